@@ -18,8 +18,9 @@ from matchrec.api.backtest_labels import Key, Labels, name_keys
 from matchrec.api.clause import Clause
 from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, Backtest
+from matchrec.plan.build_expressions import make_column
 from matchrec.plan.clauses import Measure, RowsPerMatch
-from matchrec.plan.expression import End, Navigation, Semantics, Term, make_column
+from matchrec.plan.expression import End, Navigation, Semantics, Term
 from matchrec.plan.match_plan import MatchPlan, add_equivalence_keys
 from matchrec.spark.request import is_streaming
 

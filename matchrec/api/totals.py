@@ -20,8 +20,9 @@ from matchrec.api.total_calls import parse_call
 from matchrec.api.total_sql import find_totals, write_call
 from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
+from matchrec.plan.build_expressions import make_column, make_literal
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
-from matchrec.plan.expression import End, Navigation, Semantics, make_column, make_literal
+from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name
 from matchrec.plan.totals import MATCH_NAME, Totals, name_key

@@ -29,14 +29,9 @@ from matchrec.conditions.row_column import RowColumn, build_row_column, show_col
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
+from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_column
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import (
-    Navigation,
-    Scalar,
-    compare_scalars,
-    join_conditions,
-    make_column,
-)
+from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.pattern import list_negations, list_variable_names
 from matchrec.search.compiled_task import compile_task

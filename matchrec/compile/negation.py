@@ -26,8 +26,9 @@ from matchrec.automaton.program import VariableIds
 from matchrec.conditions.negation import CandidateOffset, NegatedCondition, join_tests
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
+from matchrec.plan.build_expressions import make_complement
 from matchrec.plan.clauses import Definition
-from matchrec.plan.expression import Scalar, make_complement
+from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
 

@@ -12,14 +12,13 @@ from dataclasses import replace
 
 from matchrec.conditions.guards import add_guards_to_expression
 from matchrec.conditions.mapped_rows import find_mapped_row_condition
+from matchrec.plan.change_expressions import map_inputs, map_references
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
     ColumnReference,
     Reference,
     Scalar,
-    map_inputs,
-    map_references,
     reads_columns_only,
     write_row_sql,
 )

@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from matchrec.plan.expression import (
-    COMPARED_CHOICES,
-    Operation,
-    Scalar,
+from matchrec.plan.build_expressions import (
     compare_scalars,
-    is_constant_word,
     join_conditions,
     make_complement,
     make_number,
     negate,
+)
+from matchrec.plan.expression import (
+    COMPARED_CHOICES,
+    Operation,
+    Scalar,
+    is_constant_word,
     split_branches,
 )
 from matchrec.plan.operations import may_fail
@@ -31,7 +33,7 @@ from matchrec.plan.operators import OPERATORS
 def is_truth_value(scalar: Scalar) -> bool:
     """Return whether an expression is a truth value, judged by its form.
 
-    >>> from matchrec.plan.expression import make_literal
+    >>> from matchrec.plan.build_expressions import make_literal
     >>> from matchrec.source import Span
     >>> is_truth_value(make_literal("(TRUE)", Span(0, 6)))
     True

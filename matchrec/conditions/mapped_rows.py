@@ -10,10 +10,10 @@ column might fail, the condition can guard the column:
 from __future__ import annotations
 
 from matchrec.conditions.rows_read import find_distances
+from matchrec.plan.build_expressions import join_conditions
 from matchrec.plan.expression import (
     Scalar,
     Term,
-    join_conditions,
     reads_columns_only,
     split_conjuncts,
     write_row_sql,

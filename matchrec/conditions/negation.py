@@ -18,6 +18,13 @@ from enum import IntEnum
 
 from matchrec.conditions.residual import NO_SPAN
 from matchrec.errors.sql.negations import reads_row_under_negation
+from matchrec.plan.build_expressions import (
+    join_conditions,
+    make_column,
+    make_complement,
+    make_literal,
+)
+from matchrec.plan.change_expressions import map_references
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -29,12 +36,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     TextPiece,
-    join_conditions,
     list_inner_references,
-    make_column,
-    make_complement,
-    make_literal,
-    map_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_string

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.conditions.rows_read import is_single_reference
-from matchrec.plan import expression
+from matchrec.plan import change_expressions, expression
 from matchrec.plan.expression import COMPARISONS, Operation, Reference, Scalar
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 
@@ -38,7 +38,7 @@ class TextPadder:
             """Pad the compared texts in the condition of a variable; leave measures unchanged."""
             if variable is None:
                 return scalar
-            return expression.map_operations(
+            return change_expressions.map_operations(
                 scalar, lambda operation: self.pad_operation(operation, variable)
             )
 

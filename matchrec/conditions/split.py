@@ -70,6 +70,7 @@ from matchrec.conditions.rows_read import (
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.plan.change_expressions import map_references
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     Aggregate,
@@ -82,7 +83,6 @@ from matchrec.plan.expression import (
     Scalar,
     TextPiece,
     find_amount,
-    map_references,
     reads_columns_only,
     render,
     split_conjuncts,

@@ -5,6 +5,8 @@ A plan has no syntax: it does not show in which language the query was written.
     match_plan        `MatchPlan`: all parts of a query
     clauses           the small parts: sorting, options, windows, union variables, measures
     expression        scalar expressions with references to rows
+    change_expressions  changes the references, operations and inputs in expressions
+    build_expressions   builds expressions, with the text that Spark evaluates
     operators         the table of operators and functions
     forms             how an operation is written with other operations
     operations        which operations of an expression can fail

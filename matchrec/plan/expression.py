@@ -20,10 +20,9 @@ not compared: two expressions are equal wherever they were written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from fractions import Fraction
 from itertools import chain
 from operator import is_
 from string import whitespace
@@ -33,7 +32,7 @@ from matchrec.plan.amounts import Amount
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNPARSED, Operations, find_operator_operations
 from matchrec.plan.operators import OperatorKind, find_operator_names
-from matchrec.plan.templates import join_texts, replace_spans, separate_words
+from matchrec.plan.templates import join_texts, separate_words
 from matchrec.source import Span
 
 # How deeply operations may be nested for the search to evaluate them. Deeper expressions are left
@@ -307,25 +306,11 @@ def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
     return all(map(is_, left, right))
 
 
-# Inputs of an aggregate: the expressions that it evaluates on each row.
-
-
 def list_inputs(aggregate: Aggregate) -> tuple[Scalar, ...]:
     """Return the inputs of an aggregate: its arguments, its FILTER and its ordering, if any."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
     ordering = (item.scalar for item in aggregate.ordering)
     return (*aggregate.arguments, *condition, *ordering)
-
-
-def map_inputs(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
-    """Return the aggregate with all its inputs changed."""
-    condition = aggregate.condition
-    return replace(
-        aggregate,
-        arguments=tuple(change(argument) for argument in aggregate.arguments),
-        condition=None if condition is None else change(condition),
-        ordering=tuple(item._replace(scalar=change(item.scalar)) for item in aggregate.ordering),
-    )
 
 
 def list_inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
@@ -359,9 +344,6 @@ def write_operand(reference: Reference) -> str:
     """Return the SQL of a column reference, in parentheses if it contains operators."""
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
-
-
-# Read expressions.
 
 
 def separate_references(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
@@ -486,119 +468,6 @@ def find_node_operations(node: Scalar) -> Operations:
     return node.text_operations if isinstance(node, Term) else node.operator_operations
 
 
-# Change expressions.
-
-
-def set_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    """Return the reference with running or final semantics. A `MatchValue` has no semantics."""
-    match reference:
-        case ColumnReference() | Classifier():
-            navigation = replace(reference.navigation, semantics=semantics)
-            return replace(reference, navigation=navigation)
-        case Aggregate():
-            return replace(reference, semantics=semantics)
-        case MatchValue():
-            return reference
-
-
-def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> Scalar:
-    """Return the expression with each reference changed, or replaced by text.
-
-    References in the inputs of aggregates are not changed. If nothing has changed, the same object
-    is returned.
-    """
-    if isinstance(scalar, Operation):
-        return scalar.map_operands(lambda operand: map_references(operand, change))
-    pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
-    return scalar if are_identical(pieces, scalar.pieces) else replace(scalar, pieces=pieces)
-
-
-def map_column_references(
-    scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]
-) -> Scalar:
-    """Return the expression with every column changed, including columns inside aggregates."""
-
-    def change_columns(reference: Reference) -> Reference:
-        """Change a column, or the columns inside an aggregate; leave others unchanged."""
-        if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda inner: map_column_references(inner, change))
-        return change(reference) if isinstance(reference, ColumnReference) else reference
-
-    return map_references(scalar, change_columns)
-
-
-def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
-    """Return the expression with every operation changed, including operations inside aggregates.
-
-    The operands of an operation are changed before the operation.
-    """
-    if isinstance(scalar, Operation):
-        return change(scalar.map_operands(lambda operand: map_operations(operand, change)))
-
-    def change_inner_operations(reference: Reference) -> Reference:
-        """Change the operations inside an aggregate; leave other references unchanged."""
-        if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda inner: map_operations(inner, change))
-        return reference
-
-    return map_references(scalar, change_inner_operations)
-
-
-def set_final_semantics(scalar: Scalar) -> Scalar:
-    """Return the expression with final semantics for every reference."""
-    return map_references(scalar, lambda reference: set_semantics(reference, Semantics.FINAL))
-
-
-# Build expressions, with the text that Spark evaluates.
-
-
-def make_literal(text: str, span: Span, amount: Amount | None = None) -> Term:
-    """Return a string, an interval or another constant as an expression."""
-    return Term((text,), span, text_operations=NO_OPERATIONS, amount=amount)
-
-
-def make_number(number: int, span: Span) -> Term:
-    """Return an integer as an expression."""
-    return make_literal(str(number), span, Amount(Fraction(number)))
-
-
-def make_column(
-    navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
-) -> Term:
-    """Return a column on the row that a navigation finds as an expression.
-
-    Args:
-        navigation: which row to read.
-        text: SQL over that row without operations.
-        span: where the user wrote the column; None if they did not write it.
-        names: the names of the column, see `ColumnReference.names`.
-    """
-    reference = ColumnReference(navigation, text, span, operations=NO_OPERATIONS, names=names)
-    return Term((reference,), span or Span(0, 0))
-
-
-def join_conditions(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
-    """Join conditions by AND or OR. A single condition is returned as it is.
-
-    Args:
-        operator: AND or OR.
-        parts: one or more conditions. If there are several, each gets parentheses.
-        span: where the result is in the query. By default, the result spans the text from the first
-            to the last part, which must be in the order of the text.
-
-    >>> a_or_b = [make_literal("a", Span(0, 1)), make_literal("b", Span(5, 6))]
-    >>> render(join_conditions("OR", a_or_b), str)
-    '(a) OR (b)'
-    """
-    if len(parts) == 1:
-        return parts[0]
-    texts_and_parts: list[str | Scalar] = []
-    for part in parts:
-        opening = f" {operator} (" if texts_and_parts else "("
-        texts_and_parts += [opening, part, ")"]
-    return Operation(operator, tuple(texts_and_parts), span or parts[0].span.to(parts[-1].span))
-
-
 def split_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     """Return the parts of a condition that must all be true: the operands of AND."""
     if isinstance(condition, Operation) and condition.operator == "AND":
@@ -609,7 +478,7 @@ def split_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 def is_constant_word(scalar: Scalar, *words: str) -> bool:
     """Return whether an expression is one of the words, in any case and perhaps in parentheses.
 
-    >>> is_constant_word(make_literal("( true )", Span(0, 8)), "TRUE", "FALSE")
+    >>> is_constant_word(Term(("( true )",), Span(0, 8)), "TRUE", "FALSE")
     True
 
     Args:
@@ -625,75 +494,3 @@ def is_constant_word(scalar: Scalar, *words: str) -> bool:
 def is_null(scalar: Scalar) -> bool:
     """Return whether the expression is the literal NULL, perhaps in parentheses."""
     return is_constant_word(scalar, "NULL")
-
-
-def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
-    """Return a condition in which literal NULLs joined by AND are cast to BOOLEAN.
-
-    Spark's NULL has no type, so it would reject them as conditions.
-    """
-    parts = split_conjuncts(condition)
-    if not any(is_null(part) for part in parts):
-        return condition
-    null = "CAST(NULL AS BOOLEAN)"
-    typed = [make_literal(null, part.span) if is_null(part) else part for part in parts]
-    return join_conditions("AND", typed, condition.span)
-
-
-def negate(condition: Scalar) -> Operation:
-    """Return NOT of a condition. The result is NULL if the condition is NULL."""
-    return Operation("NOT", ("NOT (", condition, ")"), condition.span)
-
-
-def make_complement(condition: Scalar) -> Operation:
-    """Return a test that a condition is false or NULL.
-
-    The text of the test is a CASE: Spark casts the operand of IS NOT TRUE to BOOLEAN, so it would
-    accept a string as a condition.
-    """
-    parts = ("CASE WHEN ", condition, " THEN FALSE ELSE TRUE END")
-    return Operation("IS NOT TRUE", parts, condition.span)
-
-
-def compare_scalars(operator: str, left: Scalar, right: Scalar) -> Operation:
-    """Return the comparison of two values by an operator such as `<`."""
-    return Operation(operator, (left, f" {operator} ", right), left.span)
-
-
-def build_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Operation:
-    """Return the test `try_subtract(minuend, subtrahend) < length`.
-
-    A difference that does not fit its type is NULL, so the test is not true.
-    """
-    parts = ("try_subtract(", minuend, ", ", subtrahend, ")")
-    difference = Operation("TRY_SUBTRACT", parts, minuend.span)
-    return Operation("<", (difference, " < ", length), minuend.span)
-
-
-def build_operation_parts(
-    operands: Sequence[Scalar], write: Callable[[Span], str], span: Span
-) -> OperationParts:
-    """Return the parts of an operation: its text, with the operands as holes.
-
-    Args:
-        operands: expressions whose spans are inside `span`.
-        write: returns the text of the query at a span.
-        span: where the operation is in the query.
-    """
-    replacements = ((operand.span, (operand,)) for operand in operands)
-    return tuple(part for part in replace_spans(write, span, replacements) if part != "")
-
-
-def add_text_around(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
-    """Return the expression together with the text around it, such as parentheses.
-
-    Args:
-        inner: the expression.
-        write: returns the text of the query at a span.
-        span: where the expression and the text around it are in the query.
-    """
-    before = write(Span(span.start, inner.span.start))
-    after = write(Span(inner.span.end, span.end))
-    if isinstance(inner, Operation):
-        return replace(inner, parts=(before, *inner.parts, after), span=span)
-    return replace(inner, pieces=separate_references((before, *inner.pieces, after)), span=span)

@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from matchrec.plan import clauses
+from matchrec.plan.build_expressions import make_column
+from matchrec.plan.change_expressions import map_references
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -23,8 +25,6 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     are_identical,
-    make_column,
-    map_references,
 )
 from matchrec.plan.pattern import RowPattern, list_negated_names, list_variable_names
 from matchrec.source import Span

@@ -13,13 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from matchrec.errors.sql.unknown_names import column_named_like_function
+from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import (
-    ColumnReference,
-    find_node_operations,
-    map_column_references,
-    walk_scalar,
-)
+from matchrec.plan.expression import ColumnReference, find_node_operations, walk_scalar
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import CURRENT_VALUES

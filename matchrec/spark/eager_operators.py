@@ -13,14 +13,13 @@ guards hold.
 from __future__ import annotations
 
 from matchrec.conditions.functions import load_functions
+from matchrec.plan.build_expressions import compare_scalars, make_literal
+from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Operation,
     Scalar,
-    compare_scalars,
-    make_literal,
-    map_operations,
     reads_columns_only,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions

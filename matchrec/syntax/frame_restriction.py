@@ -29,6 +29,8 @@ from functools import cached_property
 from matchrec.errors.run.origins import FRAME_LENGTH_ERROR
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
+from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_number
+from matchrec.plan.change_expressions import map_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
     Aggregate,
@@ -39,10 +41,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
-    compare_scalars,
-    join_conditions,
-    make_number,
-    map_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_counts import RowCount, count_rows_before

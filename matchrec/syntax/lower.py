@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from matchrec.arguments import is_column, is_number
 from matchrec.errors.sql.clause import initial_or_seek_outside_window, skip_with_all_matches
-from matchrec.plan import expression
+from matchrec.plan import build_expressions, change_expressions
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import (
     ONE_MATCH_PER_START,
@@ -251,7 +251,7 @@ def _lower_definitions(
     """
     scope = replace(measures_scope, part=ClausePart.DEFINE)
     for node in clause.definitions:
-        condition = expression.cast_nulls_to_boolean(parse_scalar(node.expression, scope))
+        condition = build_expressions.cast_nulls_to_boolean(parse_scalar(node.expression, scope))
         if node.name in negated_names:
             condition = add_variable_to_columns(condition, node.name)
         yield Definition(node.name, condition, node.span)
@@ -282,5 +282,5 @@ def _lower_measures(
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)
         if rows_per_match.summarizes_matches:
-            value = expression.set_final_semantics(value)
+            value = change_expressions.set_final_semantics(value)
         yield Measure(node.name, value, node.span)

@@ -19,14 +19,9 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
 from matchrec.plan.amounts import Amount
+from matchrec.plan.change_expressions import map_references
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
-from matchrec.plan.expression import (
-    MATCH_NUMBER,
-    MATCHED_ROWS,
-    Aggregate,
-    ColumnReference,
-    map_references,
-)
+from matchrec.plan.expression import MATCH_NUMBER, MATCHED_ROWS, Aggregate, ColumnReference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_unique, walk_references
 from matchrec.source import Span

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from matchrec.errors.sql import negations as errors
-from matchrec.plan import expression
+from matchrec.plan import change_expressions, expression
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import ONE_MATCH_PER_START, Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -186,7 +186,7 @@ def add_variable_to_columns(condition: expression.Scalar, variable: str) -> expr
             return reference
         return replace(reference, navigation=replace(navigation, variable=variable))
 
-    return expression.map_references(condition, add_variable)
+    return change_expressions.map_references(condition, add_variable)
 
 
 def check_absence_conditions(plan: MatchPlan) -> None:

@@ -8,6 +8,7 @@ last_value(x) OVER w           FINAL LAST(x)
 from __future__ import annotations
 
 from matchrec.errors.sql import window as errors
+from matchrec.plan.change_expressions import set_final_semantics
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -21,7 +22,6 @@ from matchrec.plan.expression import (
     find_column_names,
     list_inputs,
     reads_columns_only,
-    set_final_semantics,
     write_row_sql,
 )
 from matchrec.syntax.amounts import read_whole_number

@@ -37,8 +37,9 @@ from matchrec.compile.pruning.distance_facts import Bound, DistanceFact, NotBefo
 from matchrec.compile.pruning.window_limits import Limit, find_integer_bits, find_limit
 from matchrec.conditions.types import TIMES
 from matchrec.conditions.window_columns import OrderType
+from matchrec.plan.build_expressions import join_conditions
 from matchrec.plan.clauses import Definition, Distance, MatchOutput, RowExpression, Within
-from matchrec.plan.expression import ColumnReference, join_conditions, split_conjuncts
+from matchrec.plan.expression import ColumnReference, split_conjuncts
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
 

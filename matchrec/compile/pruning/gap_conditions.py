@@ -19,13 +19,7 @@ from dataclasses import replace
 from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import VariableId
 from matchrec.conditions.types import BIGINT, INT
-from matchrec.plan.clauses import Definition, Gap
-from matchrec.plan.expression import (
-    Aggregate,
-    Navigation,
-    Operation,
-    Scalar,
-    Term,
+from matchrec.plan.build_expressions import (
     build_difference_test,
     compare_scalars,
     join_conditions,
@@ -33,6 +27,8 @@ from matchrec.plan.expression import (
     make_literal,
     make_number,
 )
+from matchrec.plan.clauses import Definition, Gap
+from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import always_precedes, list_negated_names
 

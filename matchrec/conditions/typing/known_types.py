@@ -59,7 +59,7 @@ LITERAL = re.compile(
 def find_known_type(scalar: Scalar, find_leaf_type: FindLeafType) -> ValueType | None:
     """Return the type of an expression; None if only the session knows it.
 
-    >>> from matchrec.plan.expression import make_number
+    >>> from matchrec.plan.build_expressions import make_number
     >>> from matchrec.source import Span
     >>> one, large = (make_number(number, Span(0, 0)) for number in (1, 1 << 40))
     >>> [find_known_type(Operation(operator, (one, operator, large), Span(0, 0)), {}.get)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from matchrec.dialects.writing.names import quote_column, remove_needless_quotes
 from matchrec.dialects.writing.shapes import find_read_variables
 from matchrec.dialects.writing.stages import insert_negations
-from matchrec.plan import expression
+from matchrec.plan import change_expressions, expression
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_name, show_pattern
@@ -109,7 +109,7 @@ def _write_definitions(plan: MatchPlan) -> Iterator[str]:
 
 def _write_scalar(scalar: expression.Scalar) -> str:
     """Return the text of an expression whose columns have no more quotes than they need."""
-    return show_scalar(expression.map_column_references(scalar, _unquote_column))
+    return show_scalar(change_expressions.map_column_references(scalar, _unquote_column))
 
 
 def _unquote_column(column: expression.ColumnReference) -> expression.ColumnReference:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan import expression
+from matchrec.plan import change_expressions
 from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
@@ -111,9 +111,9 @@ def rename_in_reference(reference: Reference, rename: Renaming) -> Reference:
             renamed = replace(navigation, variable=rename(navigation.variable))
             return replace(reference, navigation=renamed)
         case Aggregate():
-            aggregate = expression.map_inputs(
+            aggregate = change_expressions.map_inputs(
                 reference,
-                lambda term: expression.map_references(
+                lambda term: change_expressions.map_references(
                     term, lambda inner: rename_in_reference(inner, rename)
                 ),
             )

@@ -24,7 +24,8 @@ from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.tree import Stage, list_single_stages, walk_stages
 from matchrec.plan import clauses
-from matchrec.plan.expression import find_variable, map_references
+from matchrec.plan.change_expressions import map_references
+from matchrec.plan.expression import find_variable
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Negation,

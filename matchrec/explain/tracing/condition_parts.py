@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.rows_read import is_single_reference
 from matchrec.explain.condition_texts import show_stage_condition
+from matchrec.plan.change_expressions import set_semantics
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
     COMPARISONS,
@@ -34,7 +35,6 @@ from matchrec.plan.expression import (
     Term,
     TextPiece,
     list_inputs,
-    set_semantics,
     split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan

@@ -12,7 +12,8 @@ from __future__ import annotations
 from itertools import chain, product
 from math import prod
 
-from matchrec.plan.expression import Operation, Scalar, join_conditions, negate
+from matchrec.plan.build_expressions import join_conditions, negate
+from matchrec.plan.expression import Operation, Scalar
 
 # The operands of a disjunction, from left to right. A condition without OR is its only operand.
 Disjunction = tuple[Scalar, ...]

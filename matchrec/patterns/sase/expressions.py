@@ -25,7 +25,7 @@ from matchrec.errors import sase as query_errors
 from matchrec.errors import sase_predicates as errors
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
 from matchrec.patterns.sase.query_tokens import quote_singly
-from matchrec.plan import expression
+from matchrec.plan import build_expressions, expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
@@ -260,7 +260,7 @@ class EventReader(ScalarReader):
             names.append(self.read_token("a name", *NAME_KINDS).text)
         sql = ".".join(quote_name(name) for name in names)
         span = self.sequence.span(start, self.position)
-        return expression.make_column(Navigation(), sql, span, tuple(names))
+        return build_expressions.make_column(Navigation(), sql, span, tuple(names))
 
     def find_component(self, name: Token) -> Component:
         """Return the component of a name.
@@ -292,9 +292,11 @@ class EventReader(ScalarReader):
                 identifier.span, events=identifier.events, clause=self.where
             )
         if identifier.attribute is None:
-            return expression.make_column(navigation, "", identifier.span)
+            return build_expressions.make_column(navigation, "", identifier.span)
         text = expression.write_row_sql(identifier.attribute)
-        return expression.make_column(navigation, text, identifier.span, identifier.attribute_names)
+        return build_expressions.make_column(
+            navigation, text, identifier.span, identifier.attribute_names
+        )
 
     def check_range(self, identifier: Identifier, component: Component, function: str) -> None:
         """Check that an identifier in an aggregate reads several events.

@@ -28,6 +28,8 @@ from matchrec.patterns.sase.nodes import (
 )
 from matchrec.patterns.sase.test_points import find_test_point
 from matchrec.plan import clauses
+from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_column
+from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
@@ -36,11 +38,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    compare_scalars,
     find_column_names,
-    join_conditions,
-    make_column,
-    map_column_references,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan

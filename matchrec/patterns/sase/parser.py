@@ -35,14 +35,10 @@ from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.patterns.sase.query_tokens import quote_singly, read_query_tokens
 from matchrec.patterns.sase.windows import NumberWithUnit, make_window
+from matchrec.plan.build_expressions import make_literal
+from matchrec.plan.change_expressions import set_final_semantics
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
-from matchrec.plan.expression import (
-    Scalar,
-    Term,
-    find_column_names,
-    make_literal,
-    set_final_semantics,
-)
+from matchrec.plan.expression import Scalar, Term, find_column_names
 from matchrec.plan.rules import check_unique
 from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed

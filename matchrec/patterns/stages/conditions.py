@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
+from matchrec.plan.build_expressions import make_number
+from matchrec.plan.change_expressions import map_column_references, map_inputs
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     Aggregate,
@@ -27,9 +29,6 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     list_inner_references,
-    make_number,
-    map_column_references,
-    map_inputs,
     write_row_sql,
 )
 from matchrec.source import Span

@@ -25,13 +25,7 @@ from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_conditi
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.steps import StepBuilder
 from matchrec.plan import clauses
-from matchrec.plan.expression import (
-    ColumnReference,
-    End,
-    Navigation,
-    Scalar,
-    Semantics,
-    Term,
+from matchrec.plan.build_expressions import (
     build_difference_test,
     compare_scalars,
     join_conditions,
@@ -39,8 +33,9 @@ from matchrec.plan.expression import (
     make_complement,
     make_literal,
     make_number,
-    map_column_references,
 )
+from matchrec.plan.change_expressions import map_column_references
+from matchrec.plan.expression import ColumnReference, End, Navigation, Scalar, Semantics, Term
 from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.stages import NeighbourWindow, Timeouts, Until
 from matchrec.plan.text import write_sum_or_null

@@ -20,6 +20,7 @@ from matchrec.errors.language import SQL, current_language
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
+from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
     COMPARISONS,
@@ -31,7 +32,6 @@ from matchrec.plan.expression import (
     TextPiece,
     find_amount,
     is_null,
-    map_column_references,
     split_conjuncts,
     walk_scalar,
 )

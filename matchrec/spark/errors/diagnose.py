@@ -28,6 +28,7 @@ from matchrec.errors.sql.engine_errors import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery
 from matchrec.errors.sql.foreign_names import find_arguments_hint
 from matchrec.errors.sql.query import missing_value_in_braces
+from matchrec.plan.change_expressions import map_references, set_semantics
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -35,8 +36,6 @@ from matchrec.plan.expression import (
     Aggregate,
     MatchValue,
     Semantics,
-    map_references,
-    set_semantics,
     walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan

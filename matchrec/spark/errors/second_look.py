@@ -46,13 +46,8 @@ from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
 from matchrec.errors.run.repairs import split_at_operator
 from matchrec.plan import expression
-from matchrec.plan.expression import (
-    Operation,
-    Scalar,
-    join_conditions,
-    split_conjuncts,
-    write_row_sql,
-)
+from matchrec.plan.build_expressions import join_conditions
+from matchrec.plan.expression import Operation, Scalar, split_conjuncts, write_row_sql
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner

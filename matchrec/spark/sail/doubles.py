@@ -23,15 +23,9 @@ from functools import cached_property
 from pyspark.errors import PySparkException
 
 from matchrec.conditions.types import Family, find_type
-from matchrec.plan import expression
-from matchrec.plan.expression import (
-    Aggregate,
-    Operation,
-    Scalar,
-    Term,
-    map_operations,
-    split_branches,
-)
+from matchrec.plan import build_expressions, expression
+from matchrec.plan.change_expressions import map_operations
+from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, split_branches
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operators import (
     Coercion,
@@ -169,7 +163,9 @@ class DoubleWriter:
             case Operation("NULLIF", (first, second)):
                 return self.write_nullif(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
-                return self.write_nullif(first, expression.make_number(0, first.span), operation)
+                return self.write_nullif(
+                    first, build_expressions.make_number(0, first.span), operation
+                )
         decimal_ids = {
             id(decimal)
             for operands in group_operands(operation)
@@ -205,7 +201,7 @@ class DoubleWriter:
             "IF(",
             self.write(equal),
             ", ",
-            expression.make_literal("NULL", span),
+            build_expressions.make_literal("NULL", span),
             ", ",
             first,
             ")",

@@ -12,7 +12,8 @@ from matchrec.conditions.guards import (
     find_guarded_operands,
     is_truth_value,
 )
-from matchrec.plan.expression import Operation, Scalar, map_operations
+from matchrec.plan.change_expressions import map_operations
+from matchrec.plan.expression import Operation, Scalar
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import can_fail_besides_overflow
 from matchrec.spark.eager_operators import find_one_row

@@ -17,8 +17,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
+from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import Operation, Scalar, map_operations, render
+from matchrec.plan.expression import Operation, Scalar, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import SUBQUERY, UNPARSED
 from matchrec.spark.analysis_log import silence_analysis

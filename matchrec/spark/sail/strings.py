@@ -22,16 +22,9 @@ from pyspark.sql.types import DoubleType, FloatType
 
 from matchrec.conditions.types import Family
 from matchrec.errors import conditions as errors
-from matchrec.plan import expression
-from matchrec.plan.expression import (
-    ColumnReference,
-    Operation,
-    Reference,
-    Scalar,
-    Term,
-    map_operations,
-    render,
-)
+from matchrec.plan import build_expressions
+from matchrec.plan.change_expressions import map_operations
+from matchrec.plan.expression import ColumnReference, Operation, Reference, Scalar, Term, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.source import Span
 from matchrec.spark.relation import Relation
@@ -205,7 +198,7 @@ def write_binary(first: Scalar, operator: str, second: Scalar) -> Operation:
 
 def write_natural(length: Scalar) -> Operation:
     """Return a length, with 0 instead of a negative length. `greatest` would ignore NULL."""
-    zero = expression.make_number(0, length.span)
+    zero = build_expressions.make_number(0, length.span)
     is_negative = write_binary(length, "<", zero)
     parts = ("CASE WHEN ", is_negative, " THEN ", zero, " ELSE ", length, " END")
     return Operation("CASE", parts, length.span)
@@ -219,7 +212,7 @@ def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
         substring('abc', -5, 4)   →   substring('abc', -5, 4 - 5 + length('abc'))
     """
     span = length.span
-    zero = expression.make_number(0, span)
+    zero = build_expressions.make_number(0, span)
     end = write_binary(
         write_binary(length, "+", start), "+", write_call("LENGTH", (text,), text.span)
     )

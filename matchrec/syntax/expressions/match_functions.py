@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from matchrec.errors.sql import expression as errors
+from matchrec.plan.build_expressions import make_column
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROW,
@@ -21,7 +22,6 @@ from matchrec.plan.expression import (
     Navigation,
     Reference,
     Semantics,
-    make_column,
 )
 from matchrec.syntax.expressions.call_parts import require_arguments
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead

@@ -22,6 +22,8 @@ from functools import partial
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
+from matchrec.plan.build_expressions import make_column, make_literal
+from matchrec.plan.change_expressions import map_references, set_semantics
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -34,10 +36,6 @@ from matchrec.plan.expression import (
     Term,
     find_column_names,
     list_text_operations,
-    make_column,
-    make_literal,
-    map_references,
-    set_semantics,
     write_row_sql,
 )
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number

@@ -21,14 +21,8 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.plan.amounts import Amount
-from matchrec.plan.expression import (
-    Operation,
-    Scalar,
-    Term,
-    build_operation_parts,
-    flatten_parts,
-    list_text_operations,
-)
+from matchrec.plan.build_expressions import build_operation_parts
+from matchrec.plan.expression import Operation, Scalar, Term, flatten_parts, list_text_operations
 from matchrec.plan.operations import NO_OPERATIONS, SUBQUERY, Operations
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.templates import replace_spans, separate_words

@@ -15,7 +15,8 @@ from functools import partial
 
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
-from matchrec.plan.expression import Scalar, Semantics, Term, map_references
+from matchrec.plan.change_expressions import map_references
+from matchrec.plan.expression import Scalar, Semantics, Term
 from matchrec.syntax.expressions.aggregates import read_aggregate
 from matchrec.syntax.expressions.call_parts import check_semantics, find_arguments
 from matchrec.syntax.expressions.match_functions import READERS

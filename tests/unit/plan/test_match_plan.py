@@ -1,7 +1,8 @@
 """Functions that change a plan."""
 
+from matchrec.plan.change_expressions import set_final_semantics
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import Scalar, set_final_semantics
+from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan, add_equivalence_keys, map_expressions
 from matchrec.plan.pattern import Variable
 from matchrec.syntax.grammar import parse_clause
