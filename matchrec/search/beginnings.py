@@ -86,7 +86,7 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     # are tried.
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return ANY_ROW
-    present_rows = min([row_count, *edges[-1:].tolist()])
+    present_row_count = min([row_count, *edges[-1:].tolist()])
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     is_limited = task.max_steps is not None and has_run_condition.any()
@@ -94,17 +94,17 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
 
     may_begin = np.ones(row_count, np.bool_)
     # Moves are followed only if most rows satisfy the conditions. Then comparing more is useless.
-    rows_compared = MOST_ROWS_COMPARED if moves is None and not is_limited else 1
-    remaining_count = unmark_by_first_rows(arrays, may_begin, present_rows, rows_compared)
+    compared_row_count = MOST_ROWS_COMPARED if moves is None and not is_limited else 1
+    remaining_count = unmark_by_first_rows(arrays, may_begin, present_row_count, compared_row_count)
     if moves is not None and remaining_count >= SMALL_SHARE * row_count:
-        follow_moves_back(moves, arrays, may_begin, present_rows)
+        follow_moves_back(moves, arrays, may_begin, present_row_count)
         return may_begin
     is_worthwhile = remaining_count < WORTHWHILE_SHARE * row_count
     return may_begin if is_worthwhile else ANY_ROW
 
 
 def unmark_by_first_rows(
-    arrays: SearchInput, may_begin: BoolArray, present_rows: int, rows_compared: int
+    arrays: SearchInput, may_begin: BoolArray, present_row_count: int, compared_row_count: int
 ) -> int:
     """Unmark rows with which no match can begin; return how many rows are still marked.
 
@@ -115,18 +115,18 @@ def unmark_by_first_rows(
     Args:
         arrays: the task and its partitions.
         may_begin: bool[n], the marks. All are set before the call.
-        present_rows: how many rows have arrived.
-        rows_compared: how many rows at the beginning of a match are compared at most.
+        present_row_count: how many rows have arrived.
+        compared_row_count: how many rows at the beginning of a match are compared at most.
     """
     remaining_count = len(may_begin)
-    satisfied = arrays.rows.satisfied[:present_rows]
+    satisfied = arrays.rows.satisfied[:present_row_count]
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     masks = program[:, layout.MASK].astype(np.uint64)
     # Comparisons are faster if all compared bits fit into one byte, as they mostly do.
     bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
     states = {0}  # the states in which a run can be after `depth` rows
-    for depth in range(min(rows_compared, len(satisfied))):
+    for depth in range(min(compared_row_count, len(satisfied))):
         is_possible = [source in states for source in program[:, layout.SOURCE].tolist()]
         states = {*program[is_possible, layout.TARGET].tolist()}
         if layout.ACCEPT in states:
@@ -172,7 +172,7 @@ def find_rows_satisfying_one(
 
 
 def follow_moves_back(
-    moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_rows: int
+    moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_row_count: int
 ) -> None:
     """Mark the rows with which a match may begin, and unmark the other rows.
 
@@ -180,14 +180,14 @@ def follow_moves_back(
         moves: the moves of the task.
         arrays: the task and its partitions.
         may_begin: bool[n], the marks. Rows that have not arrived yet keep their marks.
-        present_rows: how many rows have arrived.
+        present_row_count: how many rows have arrived.
     """
     rows = arrays.rows
     # The states that are viable after the last row, twice: see `mark_beginnings`.
     viable = np.concatenate([moves.accepting, moves.accepting])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
         viable[:] = ALL_STATES  # rows that have not arrived yet may satisfy any condition
-    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:present_rows])
+    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:present_row_count])
 
 
 # Cached because the worker of a stream calls this for every key.
