@@ -130,7 +130,7 @@ class LinearKernel(LateKernel[P, R]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         """Run the function in Python if the steps are few, otherwise call the machine code."""
         assert not named, "numba gets arguments by their positions"
-        if self.take_steps(find_longest(arguments), arguments):
+        if self.take_steps(find_greatest_length(arguments), arguments):
             with let_integers_wrap():
                 result: R = self.function(*arguments)
                 return result
@@ -160,9 +160,9 @@ class StoppableKernel(LateKernel[P, R]):
         """Let Python begin if it may, and let machine code go on where Python stops."""
         assert not named, "numba gets arguments by their positions"
         types = describe_types(arguments)
-        rows = find_longest_input(arguments)
-        while (allowed := self.allow_steps(types, rows)) > 0:
-            run = PythonRun(allowed, rows)
+        row_count = find_input_length(arguments)
+        while (allowed := self.allow_steps(types, row_count)) > 0:
+            run = PythonRun(allowed, row_count)
             result = run.call(self.function, arguments)
             self.steps_by_python[types] += run.count_steps()
             if not run.has_stopped:
@@ -191,7 +191,7 @@ class PythonRun:
         # Whether the run has ended before the kernel was done.
         self.has_stopped = False
         # How many stopping points and stopping tests were called.
-        self.calls = 0
+        self.call_count = 0
         # The result of `count_steps` at the last step.
         self.last_count = 0
         # How many stopping tests there were since the last stopping point.
@@ -218,7 +218,7 @@ class PythonRun:
     def count_steps(self) -> int:
         """Return the number of steps: the number of calls, or, if it is greater, that by time."""
         usual_steps = int((thread_time() - self.start_time) * STEPS_PER_SECOND)
-        return max(self.calls, usual_steps)
+        return max(self.call_count, usual_steps)
 
     def take_step(self) -> bool:
         """Count a step and return True. If no steps are left, stop the run and return False."""
@@ -226,7 +226,7 @@ class PythonRun:
         if self.last_count >= self.allowed_steps:
             self.has_stopped = True
         else:
-            self.calls += 1
+            self.call_count += 1
         return not self.has_stopped
 
     def give_up_early(self, row: int) -> None:
@@ -241,7 +241,7 @@ class PythonRun:
         """
         if self.first_row is None:
             self.first_row = row
-        steps_taken = max(self.calls, self.last_count)
+        steps_taken = max(self.call_count, self.last_count)
         if steps_taken < STEPS_BEFORE_ESTIMATE:
             return
         steps_left = self.allowed_steps - steps_taken
@@ -249,7 +249,7 @@ class PythonRun:
         rows_left = self.row_count - row
         # The test is steps_taken / rows_done * rows_left > steps_left, but rows_done may be 0.
         if steps_taken * rows_left > steps_left * rows_done:
-            self.calls = max(self.calls, self.allowed_steps)
+            self.call_count = max(self.call_count, self.allowed_steps)
 
 
 # The run of the current thread, the innermost run if there are several; None if Python runs no
@@ -328,12 +328,12 @@ def let_integers_wrap() -> AbstractContextManager[object]:
     return np.errstate(all="ignore")
 
 
-def find_longest(arguments: tuple[Any, ...]) -> int:
+def find_greatest_length(arguments: tuple[Any, ...]) -> int:
     """Return the length of the longest array in some arguments and their tuples; at least 1."""
     return max((len(array) for array in iterate_arrays(arguments)), default=1) or 1
 
 
-def find_longest_input(arguments: tuple[Any, ...]) -> int:
+def find_input_length(arguments: tuple[Any, ...]) -> int:
     """Return the length of the longest read-only array in some arguments; at least 1."""
     lengths = (len(array) for array in iterate_arrays(arguments) if not array.flags.writeable)
     return max(lengths, default=1) or 1
