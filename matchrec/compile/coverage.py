@@ -29,7 +29,7 @@ from matchrec.conditions.row_column import RowColumn, build_row_column, show_col
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
-from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_column
+from matchrec.plan.build_expressions import join_conditions, make_column, make_comparison
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
@@ -163,7 +163,7 @@ def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest |
     if not order_texts:
         return None
     comparisons = [
-        compare_scalars("<=>", make_column(CURRENT_ROW, text), make_column(PREVIOUS_ROW, text))
+        make_comparison("<=>", make_column(CURRENT_ROW, text), make_column(PREVIOUS_ROW, text))
         for text in order_texts
     ]
     # Conditions are split for a variable, but this condition is the same for all variables.

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from matchrec.plan.build_expressions import (
-    compare_scalars,
     join_conditions,
+    make_comparison,
     make_complement,
     make_number,
     negate,
@@ -61,7 +61,7 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
         return scalar
     if is_truth_value(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
-        return compare_scalars(
+        return make_comparison(
             "=", add_guards_to_expression(guards, number), make_number(1, scalar.span)
         )
     outer_count = 1  # the number of guards that the outer CASE tests

@@ -34,40 +34,43 @@ def make_number(number: int, span: Span) -> Term:
 
 
 def make_column(
-    navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
+    navigation: Navigation, argument: str, span: Span | None = None, names: tuple[str, ...] = ()
 ) -> Term:
     """Return a column on the row that a navigation finds as an expression.
 
     Args:
         navigation: which row to read.
-        text: SQL over that row without operations.
+        argument: SQL over that row. It must have no operations, since the result says that it has
+            none.
         span: where the user wrote the column; None if they did not write it.
         names: the names of the column, see `ColumnReference.names`.
     """
-    reference = ColumnReference(navigation, text, span, operations=NO_OPERATIONS, names=names)
+    reference = ColumnReference(navigation, argument, span, operations=NO_OPERATIONS, names=names)
     return Term((reference,), span or Span(0, 0))
 
 
-def join_conditions(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
+def join_conditions(
+    operator: str, conditions: Sequence[Scalar], span: Span | None = None
+) -> Scalar:
     """Join conditions by AND or OR. A single condition is returned as it is.
 
     Args:
         operator: AND or OR.
-        parts: one or more conditions. If there are several, each gets parentheses.
+        conditions: one or more conditions. If there are several, each gets parentheses.
         span: where the result is in the query. By default, the result spans the text from the first
-            to the last part, which must be in the order of the text.
+            to the last condition, which must be in the order of the text.
 
     >>> a_or_b = [make_literal("a", Span(0, 1)), make_literal("b", Span(5, 6))]
     >>> join_conditions("OR", a_or_b).pieces
     ('(a) OR (b)',)
     """
-    if len(parts) == 1:
-        return parts[0]
-    texts_and_parts: list[str | Scalar] = []
-    for part in parts:
-        opening = f" {operator} (" if texts_and_parts else "("
-        texts_and_parts += [opening, part, ")"]
-    return Operation(operator, tuple(texts_and_parts), span or parts[0].span.to(parts[-1].span))
+    if len(conditions) == 1:
+        return conditions[0]
+    parts: list[str | Scalar] = []
+    for condition in conditions:
+        opening = f" {operator} (" if parts else "("
+        parts += [opening, condition, ")"]
+    return Operation(operator, tuple(parts), span or conditions[0].span.to(conditions[-1].span))
 
 
 def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
@@ -84,59 +87,62 @@ def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
 
 
 def negate(condition: Scalar) -> Operation:
-    """Return NOT of a condition. The result is NULL if the condition is NULL."""
+    """Return the negation of a condition. The result is NULL if the condition is NULL."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
 def make_complement(condition: Scalar) -> Operation:
     """Return a test that a condition is false or NULL.
 
-    The text of the test is a CASE: Spark casts the operand of IS NOT TRUE to BOOLEAN, so it would
-    accept a string as a condition.
+    Spark would cast a string operand of IS NOT TRUE to BOOLEAN. The text of the test is CASE WHEN,
+    which rejects a string.
     """
     parts = ("CASE WHEN ", condition, " THEN FALSE ELSE TRUE END")
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
-def compare_scalars(operator: str, left: Scalar, right: Scalar) -> Operation:
-    """Return the comparison of two values by an operator such as `<`."""
+def make_comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
+    """Return the comparison of two values by an operator such as `<`.
+
+    The values get no parentheses, so they must bind more tightly than the operator.
+    """
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 
-def build_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Operation:
+def make_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Operation:
     """Return the test `try_subtract(minuend, subtrahend) < length`.
 
-    A difference that does not fit its type is NULL, so the test is not true.
+    If the difference does not fit its type, the test is NULL.
     """
     parts = ("try_subtract(", minuend, ", ", subtrahend, ")")
     difference = Operation("TRY_SUBTRACT", parts, minuend.span)
-    return Operation("<", (difference, " < ", length), minuend.span)
+    return make_comparison("<", difference, length)
 
 
 def build_operation_parts(
-    operands: Sequence[Scalar], write: Callable[[Span], str], span: Span
+    operands: Sequence[Scalar], read_text: Callable[[Span], str], span: Span
 ) -> OperationParts:
     """Return the parts of an operation: its text, with the operands as holes.
 
     Args:
         operands: expressions whose spans are inside `span`.
-        write: returns the text of the query at a span.
+        read_text: returns the text of the query at a span.
         span: where the operation is in the query.
     """
     replacements = ((operand.span, (operand,)) for operand in operands)
-    return tuple(part for part in replace_spans(write, span, replacements) if part != "")
+    return tuple(part for part in replace_spans(read_text, span, replacements) if part != "")
 
 
-def add_text_around(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
+def add_text_around(inner: Scalar, read_text: Callable[[Span], str], span: Span) -> Scalar:
     """Return the expression together with the text around it, such as parentheses.
 
     Args:
         inner: the expression.
-        write: returns the text of the query at a span.
+        read_text: returns the text of the query at a span.
         span: where the expression and the text around it are in the query.
     """
-    before = write(Span(span.start, inner.span.start))
-    after = write(Span(inner.span.end, span.end))
+    before = read_text(Span(span.start, inner.span.start))
+    after = read_text(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):
         return replace(inner, parts=(before, *inner.parts, after), span=span)
     return replace(inner, pieces=separate_references((before, *inner.pieces, after)), span=span)

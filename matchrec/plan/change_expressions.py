@@ -44,6 +44,11 @@ def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> 
 
     References in the inputs of aggregates are not changed. If nothing has changed, the same object
     is returned.
+
+    Args:
+        scalar: the expression.
+        change: returns another reference, or a text that cannot fail: a literal or a name. The
+            operations of the expression do not include those of the text.
     """
     if isinstance(scalar, Operation):
         return scalar.map_operands(lambda operand: map_references(operand, change))

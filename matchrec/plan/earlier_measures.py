@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     TextPiece,
-    list_text_operations,
+    collect_text_operations,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -89,7 +89,7 @@ class EarlierMeasures:
                 pieces.append(piece)
             else:
                 pieces += ["(", *value.pieces, ")"]
-                operations |= list_text_operations(value)
+                operations |= collect_text_operations(value)
         return replace(scalar, pieces=tuple(pieces), text_operations=operations)
 
     def find_value(self, piece: TextPiece) -> Scalar | None:
@@ -106,7 +106,7 @@ class EarlierMeasures:
         measure = self.measures.get(self.columns.fold_name(name))
         if measure is None or self.is_known(piece.argument):
             return None
-        for operation in sorted(list_text_operations(measure.value)):
+        for operation in sorted(collect_text_operations(measure.value)):
             function = operation.removesuffix("()")
             if function in NONDETERMINISTIC:
                 raise nondeterministic_measure(piece.span, name=name, function=function.lower())

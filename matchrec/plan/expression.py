@@ -1,10 +1,11 @@
-"""A scalar expression over a match: Spark SQL text with references to rows taken out of it.
+"""A scalar expression over a match: SQL text with holes for the values that it reads of the match.
 
-`LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Spark evaluates
-the text between the references; the search finds the rows that the references read.
+`LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references, which fill the
+holes. The search finds the rows that the references read. The text is evaluated by Spark or, if its
+structure is known, by the search.
 
-An expression is a tree. Its inner nodes are `Operation`s, whose operands the search may evaluate.
-Its leaves are `Term`s: a reference, a literal, or a text whose structure is not known.
+An expression is a tree. Its inner nodes are `Operation`s. Its leaves are `Term`s: a reference, a
+literal, or SQL text without a known structure, in which references are holes.
 
     LAST(A.price) * 1.1 > abs(PREV(price))     Operation >
                                                  Operation *
@@ -24,7 +25,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
-from operator import is_
 from string import whitespace
 from typing import NamedTuple
 
@@ -39,18 +39,17 @@ from matchrec.source import Span
 # to Spark, or rejected.
 MOST_NESTED = 100
 
-# The function of an aggregate that returns the rows of the match as an array, each with the name of
-# its variable.
+# The name of the aggregate function that returns the mapped rows as an array. Each row of the array
+# has the name of its variable in the field CLASSIFIER_FIELD.
 MATCHED_ROWS = "matched_rows"
 
-# The field of each element of that array that has the name of the row's variable.
 CLASSIFIER_FIELD = "classifier"
 
-# An element of that array as SQL over one row. The field of the classifier is filled in later, when
-# the match is known.
+# An element of the array of MATCHED_ROWS as SQL over one row. CLASSIFIER_FIELD is empty until the
+# match is known.
 MATCHED_ROW = f"struct(*, '' AS {CLASSIFIER_FIELD})"
 
-# The operator of an operation that replaces a chain of more than MOST_NESTED operators, such as
+# The operator of an operation that stands for more than MOST_NESTED consecutive operators, such as
 # `a + b + c ...`. Its only operand is a term with the text of the whole chain.
 LONG_CHAIN = "chain"
 
@@ -83,7 +82,8 @@ class Navigation:
     # The primary or union variable whose rows are counted; None for the universal variable.
     variable: str | None = None
     end: End = End.LAST
-    # How many rows of the variable are between `end` and the row. Never negative.
+    # How many rows of the variable to move from `end`. 0, the least number, is the row at `end`
+    # itself.
     logical_offset: int = 0
     # How many rows to move in the partition: negative for PREV, positive for NEXT.
     physical_offset: int = 0
@@ -98,20 +98,21 @@ class Navigation:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
-    """The value of SQL over one row, usually a column, on the row that a navigation finds."""
+    """SQL over one row, usually a column, evaluated on the row that a navigation finds."""
 
-    # How the row is found.
+    # Finds the row.
     navigation: Navigation
     # The SQL, which Spark evaluates on the row.
     argument: str
     # Where the reference was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
-    # The operations of the argument.
+    # The names of the operations of the argument, such as `/`: see `plan.operations`.
     operations: Operations = field(default=UNPARSED, compare=False, repr=False)
     # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the argument is
     # not just a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    # The fields, if the argument is a struct of columns; otherwise empty.
+    # The names of the columns, in their order, if the argument is a struct of columns. Otherwise
+    # empty.
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -122,9 +123,9 @@ class Frame:
     `Frame(-2, 0)` is the current row and the two rows before it.
     """
 
-    # The distance of the first row, which is included; None for the first row of the partition.
+    # The distance of the first row, inclusive; None for the first row of the partition.
     start: int | None
-    # The distance of the last row, which is included; None for the last row of the partition.
+    # The distance of the last row, inclusive; None for the last row of the partition.
     end: int | None
 
 
@@ -138,7 +139,7 @@ class OrderedInput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the rows that are mapped to a variable.
+    """An aggregate over the rows that are mapped to a variable, or over the rows of a frame.
 
     The *inputs* of an aggregate are its arguments, its condition and its ordering. They are
     evaluated on each of these rows separately. They may read columns of that row, its CLASSIFIER
@@ -163,7 +164,8 @@ class Aggregate:
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
     excludes_current_row: bool = False
-    # The rows of the partition to aggregate, whether they are mapped or not. None for mapped rows.
+    # The rows of the partition to aggregate, whether they are mapped or not. None for the rows that
+    # are mapped to `variable`.
     frame: Frame | None = None
     # Where the call was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
@@ -212,17 +214,21 @@ TextPiece = str | Reference
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text without a known structure, which Spark evaluates. References are holes in it."""
+    """A leaf: a reference, a literal, or SQL text without a known structure.
+
+    References are holes in the text.
+    """
 
     # The text, cut up at its references.
     pieces: tuple[TextPiece, ...]
     # Where it is in the query.
     span: Span = field(compare=False)
-    # The operations of the text between the references. By default, they are not known.
+    # The names of the operations of the text between the references: see `plan.operations`. By
+    # default, they are not known. If there is no text, the set is empty.
     text_operations: Operations = field(default=UNPARSED, compare=False, repr=False)
     # The value if the text is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # The operations of the text and of the columns that it reads.
+    # `text_operations`, and the names of the operations of the columns that the text reads.
     operations: Operations = field(init=False, compare=False, repr=False)
     # The holes in the order of the text, repeats included.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
@@ -260,14 +266,14 @@ class Operation:
     # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
     # upper case.
     words: tuple[str, ...] = ()
-    # The operations of the operator without its operands; see `plan.operations`. By default, they
-    # follow from the operator.
+    # The names of the operations of the operator without its operands: see `plan.operations`. By
+    # default, they follow from the operator.
     operator_operations: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
-    # The parts that are expressions.
+    # The parts that are expressions, in the order of the text.
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
     # The text of the operation, cut up at its references. Adjacent texts are joined.
     pieces: tuple[TextPiece, ...] = field(init=False, compare=False, repr=False)
-    # The operations of the operator and of the operands.
+    # `operator_operations`, and the names of the operations of all operands.
     operations: Operations = field(init=False, compare=False, repr=False)
     # The references in the order of the text, repeats included.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
@@ -299,11 +305,11 @@ OperationParts = tuple[str | Scalar, ...]
 
 
 def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
-    """Return whether two tuples of one length hold the same objects.
+    """Return whether two tuples of the same length hold the same objects.
 
     Comparing by identity is fast and, unlike `==`, notices a changed span.
     """
-    return all(map(is_, left, right))
+    return all(a is b for a, b in zip(left, right, strict=True))
 
 
 def list_inputs(aggregate: Aggregate) -> tuple[Scalar, ...]:
@@ -327,7 +333,7 @@ def reads_columns_only(scalar: Scalar) -> bool:
 
 
 def write_row_sql(scalar: Scalar) -> str:
-    """Return an input of an aggregate as SQL over one row. The input must read only columns.
+    """Return an input of an aggregate, which must read only columns, as SQL over one row.
 
     The input of `sum(A.price * 2)` becomes `price * 2`.
     """
@@ -341,7 +347,10 @@ def write_argument(reference: Reference) -> str:
 
 
 def write_operand(reference: Reference) -> str:
-    """Return the SQL of a column reference, in parentheses if it contains operators."""
+    """Return the SQL of a column reference, in parentheses unless it has no operations.
+
+    Functions are operations, too. Parentheses around their calls do no harm.
+    """
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
 
@@ -349,8 +358,9 @@ def write_operand(reference: Reference) -> str:
 def separate_references(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
     """Return the pieces with a blank wherever a reference would touch a word.
 
-    `LAST(x)AND y` is two words, but the text that replaces the reference may end with a letter.
-    Adjacent texts are joined and empty ones are dropped.
+    In `LAST(x)AND y` the bracket separates the words. The text that replaces the reference may end
+    with a letter, as in `_0AND y`, so a blank is added. Adjacent texts are joined and empty ones
+    are dropped.
     """
     return join_texts(separate_words(join_texts(pieces)))
 
@@ -380,18 +390,24 @@ def find_variable(reference: Reference) -> str | None:
             return None
 
 
-def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
-    """Return the text of an expression, with `write` called for each reference.
+def render(scalar: Scalar, write_reference: Callable[[Reference], str]) -> str:
+    """Return the text of an expression, with the text that a function returns for each reference.
 
     >>> reference = ColumnReference(Navigation("A"), "price")
-    >>> render(Term((reference, " > 2"), Span(0, 9)), lambda read: f"{read.argument}!")
-    'price! > 2'
+    >>> render(Term((reference, " > 2"), Span(0, 9)), write_argument)
+    'price > 2'
     """
-    return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
+    return "".join(
+        piece if isinstance(piece, str) else write_reference(piece) for piece in scalar.pieces
+    )
 
 
 def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
-    """Yield the expression and all operands below it, parents first."""
+    """Yield the expression and all operands below it, parents first.
+
+    The inputs of aggregates are not entered. The recursion is not too deep, because parsers nest
+    operations at most MOST_NESTED times.
+    """
     yield scalar
     if isinstance(scalar, Operation):
         for operand in scalar.operands:
@@ -402,16 +418,16 @@ def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
 COMPARISONS = find_operator_names(OperatorKind.COMPARISON)
 
 # Operators that choose a result by comparing one value with others. `CASE OF` is our name for
-# CASE v WHEN a THEN x WHEN b THEN y ELSE z END. The operands are v, then the pairs a, x and b, y,
-# then z unless there is no ELSE.
+# CASE v WHEN a THEN x WHEN b THEN y ELSE z END. Its operands are the value v, the pairs (a, x) and
+# (b, y) of a candidate and a result, and the result z of ELSE if there is one.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
 class Branches(NamedTuple):
     """The operands of an operation that chooses one of several results."""
 
-    # The operands that decide which result is chosen: conditions, or a value followed by the values
-    # with which it is compared.
+    # The operands that decide which result is chosen: conditions, or a value followed by the
+    # candidates.
     tests: tuple[Scalar, ...]
     # The results that can be chosen. The result of ELSE comes last.
     results: tuple[Scalar, ...]
@@ -455,8 +471,8 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
             return ()
 
 
-def list_text_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression's text, without the operations inside references.
+def collect_text_operations(scalar: Scalar) -> Operations:
+    """Return the operations of an expression's text, without those in the SQL of its references.
 
     For `LAST(A.x / 2) > 1`, the result is only `>`: the division is inside the reference.
     """

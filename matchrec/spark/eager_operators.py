@@ -13,7 +13,7 @@ guards hold.
 from __future__ import annotations
 
 from matchrec.conditions.functions import load_functions
-from matchrec.plan.build_expressions import compare_scalars, make_literal
+from matchrec.plan.build_expressions import make_comparison, make_literal
 from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.expression import (
     ColumnReference,
@@ -86,8 +86,8 @@ def is_eager(operation: Operation, variable: str | None) -> bool:
 
 def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
     """Return `(value >= low AND value <= high)`."""
-    above_low = compare_scalars(">=", value, low)
-    below_high = compare_scalars("<=", value, high)
+    above_low = make_comparison(">=", value, low)
+    below_high = make_comparison("<=", value, high)
     parts = ("(", above_low, " AND ", below_high, ")")
     return Operation("AND", parts, value.span.to(high.span))
 

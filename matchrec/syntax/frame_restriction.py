@@ -29,7 +29,7 @@ from functools import cached_property
 from matchrec.errors.run.origins import FRAME_LENGTH_ERROR
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
-from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_number
+from matchrec.plan.build_expressions import join_conditions, make_comparison, make_number
 from matchrec.plan.change_expressions import map_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
@@ -210,7 +210,7 @@ class FrameRestriction:
         row_number = Term((Aggregate("count", None, (), span=span),), span)
         if isinstance(self.rows_after_first, int):
             last_row_number = make_number(self.rows_after_first + 1 - distance, span)
-            return compare_scalars("<=", row_number, last_row_number)
+            return make_comparison("<=", row_number, last_row_number)
         limit = ColumnReference(
             Navigation(end=End.FIRST),
             write_limit(self.rows_after_first.text),
@@ -218,7 +218,7 @@ class FrameRestriction:
         )
         # The numbers are added to the row number, not to the limit: `FIRST(e) + 1` could overflow.
         row_index = add_number(row_number, distance - 1, span)
-        return compare_scalars("<=", row_index, Term((limit,), span))
+        return make_comparison("<=", row_index, Term((limit,), span))
 
 
 def add_number(scalar: Scalar, number: int, span: Span) -> Operation:

@@ -20,10 +20,10 @@ from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import VariableId
 from matchrec.conditions.types import BIGINT, INT
 from matchrec.plan.build_expressions import (
-    build_difference_test,
-    compare_scalars,
     join_conditions,
     make_column,
+    make_comparison,
+    make_difference_test,
     make_literal,
     make_number,
 )
@@ -154,7 +154,7 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
         text += "L"  # The sum of two INTs could overflow, the sum of an INT and a BIGINT cannot.
     length = make_literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
-        return build_difference_test(current_order, other_order, length)
+        return make_difference_test(current_order, other_order, length)
     end = Operation("+", (other_order, " + ", length), span)
     return Operation("<", (current_order, " < ", end), span)
 
@@ -169,4 +169,4 @@ def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
     """
     span = gap.interval.span_or_start
     count = Aggregate("count", variable, (), span=span)
-    return compare_scalars("=", Term((count,), span), make_number(number, span))
+    return make_comparison("=", Term((count,), span), make_number(number, span))

@@ -28,7 +28,7 @@ from matchrec.patterns.sase.nodes import (
 )
 from matchrec.patterns.sase.test_points import find_test_point
 from matchrec.plan import clauses
-from matchrec.plan.build_expressions import compare_scalars, join_conditions, make_column
+from matchrec.plan.build_expressions import join_conditions, make_column, make_comparison
 from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
@@ -239,13 +239,13 @@ def build_event_conditions(
         event_type = make_column(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
-        conditions.append(compare_scalars("=", event_type, component.event_type))
+        conditions.append(make_comparison("=", event_type, component.event_type))
     first_variable = query.components.test_points[0]
     for written_attribute in query.equivalent_attributes:
         attribute = bind_attribute(written_attribute, variable)
         if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
             first_attribute = bind_attribute(written_attribute, first_variable)
-            conditions.append(compare_scalars("=", attribute, first_attribute))
+            conditions.append(make_comparison("=", attribute, first_attribute))
         else:
             is_not_null = (attribute, " IS NOT NULL")
             conditions.append(Operation("IS NOT NULL", is_not_null, written_attribute.span))

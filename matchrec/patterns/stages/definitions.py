@@ -26,11 +26,11 @@ from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.steps import StepBuilder
 from matchrec.plan import clauses
 from matchrec.plan.build_expressions import (
-    build_difference_test,
-    compare_scalars,
     join_conditions,
     make_column,
+    make_comparison,
     make_complement,
+    make_difference_test,
     make_literal,
     make_number,
 )
@@ -185,13 +185,13 @@ class TestDefinitions(StepBuilder):
         if window.sql.isdigit():
             # As BIGINT, a difference overflows only if it is longer than any window.
             wide_order = f"({order.text}) + (0L)"
-            return build_difference_test(
+            return make_difference_test(
                 make_sum(candidate, wide_order),
                 make_sum(row_before, wide_order),
                 make_number(int(window.sql), NOWHERE),
             )
         end = make_sum(row_before, f"({order.text}) + ({window.sql})")
-        return compare_scalars("<", make_order_column(candidate, order), end)
+        return make_comparison("<", make_order_column(candidate, order), end)
 
     def build_neighbour_windows(self) -> tuple[NeighbourWindow, ...]:
         """Return the windows between neighbouring events, the shortest first."""

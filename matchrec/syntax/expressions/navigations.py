@@ -34,8 +34,8 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    collect_text_operations,
     find_column_names,
-    list_text_operations,
     write_row_sql,
 )
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
@@ -130,7 +130,7 @@ def _read_operand(
     reference = ColumnReference(
         navigation,
         write_row_sql(tree),
-        operations=list_text_operations(tree),
+        operations=collect_text_operations(tree),
         names=find_column_names(tree),
     )
     return Term((reference,), span)

@@ -22,7 +22,7 @@ from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.plan.amounts import Amount
 from matchrec.plan.build_expressions import build_operation_parts
-from matchrec.plan.expression import Operation, Scalar, Term, flatten_parts, list_text_operations
+from matchrec.plan.expression import Operation, Scalar, Term, collect_text_operations, flatten_parts
 from matchrec.plan.operations import NO_OPERATIONS, SUBQUERY, Operations
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.templates import replace_spans, separate_words
@@ -374,7 +374,7 @@ class ExpressionCursor(Cursor, ABC):
         """
         span = self.sequence.span(start, self.position)
         pieces = flatten_parts(build_operation_parts(parts, self.write_span, span))
-        all_operations = operations.union(*(list_text_operations(part) for part in parts))
+        all_operations = operations.union(*(collect_text_operations(part) for part in parts))
         return Term(pieces, span, all_operations, amount)
 
     def make_operation(
