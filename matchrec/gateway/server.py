@@ -58,7 +58,7 @@ class RunningServer:
 
 @dataclass(slots=True)
 class GatewayServer:
-    """The server of a gateway, with the event loop and the threads that it runs in."""
+    """The server of a gateway, which `run` starts."""
 
     listener: Listener
     # The address of the engine's server, with its parameters.
@@ -73,11 +73,17 @@ class GatewayServer:
         return f"sc://{make_channel_builder(self.engine_url).endpoint}"
 
     def run(self) -> None:
-        """Serve in this thread until the server is stopped."""
+        """Serve in this thread until the server is stopped.
+
+        If the server cannot start, the error is not raised here: `started` has it.
+        """
         asyncio.run(self.serve())
 
     async def serve(self) -> None:
-        """Serve until the server is stopped. `started` says when it listens, or why it does not."""
+        """Start the server, wait until it is stopped, and close all that it has opened.
+
+        If the server cannot start, what was opened before the error is closed, too.
+        """
         loop = asyncio.get_running_loop()
         must_stop = asyncio.Event()
         async with AsyncExitStack() as exit_stack:
