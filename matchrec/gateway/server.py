@@ -149,9 +149,8 @@ def open_channel(engine_url: str) -> tuple[Any, Metadata]:
 
 def find_token(builder: Any) -> str | None:
     """Return the token that a ChannelBuilder of PySpark sends; None if it sends none."""
-    token: str | None = (
-        builder.token if hasattr(builder, "token") else builder._token
-    )  # PySpark 3.5
+    has_token = hasattr(builder, "token")  # PySpark 3.5 only has `_token`
+    token: str | None = builder.token if has_token else builder._token
     return token
 
 

@@ -59,7 +59,7 @@ def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> 
 def map_column_references(
     scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]
 ) -> Scalar:
-    """Return the expression with every column changed, those inside aggregates included."""
+    """Return the expression with every column changed, including columns inside aggregates."""
 
     def change_columns(reference: Reference) -> Reference:
         """Change a column, or the columns inside an aggregate; leave others unchanged."""
@@ -71,7 +71,7 @@ def map_column_references(
 
 
 def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
-    """Return the expression with every operation changed, those inside aggregates included.
+    """Return the expression with every operation changed, including operations inside aggregates.
 
     The operands of an operation are changed before the operation.
     """
