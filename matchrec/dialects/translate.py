@@ -99,11 +99,11 @@ def translate_query(
     notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
-        if all(token.key == ";" for token in tokens.tokens):
-            raise blank_query(text)
         if not write.is_written:
             span = tokens[0].span if len(tokens) else tokens.full_span
             raise errors.product_not_written(span, product=write.title)
+        if all(token.key == ";" for token in tokens.tokens):
+            raise blank_query(text)
         plans = check_query(text, read) if read is SPARK else []
         clauses = find_clauses(tokens)
         spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.parameter_values))

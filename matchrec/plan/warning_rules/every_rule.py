@@ -9,7 +9,6 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
-from matchrec.plan.warning_rules.idle_windows import warn_about_idle_windows
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
     warn_about_lost_braces,
@@ -25,11 +24,23 @@ from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
 
 WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
+
+def warn_about_stages(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Warn about windows and timeouts without effect, if a plan has stages.
+
+    The rule is loaded only then, because most queries have no stages.
+    """
+    if plan.staging is not None:
+        from matchrec.plan.warning_rules.idle_windows import warn_about_idle_windows
+
+        yield from warn_about_idle_windows(plan.staging)
+
+
 # The rules for plans in every language.
 RULES: tuple[WarningRule, ...] = (
     warn_about_comparisons,
     warn_about_skipped_rows,
-    warn_about_idle_windows,
+    warn_about_stages,
 )
 
 # The rules for plans in SQL.

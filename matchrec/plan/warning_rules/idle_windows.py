@@ -8,17 +8,14 @@ from typing_extensions import assert_never
 
 from matchrec.errors import warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
-from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.stages import IdleReason, IdleWindow
+from matchrec.plan.stages import IdleReason, IdleWindow, Staging
 
 
-def warn_about_idle_windows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def warn_about_idle_windows(staging: Staging) -> Iterator[MatchRecognizeWarning]:
     """Warn about each window that excludes no match, and about timeouts if nothing can time out."""
-    if plan.staging is None:
-        return
-    for window in plan.staging.idle_windows:
+    for window in staging.idle_windows:
         yield describe_idle_window(window)
-    timeouts = plan.staging.timeouts
+    timeouts = staging.timeouts
     if timeouts is not None and timeouts.match_end is None and not timeouts.neighbour_windows:
         yield warnings.timeouts_without_window()
 
