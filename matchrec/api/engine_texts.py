@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from pyspark.errors import PySparkException
 
-from matchrec.api.missing_columns import find_unknown_column
+from matchrec.api.missing_columns import add_similar_columns, find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.source import Source
@@ -67,7 +67,8 @@ def explain_refusal(error: PySparkException, runner: Runner, node: QueryNode) ->
 def advise_on_column(error: PySparkException, source: Source, runner: Runner) -> None:
     """Add the columns of the query's only table to an error about an unknown column.
 
-    Nothing is added if the query reads several tables, or anything else than a table.
+    If the query reads several tables, or anything else than a table, the error gets the columns
+    that the engine suggests, if any.
 
     Raises:
         MatchRecognizeError: the tokens of the text cannot be read.
@@ -75,8 +76,11 @@ def advise_on_column(error: PySparkException, source: Source, runner: Runner) ->
     if not isinstance(error, RewrittenEngineError):
         return
     unknown_column = find_unknown_column(error)
+    if unknown_column is None:
+        return
     table = find_only_table(read_tokens(source.text))
-    if unknown_column is None or table is None:
+    if table is None:
+        add_similar_columns(error)
         return
     with suppress(*TEXT_ERRORS):  # the table is unknown, too
         columns = find_plain_sql(runner.spark)(f"SELECT * FROM {table}").columns

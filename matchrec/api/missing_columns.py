@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
+from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.text import split_qualified_name, unquote_name
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import RewrittenEngineError
@@ -38,6 +39,19 @@ def advise_on_unknown_column(
         if advice is not None:
             error.add_help(advice.hint, advice.note)
             return
+    add_similar_columns(error)
+
+
+def add_similar_columns(error: RewrittenEngineError) -> None:
+    """Add a note with the columns that Spark suggests instead of an unknown column, if it does."""
+    suggestions = error.getMessageParameters().get("proposal", "")
+    columns = [
+        ".".join(split_qualified_name(suggestion))
+        for suggestion in suggestions.split(", ")
+        if suggestion and f"`{NAME_PREFIX}" not in suggestion
+    ]
+    if columns:
+        error.notes = (*error.notes, f"similar columns: {', '.join(columns)}")
 
 
 def find_unknown_column(error: RewrittenEngineError) -> tuple[str, str] | None:

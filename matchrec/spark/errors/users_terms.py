@@ -1,12 +1,13 @@
 """Turn an engine's refusal of a query into the same error, in terms of the user's text.
 
-    [UNRESOLVED_COLUMN...] ... SQLSTATE: 42703; line 1 pos 7;      [UNRESOLVED_COLUMN...] ... 42703
+    [UNRESOLVED_COLUMN...] ... SQLSTATE: 42703; line 1 pos 7;      unknown column `low`
     'Project ['low]                                            →     line 1, column 8
     +- SubqueryAlias _pyspark_2717...                                    SELECT low FROM t MATCH...
        +- (a page of plan)                                                      ^^^
 
 `filled_template` has the text that the engine reads, and `error_locations` finds the error in it.
-The error keeps its class, so that programs that catch it still work, and loses the plan.
+The error keeps its class, so that programs that catch it still work, and loses the plan. An error
+about a name gets the same sentence on Spark and on Sail, see `SENTENCES`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from matchrec.errors.sql.foreign_names import (
 from matchrec.errors.sql.query import find_misspelt_keyword
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
-from matchrec.plan.text import quote_name
+from matchrec.plan.text import quote_name, split_qualified_name
 from matchrec.source import Source, Span
 from matchrec.spark.errors.error_locations import (
     TextPosition,
@@ -61,6 +62,7 @@ from matchrec.spark.errors.error_locations import (
 )
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.sail.words import (
+    NAME_REFUSALS,
     TARGET_OF_SAIL,
     UNRESOLVED_STAR,
     find_hint_for_word,
@@ -91,6 +93,11 @@ CODES = {
     "UNRESOLVED_COLUMN": "unknown-column",
     UNRESOLVED_STAR: "unknown-column",
 }
+
+# The sentences of refusals that are about a name, by Spark's error condition. Spark's own sentences
+# have several lines, with advice that does not know the query.
+SENTENCES = dict(NAME_REFUSALS.values())
+
 SYNTAX_ERROR = "syntax-error"
 REJECTED_BY_ENGINE = "rejected-by-engine"
 
@@ -173,12 +180,31 @@ def read_message(error: PySparkException, query_text: str = "") -> EngineMessage
     sentence, position = split_position(simplify_refusal(text))
     sentence, advice = split_help(sentence)
     parameters = read_parameters(error, text)
+    sentence = find_sentence_about_name(text, parameters) or sentence
     is_about_target = TARGET_OF_SAIL.match(text) is not None
     target = INSERT_TARGET.search(query_text)
     if target is not None:
         table = parameters.get("relationName", "").replace("`", "")
         is_about_target = target[1].replace("`", "") == table
     return EngineMessage(text, sentence, position, advice, parameters, is_about_target)
+
+
+def find_sentence_about_name(error_text: str, parameters: Mapping[str, str]) -> str | None:
+    """Return the sentence for one of Spark's errors about a name; None for other errors.
+
+    >>> text = "[TABLE_OR_VIEW_NOT_FOUND] The table or view `db`.`t` cannot be found. Verify ..."
+    >>> find_sentence_about_name(text, {"relationName": "`db`.`t`"})
+    'unknown table or view `db.t`'
+
+    Args:
+        error_text: the message of the engine.
+        parameters: the parameters of the message.
+    """
+    condition = find_condition(error_text)
+    name = parameters.get(PARAMETERS.get(condition or "", ""))
+    if condition is None or not name:
+        return None
+    return SENTENCES[condition].format(name=f"`{'.'.join(split_qualified_name(name))}`")
 
 
 def rewrite_engine_error(
@@ -429,13 +455,23 @@ def find_error_code(error: PySparkException) -> str:
     message = str(error)
     if isinstance(error, ParseException) or "Syntax error" in simplify_refusal(message):
         return SYNTAX_ERROR
-    spark_condition = re.match(r"\[([A-Z_]+)", message)
-    if spark_condition is not None:
-        return CODES.get(spark_condition[1], REJECTED_BY_ENGINE)
+    condition = find_condition(message)
+    if condition is not None:
+        return CODES.get(condition, REJECTED_BY_ENGINE)
     refused_name = find_sail_name(message)
     if refused_name is not None:
         return CODES.get(refused_name.condition, REJECTED_BY_ENGINE)
     return REJECTED_BY_ENGINE
+
+
+def find_condition(error_text: str) -> str | None:
+    """Return Spark's error condition at the start of a message, without its subclass.
+
+    >>> find_condition("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with ...")
+    'UNRESOLVED_COLUMN'
+    """
+    condition = re.match(r"\[([A-Z_]+)", error_text)
+    return condition[1] if condition else None
 
 
 def read_parameters(error: Exception, error_text: str) -> dict[str, str]:

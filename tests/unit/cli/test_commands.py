@@ -538,9 +538,9 @@ def test_a_traceback_is_shown_on_request(embedded: Path) -> None:
     )
 
 
-def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) -> None:
+def test_a_mistake_in_a_query_without_a_clause(embedded: Path) -> None:
     shown = invoke_failing("run", "-", stdin="SELECT * FROM nowhere", code=1)
-    assert shown.startswith("matchrec: error: [TABLE_OR_VIEW_NOT_FOUND]")
+    assert shown.startswith("matchrec: error: unknown table or view `nowhere` [unknown-table]\n")
     assert "Project [*]" not in shown
 
 
