@@ -36,10 +36,10 @@ def edit_defaults(
         yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     if read.has_rows_without_columns and not write.has_rows_without_columns:
         yield from _add_measure(tokens, clause)
-    if clause.after_match is None and read.skip is not write.skip:
+    if clause.after_match is None and read.default_skip is not write.default_skip:
         pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
         start = pattern_keyword.span.start
-        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.default_skip.value}\n")
     if write.needs_as:
         yield from _add_as(tokens, clause)
 
@@ -70,7 +70,7 @@ def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
         product: the product.
         descends: whether the key of ORDER BY has DESC.
     """
-    match product.nulls:
+    match product.default_nulls:
         case Nulls.SMALL:
             return not descends
         case Nulls.LARGE:

@@ -121,8 +121,8 @@ def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
     # `{:n}` is a lower and an upper bound, so its span occurs twice.
     bounds = {bound.span: bound for bound in walk_parameters(clause.pattern)}
     for span, bound in bounds.items():
-        if bound.mark not in ("?", write.parameter) and span is not None:
-            yield Edit(span, f"{write.parameter}{bound.name}")
+        if bound.mark not in ("?", write.parameter_prefix) and span is not None:
+            yield Edit(span, f"{write.parameter_prefix}{bound.name}")
 
 
 def drop_unused_definitions(

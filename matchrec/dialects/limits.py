@@ -243,7 +243,7 @@ def _find_features_of_calls(tokens: TokenSequence, product: Product) -> Iterator
         token = tokens[index]
         if token.key == "MATCHED_ROWS":
             yield Feature("MATCHED_ROWS", token.span)
-        elif product.functions.get(token.key, token.key) in PHYSICAL:
+        elif product.pattern_function_names.get(token.key, token.key) in PHYSICAL:
             yield Feature("NEIGHBOURS", token.span)
 
 

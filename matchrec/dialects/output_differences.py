@@ -52,8 +52,8 @@ def _note_column_differences(
     clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[TranslationNote]:
     """Yield notes on what differs in the columns of ALL ROWS PER MATCH."""
-    if read.columns is not write.columns:
-        orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
+    if read.column_order is not write.column_order:
+        orders = (f"{product.title}: {product.column_order.value}" for product in (read, write))
         message = f"the columns of `*` have another order: {'; '.join(orders)}"
         yield TranslationNote(message, clause.pattern_span, is_compensated=True)
     if read.repeats_keys is not write.repeats_keys:

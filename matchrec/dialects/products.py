@@ -30,27 +30,28 @@ class Product:
     name: str
     # The name in messages.
     title: str
-    # The name of sqlglot's dialect.
-    sqlglot: str
+    # The name of sqlglot's dialect for its SQL.
+    sqlglot_dialect: str
     # Whether its SQL is Spark's, except for what the rules rewrite. Text that Spark reads in the
     # same way then stays as it is.
     is_spark: bool = False
     # Where ORDER BY puts NULLs by default.
-    nulls: Nulls = Nulls.SMALL
+    default_nulls: Nulls = Nulls.SMALL
     # Whether `/` of two integers is an integer.
     divides_integers: bool = False
     # The default of AFTER MATCH SKIP.
-    skip: SkipTo = SkipTo.PAST_LAST_ROW
+    default_skip: SkipTo = SkipTo.PAST_LAST_ROW
     # The quotation mark around names.
     quote: str = "`"
     # The character before the name of a parameter.
-    parameter: str = ":"
-    # Functions of row patterns that have other names here: by this name, the name that rules use.
-    functions: dict[str, str] = field(default_factory=dict)
-    # The sign that starts a comment, in addition to `--`; "" if there is no other one.
-    comment_sign: str = ""
+    parameter_prefix: str = ":"
+    # Functions of row patterns whose names differ in this product, by that name in upper case: the
+    # name by which our rules know the function. For Snowflake, LAG is PREV.
+    pattern_function_names: dict[str, str] = field(default_factory=dict)
+    # What starts a comment, in addition to `--`; "" if nothing else does.
+    comment_prefix: str = ""
     # The order of columns with ALL ROWS PER MATCH.
-    columns: ColumnOrder = ColumnOrder.STANDARD
+    column_order: ColumnOrder = ColumnOrder.STANDARD
     # Whether CLASSIFIER returns a variable as it was written, and not in upper case.
     keeps_case: bool = False
     # Whether DEFINE may have variables that PATTERN does not use.
@@ -111,7 +112,7 @@ def _read_products() -> dict[str, Product]:
         if field_name == _SIGNS:
             continue
         for name in names.split():
-            values = fields.setdefault(name, {"sqlglot": name})
+            values = fields.setdefault(name, {"sqlglot_dialect": name})
             values[field_name] = _read_value(field_name, text)
     return {name: Product(name, **values) for name, values in fields.items()}
 

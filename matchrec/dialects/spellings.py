@@ -56,8 +56,8 @@ def edit_spellings(
     """
     if product.name == "flink":
         yield from _quote_dollar_names(tokens)
-    if product.comment_sign:
-        yield from edit_comments(tokens, product.comment_sign)
+    if product.comment_prefix:
+        yield from edit_comments(tokens, product.comment_prefix)
     if product.name not in ("azure", "bigquery"):  # only these have spellings in clauses
         return
     if locations is None:
@@ -118,7 +118,7 @@ def _edit_clause_spellings(
         if option.words:
             yield Edit(Span(end, end), f" {option.words}", option.span)
     if product.name == "bigquery":
-        yield from fill_empty_alternatives(clause, opening, closing, product.comment_sign)
+        yield from fill_empty_alternatives(clause, opening, closing, product.comment_prefix)
     else:
         yield from name_any_rows(clause, opening + 1, closing)
         yield from unbracket_names(clause, opening + 1, closing)

@@ -60,7 +60,7 @@ def read_longest_match(
 
 
 def fill_empty_alternatives(
-    clause: ClauseTokens, opening: int, closing: int, sign: str
+    clause: ClauseTokens, opening: int, closing: int, comment_prefix: str
 ) -> Iterator[Edit]:
     """Yield the edits that write `()` on each empty side of `|`.
 
@@ -68,13 +68,13 @@ def fill_empty_alternatives(
         clause: the tokens of the clause.
         opening: the index of the parenthesis that opens the pattern.
         closing: the index of the parenthesis that closes it.
-        sign: what a comment of the product begins with.
+        comment_prefix: what a comment of BigQuery begins with.
     """
     span = Span(clause[opening].span.end, clause[closing].span.start)
     text = clause.text
     # The lexer of PATTERN does not know the product's comments. Blanks instead of them keep every
     # token where it is.
-    for comment in find_comments(text, clause.tokens[opening + 1 : closing], span, sign):
+    for comment in find_comments(text, clause.tokens[opening + 1 : closing], span, comment_prefix):
         text = text[: comment.start] + " " * (comment.end - comment.start) + text[comment.end :]
     tokens = read_pattern_tokens(text, span)
     for index, token in enumerate(tokens):

@@ -54,7 +54,7 @@ class FlinkSql(Spark):
 
 def get_dialect(product: Product) -> SqlglotDialect:
     """Return sqlglot's dialect of a product."""
-    return SqlglotDialect.get_or_raise(product.sqlglot)
+    return SqlglotDialect.get_or_raise(product.sqlglot_dialect)
 
 
 def tokenize_product_sql(text: str, product: Product) -> list[Token]:

@@ -47,7 +47,8 @@ def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
     It takes the arguments of `translate_fragment` and raises the same errors.
     """
     read = context.read
-    tree = _parse(text, read, read.functions if context.clause is not None else None)
+    functions = read.pattern_function_names if context.clause is not None else None
+    tree = _parse(text, read, functions)
     for rule in find_rules(read, context.write):
         tree = apply_rule(rule, tree, context)
     may_stay = _may_have_same_meaning(text, tree, context)

@@ -33,7 +33,7 @@ def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     condition = inner.args["qualify"].this.pop()
     inner.set("qualify", None)
     outer = _take_out_moved_parts(inner)
-    names = _name_items(inner, context.read.sqlglot)
+    names = _name_items(inner, context.read.sqlglot_dialect)
     qualified = make_unused_name("qualified", node)
     qualified_column = exp.alias_(exp.paren(condition.copy()), qualified)
     # Columns that the inner query computes only for the outer one.

@@ -22,7 +22,7 @@ CLAUSE = (
 def list_advised() -> Iterator[tuple[str, str]]:
     """Yield the dialect and the name of each function whose message suggests a dialect."""
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
-    dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
+    dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot_dialect) for product in products)
     dialect_functions = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
     hinted_functions = {name for name in read_hints() if "(" not in name}
     for name in sorted((dialect_functions | hinted_functions) - SPARK_FUNCTIONS):
