@@ -37,7 +37,7 @@ from matchrec.dialects.output_differences import note_output_differences
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.plan import pattern
 from matchrec.source import Span
 from matchrec.syntax.clause_tokens import ClauseTokens

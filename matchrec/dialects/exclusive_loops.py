@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from matchrec.dialects.edits import Edit, TranslationNote, apply_edits
 from matchrec.dialects.limits import find_repeated_variables, is_optional, lacks
 from matchrec.dialects.products import Product
-from matchrec.errors.sql.window import unsupported_by_product
+from matchrec.errors.sql.products import unsupported_by_product
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
 from matchrec.source import Span
 from matchrec.syntax.nodes import MatchRecognize

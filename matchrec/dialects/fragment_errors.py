@@ -15,7 +15,7 @@ from matchrec.dialects.sqlglot_dialects import tokenize_product_sql
 from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.errors.sql.expression import misplaced_running_or_final
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
 from matchrec.errors.sql.tokens import UNFINISHED

@@ -32,7 +32,7 @@ from matchrec.dialects.rules.visible_columns import TableLookup, VisibleColumns,
 from matchrec.dialects.sqlglot_dialects import tokenize_product_sql
 from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.dialects.token_edits import TokenizedText, find_edits
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 
 # A prefix that turns the relation of a clause into a query: the relation follows FROM.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import Product
-from matchrec.errors.sql.window import product_without_within, unsupported_by_product
+from matchrec.errors.sql.products import product_without_within, unsupported_by_product
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Quantified,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_tokens import ClauseTokens
 

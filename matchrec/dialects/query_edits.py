@@ -24,7 +24,7 @@ from matchrec.dialects.fragments import SELECT_ALL, FragmentTranslator
 from matchrec.dialects.masked_fragments import Hole
 from matchrec.dialects.products import SPARK
 from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
 from matchrec.syntax.clause_tokens import cut_out_tokens

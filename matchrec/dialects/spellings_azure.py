@@ -15,7 +15,7 @@ from collections.abc import Iterator, Set
 from matchrec.dialects.edits import Edit
 from matchrec.dialects.product_options import ProductOption, find_option_end
 from matchrec.dialects.rules.times import normalize_unit
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.clause_tokens import ClauseTokens

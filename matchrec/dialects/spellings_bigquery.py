@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from matchrec.dialects.comments import find_comments
 from matchrec.dialects.edits import Edit
 from matchrec.dialects.product_options import ProductOption, find_option_end
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.parameter_values import ParameterValues

@@ -36,7 +36,7 @@ from matchrec.dialects.rules.visible_columns import (
 )
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.sql import window as errors
+from matchrec.errors.sql import products as errors
 from matchrec.errors.sql.query import blank_query
 from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan

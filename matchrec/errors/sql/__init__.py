@@ -1,14 +1,26 @@
 """Errors in the text of a SQL query, and advice on what to write instead.
 
-query           the query around a clause
-clause          the parts of a clause, and their order
-tokens          words, signs and brackets that cannot be where they are
-pattern         PATTERN, navigation and frames
-expression      MEASURES and DEFINE
-unknown_names   columns and functions that do not exist
-window          row pattern windows, and queries of other products
-type_mismatches hints for values of two types
-foreign_names   hints for functions of other products
-engine_errors   what an engine's error means
-ungrouped       columns outside GROUP BY
+Errors:
+
+    query            the query around a clause
+    clause           the parts of a clause, and their order
+    tokens           words, signs and brackets that are not allowed where they are written
+    pattern          PATTERN
+    negations        NOT in PATTERN
+    expression       calls and keywords in MEASURES and DEFINE
+    navigation       PREV, NEXT, FIRST and LAST, and frames of OVER in DEFINE
+    unknown_names    columns and functions that do not exist
+    wrong_types      values whose types an operator or a function does not take
+    window           row pattern windows
+    products         queries of other products
+
+Advice:
+
+    engine_errors    the meaning of an engine's error
+    operand_hints    operations, with the user's operands
+    type_mismatches  operations, with example values
+    type_kinds       kinds of types, for the advice on operations
+    foreign_names    functions of other products
+    brackets         `[1, 2]` and other brackets that Spark SQL lacks
+    ungrouped        columns outside GROUP BY
 """
