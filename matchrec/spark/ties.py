@@ -39,7 +39,7 @@ from matchrec.worker.sorting.tie_reports import (
     identify_process,
     reported_ties,
 )
-from matchrec.worker.sorting.ties import TieWatch
+from matchrec.worker.sorting.ties import TieReporter
 
 if TYPE_CHECKING:
     from matchrec.compile.joined_queries import JoinedQueries
@@ -57,7 +57,7 @@ _warned_query_ids: deque[str] = deque(maxlen=MOST_QUERY_IDS)
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
-def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> TieWatch | None:
+def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> TieReporter | None:
     """Return the watch that counts the ties of one query.
 
     Returns None if the query has no ORDER BY, or if the session's workers cannot report.
@@ -75,7 +75,7 @@ def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> 
     names = (*sorting.keys[: len(joined.partition_keys)], *(item.name for item in sorting.order))
     shown_names = [unquote_column(expression.text) for expression in joined.sorted_by]
     shown_names_by_name = dict(zip(names, shown_names, strict=True))
-    return TieWatch(
+    return TieReporter(
         query_id=uuid4().hex,
         channel=channel,
         clause=name_part("ORDER BY"),
@@ -133,4 +133,4 @@ def warn_of_ties() -> None:
     for query_id, ties in reported_ties.take().items():
         if query_id not in _warned_query_ids:
             _warned_query_ids.append(query_id)
-            warn_caller(tied_rows(count=ties.number, clause=ties.clause, example=ties.example))
+            warn_caller(tied_rows(count=ties.row_count, clause=ties.clause, example=ties.example))

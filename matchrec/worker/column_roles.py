@@ -1,8 +1,8 @@
-"""Roles of the columns that are sent to a worker: what it does with them besides matching.
+"""Roles of the columns that are sent to a worker: what the worker uses them for besides matching.
 
-A column can be a field of a struct, be sorted by, be shown in errors, or be compared with the plan.
-`task_input.TaskInput` has the columns of each role. Their names are those in the batches that the
-worker gets (`worker.wire`).
+A column can be a field of a struct, be a column that rows are sorted by, be shown in errors, or be
+compared with the plan. `task_input.TaskInput` has the columns of each role. A column is named as in
+the batches that the worker gets (`worker.wire`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Struct(NamedTuple):
 class ShownColumn(NamedTuple):
     """A column of a key, whose value on a row errors and warnings show."""
 
-    text: str  # the key in SQL, as it is shown
+    text: str  # the key in SQL, as messages show it
     name: str  # the name of the column
 
 
@@ -35,9 +35,9 @@ class ShownColumn(NamedTuple):
 class PlannedColumn:
     """A column that the workers read, as it was when the query was built."""
 
-    text: str  # what the user wrote for it
-    type_name: str  # its type in SQL
-    field: pa.Field  # its name, its type, and whether it could be NULL
+    text: str  # the column in SQL, as messages show it
+    type_name: str  # the SQL name of the column's type
+    field: pa.Field  # the column's name and type in Arrow, and whether it could be NULL
     in_utc: bool = False  # whether the session was in UTC
 
 
@@ -54,14 +54,15 @@ class SortColumn:
 
 
 class TieCounter(Protocol):
-    """A counter of rows that the order does not tell apart: see `sorting.ties.TieWatch`."""
+    """A counter of rows that the order does not tell apart: see `sorting.ties.TieReporter`."""
 
     def count(self, table: pa.Table, ties: IntArray) -> None:
         """Count the ties in a table of sorted rows.
 
         Args:
-            table: the rows.
-            ties: the rows that equal the row before them in all sort columns.
+            table: the rows, in order.
+            ties: int64[k], the positions of the rows that equal the row before them in all sort
+                columns.
         """
 
 
@@ -69,12 +70,12 @@ class TieCounter(Protocol):
 class Sorting:
     """The order in which a worker sorts the rows of a task."""
 
-    # The columns of the partition keys. Here NULL equals NULL.
+    # The names of the columns of the partition keys. In a key, NULL equals NULL.
     keys: tuple[str, ...]
-    # How rows are sorted in each partition.
+    # The columns by which rows are sorted in each partition.
     order: tuple[SortColumn, ...]
-    # Bits of row conditions that the engine computes. A partition without a row for each of them
-    # may be dropped. The worker of a query sets them.
+    # The numbers of row conditions that the engine has computed. A partition may be dropped if one
+    # of these conditions holds for none of its rows. `TaskInput.read_pieces` sets them.
     needed_bits: tuple[int, ...] = ()
     # Counts the rows that the order does not tell apart; None to leave them uncounted.
     tie_counter: TieCounter | None = None

@@ -1,11 +1,12 @@
 """Encode the columns that rows are sorted by: from values to numbers, from numbers to codes.
 
 1. A column becomes `SortNumbers`: signed numbers that compare as its values do. Most columns become
-   one array of them. Long texts and wide decimals become several, which are compared one after the
-   other.
-2. The numbers become codes of few bits: how far a number is from the least one, in the greatest
-   unit of which all distances are whole multiples, such as a second in microseconds. Short codes
-   leave room for others in a word of 64 bits (`worker.sorting.words`).
+   one array of numbers. Wide decimals, and short texts that are mostly distinct, become several
+   arrays, which are compared one after the other.
+2. The numbers become codes of few bits. A code is the distance of a number from the least number,
+   in units. The unit is the greatest number that divides all distances, such as a million if all
+   timestamps, in microseconds, are whole seconds. Short codes leave room for other codes in a word
+   of 64 bits (`worker.sorting.words`).
 
 For example:
 
@@ -68,9 +69,9 @@ FIRST_BYTES = np.array(
 
 @dataclass(frozen=True, slots=True)
 class SortNumbers:
-    """Numbers that compare as the values of a column do, or as a part of them: one for each row."""
+    """Numbers that compare as the values of a column do, or as a part of each value does."""
 
-    numbers: IntArray  # int64[n]
+    numbers: IntArray  # int64[n], one number for each row
     least: int
     greatest: int
     # Whether the column stores its values as these integers, so that it can be built from them.
@@ -108,7 +109,9 @@ class SortCode:
         return (1 << self.bits) - 1
 
     def encode(self, first_bit: int) -> WordArray:
-        """Return words that are 0 but for the codes, whose lowest bit is `first_bit`: uint64[n].
+        """Return a word for each row that has only the code, from `first_bit` on: uint64[n].
+
+        The code must fit into the word: `first_bit + bits` is at most 64. All other bits are 0.
 
         >>> code = encode_numbers(SortNumbers.measure(np.array([5, 9, 7])))
         >>> code.unit, code.bits, code.encode(0).tolist(), code.encode(4).tolist()
@@ -146,22 +149,22 @@ def encode_table(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
     A code that is the same in all rows is left out.
     """
     key_count = len(sorting.keys)
-    for index, item in reversed([*enumerate(sorting.columns)]):
-        values = arrays.take_column(table, item.name)
-        for code in encode_column(values, item, is_key=index < key_count):
+    for index, column in reversed([*enumerate(sorting.columns)]):
+        values = arrays.take_column(table, column.name)
+        for code in encode_column(values, column, is_key=index < key_count):
             if code.bits:
                 yield code
 
 
-def encode_column(values: pa.Array, item: SortColumn, *, is_key: bool) -> Iterator[SortCode]:
+def encode_column(values: pa.Array, column: SortColumn, *, is_key: bool) -> Iterator[SortCode]:
     """Yield the codes of one column. The code that is compared first is yielded last.
 
-    If there are NULLs, that code says whether a value is NULL, and each other code is the same for
-    all NULLs.
+    If there are NULLs, the code that is compared first says whether a value is NULL, and each other
+    code is the same for all NULLs. The column cannot be built from its codes then.
 
     Args:
         values: the values of the column.
-        item: the column, and how it is sorted.
+        column: the column, and how it is sorted.
         is_key: whether it is a partition key.
     """
     sources = convert_values(values)
@@ -169,15 +172,22 @@ def encode_column(values: pa.Array, item: SortColumn, *, is_key: bool) -> Iterat
     if is_present is not None:
         sources = [replace_nulls(source, is_present) for source in sources]
     for source in reversed(sources):
-        code = encode_numbers(source, is_descending=item.descending, is_key=is_key)
-        yield replace(code, column=item.name) if source.are_values else code
+        code = encode_numbers(source, is_descending=column.descending, is_key=is_key)
+        yield replace(code, column=column.name) if source.are_values else code
     if is_present is not None:
         is_null = SortNumbers.measure((~is_present).astype(np.int64))
-        yield encode_numbers(is_null, is_descending=item.nulls_first, is_key=is_key)
+        yield encode_numbers(is_null, is_descending=column.nulls_first, is_key=is_key)
 
 
 def replace_nulls(source: SortNumbers, is_present: BoolArray) -> SortNumbers:
-    """Return the numbers with the least of them for NULL, whose own numbers have no meaning."""
+    """Return the numbers, with the number of each NULL replaced by the least of the other numbers.
+
+    Before, the numbers of NULLs have no meaning.
+
+    Args:
+        source: the numbers of a column.
+        is_present: bool[n], which values of the column are not NULL.
+    """
     least = source.numbers[is_present].min(initial=np.iinfo(np.int64).max)
     return SortNumbers.measure(np.where(is_present, source.numbers, least))
 
@@ -185,7 +195,7 @@ def replace_nulls(source: SortNumbers, is_present: BoolArray) -> SortNumbers:
 def encode_numbers(
     source: SortNumbers, *, is_descending: bool = False, is_key: bool = False
 ) -> SortCode:
-    """Return the code of numbers. It has no bits if all numbers are equal."""
+    """Return how numbers are encoded. The code has no bits if all numbers are equal."""
     span = source.greatest - source.least
     unit = find_unit(source)
     bits = (span // unit).bit_length()
@@ -222,7 +232,8 @@ def find_unit(source: SortNumbers) -> int:
 def convert_values(values: pa.Array) -> list[SortNumbers]:
     """Return numbers that compare as values do.
 
-    Of several arrays of numbers, the first is compared first. The numbers for NULL have no meaning.
+    If there are several arrays of numbers, the first array is compared first. The numbers for NULL
+    have no meaning.
     """
     value_type = values.type
     if pa.types.is_decimal(value_type) and value_type.precision > NARROW_DIGITS:
@@ -235,7 +246,7 @@ def convert_values(values: pa.Array) -> list[SortNumbers]:
     source = SortNumbers.measure(make_sort_keys(values), are_values=is_whole(value_type))
     has_wide_span = source.greatest - source.least >= WIDE_SPAN
     if has_wide_span and not has_many_values(arrays.make_array(source.numbers)):
-        return [rank_repeated_numbers(source.numbers)]  # for example, hashes that are used as keys
+        return [rank_repeated_numbers(source.numbers)]  # for example, keys that are hashes
     return [source]
 
 
@@ -266,8 +277,10 @@ def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
 def convert_texts(values: pa.Array) -> list[IntArray]:
     """Return arrays of numbers that compare as texts do: int64[n] each.
 
-    They are the bytes of the texts, eight in each array, then the lengths, since a text comes after
-    its own beginning. If texts are long or often equal, the only array has their ranks.
+    The arrays have the bytes of the texts, eight bytes in each array, then the lengths of the
+    texts: shorter texts are filled up with zeros, so only its length tells a text from the same
+    text with zero bytes behind it. If texts are long or often equal, there is only one array, which
+    has their ranks.
     """
     lengths = arrays.read_integers(pc.binary_length(values))
     longest = int(lengths.max())
@@ -277,9 +290,9 @@ def convert_texts(values: pa.Array) -> list[IntArray]:
 
 
 def has_many_values(values: pa.Array) -> bool:
-    """Return whether more than a quarter of the first values are distinct.
+    """Return whether more than a quarter of the first SAMPLE_ROWS values are distinct.
 
-    Then it would take long to rank them.
+    Ranking the values would take long then.
     """
     sample = values.slice(0, SAMPLE_ROWS)
     return 4 * len(pc.unique(sample)) > len(sample)
@@ -293,7 +306,7 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
 
     Args:
         values: the texts.
-        longest: the length of the longest one, in bytes.
+        longest: the length of the longest text, in bytes.
     """
     _, offsets, content = values.buffers()
     is_large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)

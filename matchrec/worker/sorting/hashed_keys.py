@@ -1,8 +1,8 @@
-"""Order partitions by a hash of their keys, if that takes fewer sorts than their keys would.
+"""Order partitions by a hash of their keys, if the hash takes fewer sorts than the keys would.
 
-Keys with more bits than one sort takes are hashed. The hash fits into one sort, and brings the rows
-of each key together. Keys with the same hash are mixed then. They are few, and their rows are
-sorted once more.
+Keys with more bits than one sort takes are hashed. The hash fits into one sort, which brings the
+rows of each key together. The rows of different keys with the same hash are mixed after this sort.
+There are few such rows, and they are sorted once more.
 
 Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative hashing.
 """
@@ -26,12 +26,15 @@ from matchrec.worker.sorting.words import (
     sort_words,
 )
 
-# The bits of a hash, at least. The order is put beside the hash if it leaves this much room.
+# The least number of bits of a hash. A word has both a hash and codes of the order only if the
+# order leaves this many bits.
 LEAST_HASH_BITS = 28
 
 
-def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[SortWord] | None:
-    """Return words with a hash of the keys instead of their codes, the last one first.
+def pack_hashed_words(
+    codes: list[SortCode], words: list[SortWord], count: int
+) -> list[SortWord] | None:
+    """Return words with a hash of the keys instead of the codes of keys, the last word first.
 
     None if hashing would not save a sort. The hash is put in front of the first word of the order,
     or is a separate word if the order leaves too little room. A sort of a million rows takes 44
@@ -42,7 +45,7 @@ def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[
         20                   20 bits of the order, then 44 of the hash
 
     Args:
-        codes: all codes.
+        codes: the codes of all columns that rows are sorted by, the last code first.
         words: all codes, packed.
         count: the number of rows.
     """
@@ -62,7 +65,7 @@ def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[
 
 
 def put_hash_before(word: SortWord, hashes: WordArray, bits_per_sort: int) -> SortWord:
-    """Return a word with the first bits of hashes before its bits, as many as one sort takes.
+    """Return the word with the highest bits of hashes in front: as many bits as one sort takes.
 
     Args:
         word: a word of the order, or an empty word.
@@ -78,14 +81,14 @@ def put_hash_before(word: SortWord, hashes: WordArray, bits_per_sort: int) -> So
 
 
 def count_sorts(words: list[SortWord], bits_per_sort: int) -> int:
-    """Return how often rows are sorted by some words."""
+    """Return how many sorts it takes to sort rows by some words."""
     return sum(ceil(word.bits / bits_per_sort) for word in words)
 
 
 def compute_hashes(keys: list[SortCode]) -> WordArray:
     """Return hashes of keys as uint64[n].
 
-    Equal keys have equal hashes. The first bits of hashes mostly differ if the keys differ.
+    Equal keys have equal hashes. The highest bits of hashes mostly differ if the keys differ.
     """
     hashes = np.zeros(len(keys[0].source.numbers), np.uint64)
     for key in keys:
@@ -98,7 +101,9 @@ def compute_hashes(keys: list[SortCode]) -> WordArray:
 def sort_by_hash(
     codes: list[SortCode], words: list[SortWord], hashed_words: list[SortWord]
 ) -> tuple[SortedRows, BoolArray]:
-    """Sort rows by words with a hash of the keys, and again those whose hash several keys share.
+    """Sort rows by words with a hash of the keys, then sort rows again whose hash is not unique.
+
+    A hash is not unique if several keys share it:
 
         sorted by hash    a1 a2 | c1 b1 c2 | d1      b and c have the same hash
         sorted again      a1 a2 | b1 c1 c2 | d1
@@ -106,7 +111,7 @@ def sort_by_hash(
     Args:
         codes: all codes.
         words: all codes, packed.
-        hashed_words: what `hash_keys` returns.
+        hashed_words: what `pack_hashed_words` returns.
 
     Returns:
         The rows in order, and bool[n], which of them start a partition.
@@ -127,15 +132,15 @@ def sort_by_hash(
 
 
 def sort_mixed_rows(codes: list[SortCode], rows: IntArray, hash_numbers: IntArray) -> IntArray:
-    """Sort rows of several hashes by all codes, hash by hash.
+    """Sort rows whose hashes are not unique by their hash, then by all codes.
 
     Args:
-        codes: all codes, of all rows.
-        rows: int64[k], the numbers of the rows.
+        codes: the codes of all columns, for all rows of the table.
+        rows: int64[k], the positions in the table of the rows to sort.
         hash_numbers: int64[k], ascending, a number for the hash of each of these rows.
 
     Returns:
-        int64[k], the numbers of the rows in order.
+        int64[k], the positions of the rows in order.
     """
     codes_of_rows = [
         encode_numbers(

@@ -3,9 +3,10 @@
 If every match needs a row that satisfies some condition on one row, a partition without such a row
 has no match: with PATTERN (FAILED{4} LOGIN), a partition in which nobody logs in.
 
-The rows that satisfy the condition are counted first. Only if they are few are their keys looked
-up, one key column after the other: a row stays if one of these rows has the same value in the
-column. With several key columns that may keep more than it must. If rows spill, all of them stay.
+The rows that satisfy the condition are counted first. If they are few, their keys are looked up,
+one key column after the other: a row stays if one of these rows has the same value in the column.
+With several key columns, partitions may stay that have no such row. If rows spill, all partitions
+stay.
 
 Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
 2023, on rows without which nothing can match.
@@ -29,12 +30,12 @@ from matchrec.worker.sorting.order import has_unique_representation
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     """Drop the rows of partitions that cannot have a match.
 
-    Partitions with a row for each of `sorting.needed_bits` are kept. Others may be
-    kept, too.
+    A partition is kept if each of `sorting.needed_bits` is set on one of its rows. Other partitions
+    may be kept, too.
     """
     for bit in sorting.needed_bits:
         if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), bit)):
-            continue  # the first rows mostly show this already
+            continue  # the first rows mostly show that the others need not be counted
         is_needed = read_flags(table, bit).astype(np.bool_)
         if not is_needed.any():
             return table.slice(0, 0)
@@ -67,7 +68,11 @@ def keep_partitions_of_rows(
 
 
 def are_too_many(is_needed: npt.NDArray[np.generic]) -> bool:
-    """Return whether looking up keys does not pay, because too many of the rows are needed."""
+    """Return whether so many rows are needed that looking up their keys would not save time.
+
+    Args:
+        is_needed: bool[n], or integers that are 0 or 1: the needed rows.
+    """
     return int(np.count_nonzero(is_needed)) * current_shortcuts().needed_rows_one_in > len(
         is_needed
     )

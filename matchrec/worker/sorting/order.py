@@ -18,8 +18,8 @@ A table with the key k and the order column t:
 3. The words are 4, 2, 5: bits 0 and 1 have the code of t, bit 2 has the code of k.
 4. The sorted words are 2, 4, 5, so the rows come in the order 1, 0, 2.
 
-If one sort suffices, the columns packed into the word are decoded from the sorted words. That is
-sequential and avoids a gather.
+If one sort suffices, the columns packed into the word are decoded from the sorted words. Decoding
+reads the words in sequence, which is faster than gathering values from all over a column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from matchrec.worker import arrays, wire
 from matchrec.worker.arrow_types import is_text, is_whole
 from matchrec.worker.column_roles import Sorting, TieCounter
 from matchrec.worker.sorting.codes import encode_table
-from matchrec.worker.sorting.hashed_keys import hash_keys, sort_by_hash
+from matchrec.worker.sorting.hashed_keys import pack_hashed_words, sort_by_hash
 from matchrec.worker.sorting.words import (
     OrderedWords,
     SortWord,
@@ -54,7 +54,8 @@ class Order:
     starts_partition: BoolArray
     # The words that the rows are sorted by.
     sorted_by: OrderedWords
-    # The only one of these words, with its values in order, if one sort of one word was enough.
+    # The only word of the rows, with its values in order, if one sort of one word was enough;
+    # otherwise, and if the rows were in order already, None.
     single_word: SortWord | None = None
 
 
@@ -65,7 +66,7 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
 
     Args:
         table: one or more rows.
-        sorting: what they are sorted by.
+        sorting: what the rows are sorted by.
         in_any_order: whether partitions may come in any order.
     """
     row_count = table.num_rows
@@ -78,10 +79,10 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
             starts_partition=ordered_words.find_partition_starts(),
             sorted_by=ordered_words,
         )
-    hashed_words = hash_keys(codes, words, row_count) if in_any_order else None
+    hashed_words = pack_hashed_words(codes, words, row_count) if in_any_order else None
     if hashed_words is not None:
-        # `sort_by_hash` returns the starts, because it compares the keys itself to find different
-        # keys that have the same hash.
+        # `sort_by_hash` has found the starts of partitions already, because it compares the keys to
+        # find different keys that have the same hash.
         sorted_rows, starts_partition = sort_by_hash(codes, words, hashed_words)
         ordered_words = sorted_rows.arrange(words)
     else:
@@ -105,14 +106,14 @@ def sort_table(
 ) -> pa.Table:
     """Sort the rows of a table, and mark where partitions start.
 
-    Set bit 0 of `wire.FIRST_BITS` on the first row of each partition. The column is added if there
-    is none.
+    The mark is bit 0 of `wire.FIRST_BITS` on the first row of each partition. The column is added
+    if the table does not have it.
 
     Args:
-        table: rows. Each column must be one array.
-        sorting: what they are sorted by.
+        table: the rows. Each column must have one chunk.
+        sorting: what the rows are sorted by.
         in_any_order: whether partitions may come in any order.
-        tie_counter: counts rows that are equal in all sort columns.
+        tie_counter: counts rows that are equal in all sort columns; None to leave them uncounted.
     """
     if not table.num_rows:
         return table
@@ -136,7 +137,13 @@ def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
 
 
 def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
-    """Return the rows of a table in an order."""
+    """Return the rows of a table in their order.
+
+    Args:
+        table: the rows. Each column must have one chunk.
+        order: the order of these rows, from `find_order`.
+        sorting: what the rows are sorted by.
+    """
     if order.row_numbers is None:
         return table
     partition_starts = np.flatnonzero(order.starts_partition)
@@ -149,7 +156,7 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
             values = arrays.cast_integers(order.single_word.read_column(name), values.type)
         elif name in sorting.keys and has_unique_representation(values.type):
             # All rows of a partition have the identical key, so the key of its first row is
-            # repeated. That gathers one value for each partition, not one for each row.
+            # repeated: one value is gathered for each partition, not one for each row.
             keys = arrays.take_rows(values, arrays.make_array(order.row_numbers[partition_starts]))
             values = arrays.repeat_values(keys, partition_ends)
         else:

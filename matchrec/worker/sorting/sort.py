@@ -3,10 +3,10 @@
 Rows that fit into a budget of memory are sorted there. Otherwise each full budget is sorted and
 spilled to a file, and the spills are merged: see `worker.sorting.spills`.
 
-A sort takes three to five times the budget: for the rows that it holds, the same rows in order, the
-words that they are sorted by, and what Arrow keeps for later. So the budget is smaller if there is
-less room. If many tasks share a process, as on Sail, all of them hold rows, but only a few sort at
-the same time.
+A sort takes three to five times the budget: for the rows that the task holds, the same rows in
+order, the words that they are sorted by, and memory that Arrow does not return to the system. So
+the budget is smaller if there is less room. If many tasks share a process, as on Sail, all of them
+hold rows, but only a few sort at the same time.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from matchrec.worker.sorting.spills import Spills
 # The greatest and the smallest budget, in bytes of rows.
 MAX_BUDGET = 256 << 20
 MIN_BUDGET = 16 << 20
-# How many times its budget a sort may take in all.
+# A sort may take this many times its budget in all, with the rows that the task holds.
 BUDGETS_PER_SORT = 5
 # How many tasks of a process sort at the same time: 1.5 for each core. A query has at least as many
 # tasks.
 SORTS_AT_ONCE = (os.cpu_count() or 1) * 3 // 2
 
-# Tasks of this process take it while they sort.
+# A task of this process holds a permit while it sorts.
 _free_sorts = BoundedSemaphore(SORTS_AT_ONCE)
 
 
@@ -62,10 +62,11 @@ def sort_batches(
 
     Args:
         batches: the rows.
-        sorting: what they are sorted by.
-        rows_per_batch: the most rows of a batch of several partitions, see `find_cuts`.
+        sorting: what the rows are sorted by.
+        rows_per_batch: the most rows of a batch of several partitions, see `find_cuts`. Batches are
+            smaller if rows are wide.
         budget: how many bytes of rows to hold before they are spilled, less than 2 GiB. None to
-            use the memory that the other tasks of this process leave.
+            choose it by the memory that the process may still take, see `find_budget`.
         task_count: the number of tasks of this process.
 
     Raises:
@@ -86,7 +87,7 @@ def sort_batches(
 def find_budget(room: int, task_count: int = 1) -> int:
     """Return how many bytes of rows a task may hold before it spills.
 
-    It is at least MIN_BUDGET, even if that does not fit.
+    The budget is at least MIN_BUDGET, even if the process does not have that much room.
 
     >>> find_budget(10 << 30) >> 20, find_budget(640 << 20) >> 20
     (256, 128)
@@ -97,7 +98,7 @@ def find_budget(room: int, task_count: int = 1) -> int:
             some of them sort.
     """
     sorting_tasks = min(task_count, SORTS_AT_ONCE)
-    # Each task holds a budget of rows. A sort takes the other budgets.
+    # Each task holds a budget of rows. Each sort takes further budgets.
     budgets = task_count + (BUDGETS_PER_SORT - 1) * sorting_tasks
     return max(MIN_BUDGET, min(MAX_BUDGET, room // budgets))
 
@@ -138,7 +139,10 @@ def find_cuts(starts: IntArray, row_count: int, most_rows: int) -> Iterator[int]
 
 
 def sort_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
-    """Yield the rows in order, in tables of about one budget of rows, or of a part of it."""
+    """Yield the rows of a task in order, in tables of at most about one budget of rows.
+
+    The arguments are as for `sort_batches`.
+    """
     held_batches: list[pa.RecordBatch] = []
     held_bytes = 0
     with closing(Spills(sorting, budget)) as spills:
@@ -166,7 +170,7 @@ def take_all(held_batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 def spill_rows(spills: Spills, table: pa.Table) -> None:
-    """Sort rows and write them to a file."""
+    """Sort rows and write them to a new spill."""
     with _free_sorts:
         sorted_rows = sort_table(table, spills.sorting)
     spills.add(sorted_rows)
@@ -175,8 +179,8 @@ def spill_rows(spills: Spills, table: pa.Table) -> None:
 def sort_in_memory(held_batches: list[pa.RecordBatch], sorting: Sorting) -> pa.Table:
     """Return all rows of a task in order, and clear the list of batches.
 
-    As all rows are there, partitions that cannot have a match are dropped before the sort, and the
-    partitions may come in any order.
+    Because no row of the task was spilled, partitions that cannot have a match are dropped before
+    the sort, and the partitions may come in any order.
     """
     with _free_sorts:
         table = drop_matchless_partitions(take_all(held_batches), sorting)
@@ -185,9 +189,10 @@ def sort_in_memory(held_batches: list[pa.RecordBatch], sorting: Sorting) -> pa.T
 
 
 def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
-    """Give a dictionary to columns of repeated texts, except to those that rows are sorted by.
+    """Give a dictionary to columns of repeated texts, except to columns that rows are sorted by.
 
-    Then a sort moves numbers instead of texts, and conditions need to rank only the dictionary.
+    With a dictionary, a sort moves numbers instead of texts, and only the texts of the dictionary
+    are ranked for conditions.
     """
     sort_names = {item.name for item in sorting.columns}
     for index, name in enumerate(table.column_names):
@@ -198,9 +203,9 @@ def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 
 def are_repeated(values: pa.Array) -> bool:
-    """Return whether values are repeated often enough for a dictionary to pay.
+    """Return whether values are repeated often enough for a dictionary to save time.
 
-    The first values decide for all.
+    Only the first SAMPLE_ROWS values are looked at.
     """
     sample = values.slice(0, SAMPLE_ROWS)
     return len(pc.unique(sample)) * current_shortcuts().min_repeats_of_text <= len(sample)

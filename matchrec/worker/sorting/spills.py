@@ -1,28 +1,29 @@
-"""Sorted rows in files (spills), which are merged.
+"""Write sorted rows to files, which are called spills, and merge the spills.
 
     budget 1 ─ spill ┐
     budget 2 ─ spill ├─ merge ─ spill ┐
     ...              ┘                ├─ merge ─ output
     budget 33 ─ spill ─ ...           ┘
 
-Spills are merged to one as soon as there are as many as a merge has room for. The same is done with
-the spills that result, and so on. So few files are open at a time. A file has no name from the
-beginning if the system allows that, as Linux does: when it is closed, or its process is killed,
-nothing is left.
+Spills are merged to one spill as soon as there are as many as a merge has room for. The merged
+spills are merged in the same way, and so on. So few files are open at a time. If the system allows
+files without a name, as Linux does, a spill has none: when it is closed, or its process is killed,
+nothing is left on disk.
 
 A merge has some rows of each spill in memory, its head. It goes on in steps:
 
 1. Find the least of the last rows of all heads. No row that is still in a file comes before it.
-2. Find out by binary search how many rows of each head come before that row, all heads at once: in
-   each step, a row from the middle of each head is sorted together with it.
-3. Sort these rows together, and yield them.
+2. Find by binary search how many rows of each head come before this least row. All heads are
+   searched at once: each step of the search sorts the middle row of each head together with the
+   least row.
+3. Sort the rows that were found together with the head of the least row, and yield them.
 4. Read the next rows of each spill whose head is empty.
 
-So each row is sorted once in a merge, whatever rows the spills have. Among equal rows, those of
-earlier spills come first.
+So a merge yields each row after one sort, whatever rows the spills have. Among equal rows, the rows
+of earlier spills come first.
 
-Cost: a row is written once for each level, and there are few: with 32 spills to a merge and 256 MiB
-in memory, the levels are at 8 GiB and 256 GiB.
+Cost: a row is written once for each level, and there are few levels: with 32 spills to a merge and
+256 MiB in memory, rows get to the second level after 8 GiB, and to the third after 256 GiB.
 Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
 """
 
@@ -59,7 +60,7 @@ class Spills:
     """The spills of a task. `close` removes their files."""
 
     sorting: Sorting
-    # How many bytes of rows are held in memory, all heads of a merge together.
+    # About how many bytes of rows all heads of a merge have together.
     budget: int
     # levels[n] has the spills whose rows were merged n times, in the order in which their rows
     # came: fewer than SPILLS_PER_MERGE. Rows of a higher level came before the rows of a lower one.
@@ -71,7 +72,11 @@ class Spills:
         return not self.levels
 
     def add(self, sorted_rows: pa.Table) -> None:
-        """Write rows to a new spill. They came after all rows that were added before."""
+        """Write rows to a new spill. The rows must have come after all rows added before.
+
+        Raises:
+            MatchRecognizeRunError: a file cannot be written.
+        """
         self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_per_batch), 0)
 
     def add_to_level(self, spill: IO[bytes], level: int) -> None:
@@ -95,7 +100,7 @@ class Spills:
         yield from merge(all_spills, self.sorting, self.sorting.tie_counter)
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
-        """Return a spill with the rows of consecutive spills, and close these."""
+        """Return a new spill with the rows of consecutive spills, and close the latter."""
         merged = write_spill(merge(spills, self.sorting), self.bytes_per_batch)
         for spill in spills:
             spill.close()
@@ -124,8 +129,8 @@ def merge(
             next one.
     """
     heads = [Head(read_spill(spill)) for spill in spills]
-    # The row that was yielded last, or nothing. It is sorted together with the next rows, to find
-    # out whether they begin a partition.
+    # A batch of the row that was yielded last; empty before the first row. This row is sorted again
+    # together with the next rows, to find out whether they begin a partition.
     last_row: list[pa.RecordBatch] = []
     while heads := [head for head in heads if head.load()]:
         counts = count_next_rows(heads, sorting)
@@ -155,7 +160,7 @@ def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
     high = row_counts.copy()
     low[least_head] = row_counts[least_head]
     while (is_undecided := low < high).any():
-        # A head that is decided only takes part with its last row.
+        # Of a head that is decided, any row will do. Its last row is picked.
         middle = np.where(is_undecided, (low + high) // 2, row_counts - 1)
         ranks = rank_rows(batches, middle, sorting)
         is_next = ranks < ranks[least_head]
@@ -165,11 +170,13 @@ def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
 
 
 def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
-    """Pick a row of each batch, and return the rank of each of these rows among them, from 0.
+    """Rank one row of each batch among these rows: int64, one rank from 0 on for each batch.
+
+    Equal rows have different ranks, in the order of their batches.
 
     Args:
         batches: the batches.
-        rows: which row to pick from each batch.
+        rows: int64, for each batch, the position of its row to rank.
         sorting: what the rows are sorted by.
     """
     slices = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
@@ -179,19 +186,22 @@ def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sortin
 
 @dataclass(slots=True)
 class Head:
-    """The next rows of a spill. Some of them are in memory."""
+    """The head of a spill: the rows of the spill that come next in a merge.
+
+    One batch is in memory at a time. The batches after it are read when it is empty.
+    """
 
     batches: Iterator[pa.RecordBatch]  # the batches that are still in the file
     rows: pa.RecordBatch | None = None  # the rows in memory; None or empty if there are none
 
     def load(self) -> bool:
-        """Load a batch if there are no rows in memory. Return whether there are rows."""
-        if not self.rows:
+        """Load the next batch if there are no rows in memory. Return whether there are rows now."""
+        if self.rows is None or self.rows.num_rows == 0:
             self.rows = next(self.batches, None)
         return self.rows is not None
 
     def take(self, count: int) -> pa.RecordBatch:
-        """Remove and return the first rows, given their number."""
+        """Remove and return the first `count` rows. There must be rows in memory."""
         assert self.rows is not None
         first_rows = self.rows.slice(0, count)
         self.rows = self.rows.slice(count)
@@ -209,11 +219,11 @@ def write_spill(tables: Iterator[pa.Table], bytes_per_batch: int) -> IO[bytes]:
     """Return a new file with the rows of one or more tables.
 
     Args:
-        tables: the tables. If they cannot be written, the file is removed.
+        tables: one or more tables. If they cannot be written, the file is removed.
         bytes_per_batch: about how large the batches in the file are.
 
     Raises:
-        MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
+        MatchRecognizeRunError: the disk is full, or the folder for spills is gone or not writable.
     """
     spill_folder = find_folder()
     with ExitStack() as undo, report_failed_files(spill_folder):
@@ -229,7 +239,14 @@ def write_spill(tables: Iterator[pa.Table], bytes_per_batch: int) -> IO[bytes]:
 
 @contextmanager
 def report_failed_files(spill_folder: str | None) -> Iterator[None]:
-    """Raise an error that names the folder if a file cannot be made or written."""
+    """Return a context that turns an OSError into an error that names the folder.
+
+    Args:
+        spill_folder: the folder; None for the system's folder of temporary files.
+
+    Raises:
+        MatchRecognizeRunError: the `with` block has raised an OSError.
+    """
     try:
         yield
     except OSError as error:
@@ -241,10 +258,10 @@ def report_failed_files(spill_folder: str | None) -> Iterator[None]:
 
 
 def find_folder() -> str | None:
-    """Return the folder for spills: one in which Spark has its workers write.
+    """Return the folder for spills: a folder that Spark has set aside for files of its workers.
 
-    If Spark has several folders, its processes use different ones. None for the system's folder of
-    temporary files, if Spark has no folder to which this process can write.
+    If Spark has several folders, different processes use different folders. None stands for the
+    system's folder of temporary files, if Spark has no folder to which this process can write.
     """
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     writable_folders = [name for name in folders if os.access(name, os.W_OK)]

@@ -1,10 +1,12 @@
 """Report ties that workers have found to the program that runs the query.
 
-    workers of Sail, which are threads of that program    put them into `reported_ties` themselves
-    workers of Spark Classic                              add them to an accumulator, and Spark
-                                                          brings its updates to the program
+    workers of Sail, which are threads of that program    put ties into `reported_ties` themselves
+    workers of Spark Classic                              add ties to an accumulator, and Spark
+                                                          brings its updates to the program, which
+                                                          puts them into `reported_ties`
 
-The program takes them from there when the query has run, to warn of them: see `spark.ties`.
+When the query has run, the program takes the ties from `reported_ties`, and issues a warning: see
+`spark.ties`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from threading import Lock
 from typing import Protocol
 from uuid import uuid4
 
-_PROGRAM = uuid4().hex  # a fork has the same one, but another process id
+_PROGRAM = uuid4().hex  # a fork of the process has the same value, but another process id
 
 
 def identify_process() -> str:
@@ -28,20 +30,20 @@ def identify_process() -> str:
 class TiedRows:
     """Ties that workers have found in the rows of one query."""
 
-    number: int  # how many rows tie with the row before them
+    row_count: int  # how many rows tie with the row before them
     clause: str  # what the language of the query calls ORDER BY
-    example: str  # `sym = 'X', ts = 3`, of one of the ties
+    example: str  # the keys and ORDER BY values of one of the rows, such as `sym = 'X', ts = 3`
 
     def add(self, other: TiedRows) -> TiedRows:
-        """Return the sum of the ties of two workers. The example is the first worker's."""
-        return replace(self, number=self.number + other.number)
+        """Return the ties of two workers together. The example is the one of `self`."""
+        return replace(self, row_count=self.row_count + other.row_count)
 
 
-TiesOfQueries = Mapping[str, TiedRows]  # by the ids of queries
+TiesOfQueries = Mapping[str, TiedRows]  # maps the id of a query to its ties
 
 
 class ReportedTies:
-    """Ties that were reported to a program and not taken yet. Several threads may use it."""
+    """Ties that were reported to a program and not taken yet. Several threads may use an object."""
 
     def __init__(self) -> None:
         self._ties: dict[str, TiedRows] = {}
@@ -66,8 +68,9 @@ class ReportedTies:
 
 def merge_ties(totals: dict[str, TiedRows], ties: TiesOfQueries) -> None:
     """Add the ties of some queries to `totals`, in place."""
-    for query, tied_rows in ties.items():
-        totals[query] = totals[query].add(tied_rows) if query in totals else tied_rows
+    for query_id, tied_rows in ties.items():
+        known_ties = totals.get(query_id)
+        totals[query_id] = tied_rows if known_ties is None else known_ties.add(tied_rows)
 
 
 # The ties that workers have reported to this program.
@@ -85,7 +88,7 @@ class Channel(Protocol):
 class ThreadChannel:
     """The channel of workers that are threads of the program. Other workers report nothing."""
 
-    program: str  # its id, see `identify_process`
+    program: str  # the id of the program's process, see `identify_process`
 
     def report(self, ties: TiesOfQueries) -> None:
         """Report the ties of some queries, if this process is the program."""
@@ -102,9 +105,9 @@ class TiesAccumulator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorChannel:
-    """The channel of Spark Classic."""
+    """The channel of Spark Classic, whose workers are other processes."""
 
-    accumulator: TiesAccumulator  # of the program, with `TiesAccumulatorParam`
+    accumulator: TiesAccumulator  # adds up with `TiesAccumulatorParam`
 
     def report(self, ties: TiesOfQueries) -> None:
         """Report the ties of some queries."""
@@ -115,17 +118,21 @@ class AccumulatorChannel:
 class TiesAccumulatorParam:
     """The rule by which an accumulator adds up ties: an `AccumulatorParam` of PySpark.
 
-    In a worker it adds up the ties of a task. In the program that runs the query it reports them.
+    In a worker, the accumulator adds up the ties of a task. In the program that runs the query, it
+    puts the ties into `reported_ties`.
     """
 
-    program: str  # its id, see `identify_process`
+    program: str  # the id of the program's process, see `identify_process`
 
     def zero(self, _value: TiesOfQueries) -> TiesOfQueries:
-        """Return the first value of an accumulator."""
+        """Return the first value of an accumulator: no ties."""
         return {}
 
     def addInPlace(self, before: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
-        """Return the sum of ties. In the program they are reported, and nothing is kept."""
+        """Return the ties of both arguments together. In the program, report `ties` instead.
+
+        The program returns no ties, so that none is reported twice.
+        """
         if self.program == identify_process():
             reported_ties.add(ties)
             return {}

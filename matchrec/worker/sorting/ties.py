@@ -1,11 +1,11 @@
 """Count rows that ORDER BY does not tell apart, while a worker sorts.
 
 Two neighbours among sorted rows tie if they have the same partition and the same ORDER BY values.
-Which of the two comes first is random. It matters only if they differ in a column that the query
-reads.
+Which of the two rows comes first is random, which matters only if they differ in a column that the
+query reads.
 
 The sort has packed the values that it compares into words. So `OrderedWords.find_ties` finds all
-ties by comparing each word with its neighbour. Other columns are compared only for rows that tie.
+ties by comparing the words of neighbouring rows. Other columns are compared only for rows that tie.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # the module is loaded while a query is planned, without kern
 
 
 @dataclass(frozen=True, slots=True)
-class TieWatch:
-    """A counter of the ties of one query, which reports them. Picklable."""
+class TieReporter:
+    """A `TieCounter` that reports the ties of one query to the program that runs it. Picklable."""
 
     query_id: str
     channel: Channel
@@ -38,17 +38,17 @@ class TieWatch:
     columns: tuple[ShownColumn, ...]
 
     def count(self, table: pa.Table, ties: IntArray) -> None:
-        """Report those ties of sorted rows that may change the result.
+        """Count and report the ties of sorted rows that may change the result.
 
         Args:
             table: the rows in order.
-            ties: int64[k], the numbers of the rows that tie with the row before them.
+            ties: int64[k], the positions of the rows that tie with the row before them.
         """
         if not len(ties):
             return
         sorted_by = {column.name for column in self.columns}
-        others = [name for name in table.column_names if name not in sorted_by]
-        differing = ties[differ_from_row_before(table, others, ties)]
+        other_names = [name for name in table.column_names if name not in sorted_by]
+        differing = ties[differ_from_row_before(table, other_names, ties)]
         if len(differing):
             example = self.show_row(table, int(differing[0]))
             self.channel.report({self.query_id: TiedRows(len(differing), self.clause, example)})
@@ -80,22 +80,28 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
     """Return whether rows differ from the row before them in some column: bool[k].
 
     Values that Arrow cannot compare, such as arrays, count as different.
+
+    Args:
+        table: the rows.
+        names: the names of the columns to compare.
+        rows: int64[k], the positions of the rows, from 1 on.
     """
     differs = np.zeros(len(rows), np.bool_)
     for name in names:
-        same = np.flatnonzero(~differs)  # rows that differ already need no further comparison
+        equal_so_far = np.flatnonzero(~differs)  # the other rows need no further comparison
         column = arrays.take_column(table, name)
-        values = column.take(arrays.make_array(rows[same]))
-        values_before = column.take(arrays.make_array(rows[same] - 1))
+        values = column.take(arrays.make_array(rows[equal_so_far]))
+        values_before = column.take(arrays.make_array(rows[equal_so_far] - 1))
         if name == wire.FIRST_BITS:
-            # Bit 0 marks the start of a partition, which is no value of the row.
-            values, values_before = clear_first_bits(values), clear_first_bits(values_before)
-        differs[same] = differ(values, values_before)
+            # Bit 0 marks the start of a partition. The query does not read it.
+            values = clear_first_bits(values)
+            values_before = clear_first_bits(values_before)
+        differs[equal_so_far] = differ(values, values_before)
     return differs
 
 
 def clear_first_bits(words: pa.Array) -> pa.Array:
-    """Return words with 0 as their bit 0."""
+    """Return words of bits with bit 0 of each set to 0."""
     return arrays.make_array(arrays.read_numbers(words) & ~1)
 
 

@@ -1,7 +1,7 @@
 """Pack the codes of each row into words of 64 bits, and sort rows by their words.
 
 Codes are packed so that words compare as rows do, the first word first. Packing begins with the
-last column, so lists of codes and words have the last one first:
+last column, so a list of codes or words has the last code or word first:
 
     codes of k   1, 0, 1 of 1 bit       words   4, 2, 5: the code of t is in bits 0 and 1,
     codes of t   0, 2, 1 of 2 bits              the code of k is in bit 2
@@ -25,10 +25,10 @@ from matchrec.search.kernels.sorting import GOLDEN, sort_words_by_bits
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
 
-# The least number of words for which the compiled sort is faster than NumPy if that is slow.
+# The least number of words for which the compiled sort is faster than a slow sort of NumPy.
 LEAST_WORDS_FOR_RADIX = 1 << 14
-# NumPy is slow if it takes longer than this. It takes 8 to 11 nanoseconds a word or about 50; the
-# compiled sort takes 11 to 16.
+# NumPy's sort is slow if it takes longer than this. With vector instructions it takes 8 to 11
+# nanoseconds a word, without them about 50. The compiled sort takes 11 to 16.
 SLOW_SECONDS_PER_WORD = 20e-9
 
 
@@ -55,7 +55,10 @@ class SortWord:
         return code.decode(self.values, first_bit)
 
     def add(self, code: SortCode) -> SortWord:
-        """Return the word with one more code. It is compared before the codes that are there."""
+        """Return the word with one more code, which is compared before the codes that it has.
+
+        There must be room: the bits of the word and of the code together are at most 64.
+        """
         values = code.encode(self.bits)
         if self.bits:
             values |= self.values
@@ -78,10 +81,13 @@ def make_empty_word(count: int) -> SortWord:
 
 
 def pack_words(codes: Iterable[SortCode]) -> list[SortWord]:
-    """Pack codes into as few words as their order allows. Both lists have the last one first.
+    """Pack codes into as few words as their order allows, the last word first.
 
-    Codes of 40, 30 and 20 bits become words of 40 and 50 bits. There are no codes and no words if
-    all rows are equal.
+    Codes of 40, 30 and 20 bits become words of 40 and 50 bits. If all rows are equal, there are no
+    codes and no words.
+
+    Args:
+        codes: the codes of all columns, the last code first.
     """
     words: list[SortWord] = []
     for code in codes:
@@ -99,15 +105,16 @@ def pack_words(codes: Iterable[SortCode]) -> list[SortWord]:
 class SortedRows:
     """The result of a sort of rows by their words."""
 
-    rows: IntArray  # int64[n], the numbers of the rows in order
-    # The word of the rows in order, if there is only one and it was sorted at once.
+    rows: IntArray  # int64[n], the positions that the rows had before, in their new order
+    # The only word of the rows, with its values in the new order; None if there are several words,
+    # or if it took several sorts to sort by the word.
     word: SortWord | None
 
     def arrange(self, words: list[SortWord]) -> OrderedWords:
         """Return the words in the order of the rows.
 
         Args:
-            words: all words of the rows as they came.
+            words: all words of the rows, in the order before the sort.
         """
         if self.word is not None:
             return OrderedWords([self.word], None, len(self.rows))
@@ -115,7 +122,7 @@ class SortedRows:
 
 
 def sort_words(words: list[SortWord], count: int) -> SortedRows:
-    """Sort rows by their words. Rows with equal words stay in their order.
+    """Return the order of rows by their words. Rows with equal words stay in their order.
 
     This is a radix sort: rows are sorted by the last bits first, and each sort keeps the order of
     rows that it does not tell apart. A sort takes as many bits as fit into a word in front of the
@@ -128,6 +135,7 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
         words: one or more words, the last one first.
         count: the number of rows.
     """
+    # Bits for the position of a row, with which `sort_digits` makes all words different.
     position_bits = count.bit_length()
     position_mask = np.uint64((1 << position_bits) - 1)
     bits_per_sort = WORD_BITS - position_bits
@@ -147,7 +155,7 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
             numbered = sort_digits(digits, digit_bits, position_bits)
             positions = (numbered & position_mask).view(np.int64)
             order = positions if order is None else order.take(positions)
-    assert order is not None
+    assert order is not None, "there are words"
     return SortedRows(order, None)
 
 
@@ -157,8 +165,8 @@ def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
     The digits 3, 1, 3 are numbered as (3, 0), (1, 1), (3, 2), and become (1, 1), (3, 0), (3, 2).
 
     Args:
-        digits: uint64[n]. Their first `position_bits` bits are dropped, to make room.
-        bits: how many of the other bits can be 1.
+        digits: uint64[n]. Their highest `position_bits` bits are dropped, to make room.
+        bits: how many of the other bits, counted from the lowest, can be 1.
         position_bits: the number of bits of a position.
     """
     numbered = digits << np.uint64(position_bits)
@@ -167,13 +175,14 @@ def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
 
 
 def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:
-    """Sort words whose last bits are their positions 0, 1, 2, …
+    """Return words in order. The lowest bits of the words are their positions 0, 1, 2, …
 
-    Because of the positions, all words differ. So NumPy's sort, which does not keep equal words in
-    their order, and the compiled sort, which does and leaves the positions out, return the same.
+    Because of the positions, all words differ. So both sorts return the same: NumPy's sort, which
+    may change the order of equal words, and the compiled sort, which keeps the order of equal words
+    and does not compare positions.
 
     Args:
-        words: uint64[n], is overwritten.
+        words: uint64[n], which the sort overwrites.
         position_bits: the number of bits of a position.
         bits: the number of bits before the position that can be 1.
     """
@@ -207,13 +216,14 @@ def is_numpy_slow() -> bool:
 def are_in_order(words: list[SortWord]) -> bool:
     """Return whether the rows are in order already.
 
-    Rows are compared block by block, because the first block that is not in order decides. Rows of
-    two files that are read at the same time change places after some batches.
+    Rows are compared block by block, up to the first block that is not in order. One block is not
+    enough: if an engine reads two sorted files at the same time, rows are out of order only where a
+    batch of the other file begins.
     """
     count = len(words[0].values) if words else 0
     for begin in range(0, count - 1, SAMPLE_ROWS):
         in_order: BoolArray = np.ones(1, np.bool_)
-        for word in words:  # from the last one on, so that earlier words decide
+        for word in words:  # from the last word on: an earlier word overrules later ones
             values = word.values[begin : begin + SAMPLE_ROWS + 1]  # and the next block's first row
             before, after = values[:-1], values[1:]
             in_order = (before < after) | ((before == after) & in_order)
@@ -227,12 +237,15 @@ class OrderedWords:
     """The words of rows that are in order, for comparisons of neighbouring rows."""
 
     words: Sequence[SortWord]
-    # int64[n], for each row in order, its number in `words`; None if the words are in order.
+    # int64[n], for each row in order, its position in `words`; None if the words are in order.
     rows: IntArray | None
     count: int  # the number n of rows
 
     def find_partition_starts(self) -> BoolArray:
-        """Return which rows have other keys than the row before them: bool[n], in order."""
+        """Return which rows have other keys than the row before them: bool[n], in order.
+
+        There must be at least one row. The first row starts a partition.
+        """
         starts_partition = np.zeros(self.count, np.bool_)
         starts_partition[0] = True
         for word in self.words:
@@ -242,7 +255,7 @@ class OrderedWords:
         return starts_partition
 
     def find_ties(self) -> IntArray:
-        """Return the rows that equal the row before in all words, as positions in the order."""
+        """Return the rows that equal the row before them in all words: positions in the order."""
         if not self.words:  # all rows are equal
             return np.arange(1, self.count)
         first, *others = self.words

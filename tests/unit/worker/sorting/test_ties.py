@@ -24,7 +24,7 @@ from matchrec.worker.sorting.tie_reports import (
     TiesOfQueries,
     identify_process,
 )
-from matchrec.worker.sorting.ties import TieWatch
+from matchrec.worker.sorting.ties import TieReporter
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import make_key, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -42,7 +42,7 @@ class TieCollector:
 
     def number(self) -> int:
         """Return the number of ties so far."""
-        return sum(ties.number for ties in self.ties.take().values())
+        return sum(ties.row_count for ties in self.ties.take().values())
 
 
 def watch_ties(sorting: Sorting) -> tuple[Sorting, TieCollector]:
@@ -50,7 +50,7 @@ def watch_ties(sorting: Sorting) -> tuple[Sorting, TieCollector]:
     collector = TieCollector()
     columns = tuple(ShownColumn(column.name, column.name) for column in sorting.columns)
     return replace(
-        sorting, tie_counter=TieWatch("query", collector, "ORDER BY", columns)
+        sorting, tie_counter=TieReporter("query", collector, "ORDER BY", columns)
     ), collector
 
 
@@ -141,4 +141,4 @@ def test_a_worker_adds_up_what_it_reports() -> None:
     )
     total = elsewhere.addInPlace(elsewhere.zero({}), {"q": tied_rows})
     total = elsewhere.addInPlace(total, {"q": replace(tied_rows, example="at = 3"), "r": tied_rows})
-    assert total == {"q": replace(tied_rows, number=4), "r": tied_rows}
+    assert total == {"q": replace(tied_rows, row_count=4), "r": tied_rows}
