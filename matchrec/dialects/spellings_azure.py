@@ -30,11 +30,14 @@ def read_duration(clause: ClauseTokens, index: int) -> ProductOption:
     """Read `LIMIT DURATION (minute, 5)`, in which LIMIT is at `index`.
 
     Raises:
-        MatchRecognizeError: it is malformed.
+        MatchRecognizeError: the option has another form than in this example, or is not closed.
     """
-    closing = find_option_end(clause, index + 2)
+    opening = index + 2
+    if clause.key(opening) != "(":
+        raise errors.malformed_limit_duration(clause.span(index, opening))
+    closing = find_option_end(clause, opening)
     span = clause.span(index, closing + 1)
-    match [token.text for token in clause.tokens[index + 3 : closing]]:
+    match [token.text for token in clause.tokens[opening + 1 : closing]]:
         case [name, ",", amount] if amount.isdigit():
             unit = normalize_unit(name)
             if unit in _DURATION_UNITS:

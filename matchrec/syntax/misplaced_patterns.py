@@ -18,7 +18,7 @@ _SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 
 
 def explain_unclosed_parenthesis(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
-    """Return the error for PATTERN or SUBSET whose parenthesis at `opening` is not closed.
+    """Return the error for a part of a clause whose parenthesis at `opening` is not closed.
 
     The error names the next part, before which the closing parenthesis may be missing.
     """

@@ -288,6 +288,18 @@ def test_options_are_those_of_their_product() -> None:
         translate_clause(clause, PRODUCTS["snowflake"], SPARK)
 
 
+@pytest.mark.parametrize(
+    ("product", "clause"),
+    [
+        ("bigquery", "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = TRUE"),
+        ("azure", "LIMIT DURATION (minute, 5 PATTERN (A) DEFINE A AS TRUE"),
+    ],
+)
+def test_an_option_that_is_not_closed_is_an_error(product: str, clause: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=r"`\(` is not closed in MATCH_RECOGNIZE"):
+        translate_clause(clause, PRODUCTS[product], SPARK)
+
+
 @pytest.mark.parametrize("read", ["snowflake", "databricks"])
 def test_another_order_of_columns_is_noted(read: str) -> None:
     clause = "MEASURES LAST(x) AS y ALL ROWS PER MATCH PATTERN (A) DEFINE A AS TRUE"
