@@ -6,7 +6,7 @@ calls over it.
 1. Drop definitions that only the first product allows, and check what the other product lacks.
 2. Translate the expressions (`fragments`).
 3. Edit the rest: names (`clause_names`), bounds of quantifiers, defaults (`clause_defaults`), and
-   the loops and options of Flink SQL (`exclusive_loops`).
+   the quantifiers of Flink SQL (`exclusive_loops`).
 4. Note what still differs (`output_differences`, `alternatives`, `exclusive_loops`).
 """
 
@@ -28,7 +28,7 @@ from matchrec.dialects.clause_names import (
 from matchrec.dialects.edits import Edit
 from matchrec.dialects.exclusive_loops import (
     edit_exclusive_loops,
-    edit_options,
+    edit_optional_parts,
     note_exclusive_loops,
 )
 from matchrec.dialects.fragments import FragmentTranslator
@@ -88,7 +88,7 @@ def edit_clause(
     yield from edit_names(tokens, expression_spans, write.quote, variables)
     yield from edit_bounds(clause, write)
     yield from edit_defaults(tokens, clause, read, write)
-    yield from edit_options(clause, read, write)
+    yield from edit_optional_parts(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         define_context = context.enter_part(ClausePart.DEFINE)
         translate = partial(translator.translate_expression, context=define_context)

@@ -1,17 +1,17 @@
-"""Greedy loops of Flink SQL, which never give back a row that they could take.
+"""Quantifiers of Flink SQL: exclusive loops, which give no row back, and a `?` that is reluctant.
 
 In `PATTERN (A+ C)` of Flink, the loop must not be able to take the row of C as another row of A.
-In other products, a loop gives rows back if the rest of the pattern needs them. A condition there
-has the same effect:
+In other products, a loop gives rows back if the rest of the pattern needs them. For these products,
+a condition in DEFINE has the same effect:
 
-    SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
+    SUBSET LOOP_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE((condition of A), FALSE)
 
-`loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The number
+`LOOP_A_C` replaces A in the condition: its rows are the rows of A and the current row. The number
 of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy A's condition
 after two rows, either.
 Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
 
-`D?` is not a loop there, and not greedy: in `D? E`, a row that can be E is E, as for `D??`.
+In Flink, `D?` is neither a loop nor greedy: in `D? E`, a row that can be E is E. So it means `D??`.
 Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.dialects.edits import Edit, TranslationNote, apply_edits
-from matchrec.dialects.limits import find_repeated_variables, is_optional, lacks
+from matchrec.dialects.limits import find_repeated_variables, has_feature, is_optional
 from matchrec.dialects.products import Product
 from matchrec.errors.sql.products import unsupported_by_product
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
@@ -38,14 +38,14 @@ class LoopExit:
     loop: str
     # The variable that follows.
     follower: str
-    # The variables between the two, which have no rows in this case.
+    # The variables between the loop and the follower, which have no rows in this case.
     between: tuple[str, ...]
     # Whether the follower may have several rows.
     is_repeated: bool
 
     @property
     def union(self) -> str:
-        """The union variable of the loop's rows and the follower's."""
+        """The name of the union variable for the rows of the loop and of the follower."""
         return show_name(f"LOOP_{self.loop}_{self.follower}")
 
 
@@ -76,7 +76,7 @@ def edit_exclusive_loops(
         raise unsupported_by_product(
             repeated_variable, product="Flink SQL", what="repeated variables in PATTERN", hint=None
         )
-    if lacks("SUBSET", write):
+    if not has_feature(write, "SUBSET"):
         raise unsupported_by_product(
             clause.pattern_span,
             product=write.title,
@@ -105,10 +105,12 @@ def _add_guards(
 ) -> Iterator[Edit]:
     """Yield the edits that add guards to the conditions in DEFINE.
 
+    A guard is what `_write_guard` returns: a condition that must also hold for a variable.
+
     Args:
         clause: the clause.
         conditions: the spans of the conditions in DEFINE, by variable.
-        guards_by_follower: by variable, what must hold in addition to its condition.
+        guards_by_follower: the guards of each variable, by its name.
     """
     new_definitions = []
     for follower, guards in guards_by_follower.items():
@@ -132,8 +134,8 @@ def _write_guard(
         PATTERN (A+ B? C*)   for A and C   NOT COALESCE(COUNT(B.*) = 0 AND COUNT(C.*) = 1
                                            AND (condition of A), FALSE)
 
-    The loop could have taken it only if no variable between the two has a row, and it is the first
-    row of the follower.
+    The loop could have taken the row only if no variable between the two has a row, and if the row
+    is the first row of the follower.
 
     Args:
         exit_: the loop and the follower.
@@ -150,7 +152,10 @@ def _write_guard(
 
 
 def _rename_loop(condition: str, exit_: LoopExit) -> str:
-    """Return the condition of a loop with the union variable instead of the loop's."""
+    """Return the condition of a loop with its variable replaced by the union variable.
+
+    `LAST(A.x) > 1` becomes `LAST(LOOP_A_C.x) > 1`.
+    """
     tokens = read_tokens(condition)
     edits = [
         Edit(token.span, exit_.union)
@@ -187,41 +192,45 @@ def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
             between.append(variable.name)
 
 
-def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+def edit_optional_parts(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
     """Yield the edits that write Flink's `D?` as `D??` elsewhere, and `D??` as `D?` for Flink.
 
-    The last part of a pattern stays, because Flink has no option there.
+    The last part of a pattern stays as it is, because Flink does not allow `?` there.
     """
     if read.has_exclusive_loops is write.has_exclusive_loops:
         return
-    for option in _find_options(clause.pattern):
-        if option.span is None:
+    for part in _find_optional_parts(clause.pattern):
+        if part.span is None:
             continue
-        end = option.span.end
-        if read.has_exclusive_loops and option.greedy:
+        end = part.span.end
+        if read.has_exclusive_loops and part.greedy:
             yield Edit(Span(end, end), "?")
-        elif write.has_exclusive_loops and not option.greedy:
+        elif write.has_exclusive_loops and not part.greedy:
             yield Edit(Span(end - 1, end), "")
 
 
-def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
-    """Yield the parts with `?` or `??` that are not the last one."""
+def _find_optional_parts(row_pattern: RowPattern) -> Iterator[Quantified]:
+    """Yield the parts of a pattern with `?` or `??`, except for the last part."""
     for part in list_top_level_parts(row_pattern)[:-1]:
         if isinstance(part, Quantified) and is_optional(part):
             yield part
 
 
 def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[TranslationNote]:
-    """Yield notes on what is lost if only the other product's loops are exclusive.
+    """Yield notes on matches that are lost because only the written product has exclusive loops.
 
-    Its options are then reluctant, too.
+    In such a product, `?` is reluctant as well.
+
+    Args:
+        clause: the clause, in the SQL of a product in which loops give rows back.
+        write: the product that is written.
     """
-    for option in _find_options(clause.pattern):
-        if option.greedy:
+    for part in _find_optional_parts(clause.pattern):
+        if part.greedy:
             message = (
                 f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
             )
-            yield TranslationNote(message, option.span or clause.pattern_span)
+            yield TranslationNote(message, part.span or clause.pattern_span)
     never = f"a loop never gives rows back in {write.title}"
     for exit_ in _find_loop_exits(clause.pattern):
         message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"

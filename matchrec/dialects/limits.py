@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import Product
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql.products import product_without_within, unsupported_by_product
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
@@ -53,6 +54,7 @@ class Feature(NamedTuple):
 
     # The name in the table, such as `SUBSET`.
     name: str
+    # Where the part is in the text of the clause.
     span: Span
 
 
@@ -62,10 +64,10 @@ class ProductLimit:
 
     # How messages call the part.
     words: str
-    # The names of the products that lack it.
+    # The names of the products that lack the part.
     lacking: frozenset[str]
-    # The names of the products whose documentation rejects it, although they may have it. The query
-    # is written for them, with a note.
+    # The names of the products whose documentation rejects the part, although the products may have
+    # it. A query with the part is translated for them, with a note.
     rejecting: frozenset[str]
     # What to write instead; None if there is nothing.
     replacement: str | None = None
@@ -78,7 +80,7 @@ class ProductLimit:
 
 @cache
 def read_limits() -> dict[str, ProductLimit]:
-    """Return the table, by the names of the parts."""
+    """Return the rows of the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
     return {name: _read_limit(words, cell, *rest) for name, words, cell, *rest in rows}
 
@@ -97,20 +99,23 @@ def _read_limit(words: str, products: str, replacement: str | None = None) -> Pr
     return ProductLimit(words, lacking, rejecting, replacement)
 
 
-def is_noted(name: str, product: Product) -> bool:
-    """Return whether a part of the clause is written for a product, but with a note."""
+def has_feature(product: Product, name: str) -> bool:
+    """Return whether a product has a part of the clause, given its name in the table."""
+    return product.name not in read_limits()[name].lacking
+
+
+def _is_rejected_in_documentation(name: str, product: Product) -> bool:
+    """Return whether the documentation of a product rejects a part, which then gets a note."""
     return product.name in read_limits()[name].rejecting
-
-
-def lacks(name: str, product: Product) -> bool:
-    """Return whether a product does not have a part of the clause."""
-    return product.name in read_limits()[name].lacking
 
 
 def check_limits(
     clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[TranslationNote]:
-    """Yield a note on each kind of part that the documentation of a product rejects.
+    """Yield notes on the parts of a clause that the written product may lack.
+
+    These are the parts that its documentation rejects. Each kind of part has one note. A part that
+    the product certainly lacks raises an error.
 
     Args:
         clause: the clause.
@@ -120,29 +125,45 @@ def check_limits(
     Raises:
         MatchRecognizeUnsupportedError: the product that is written lacks a part of the clause.
     """
-    notes: dict[str, TranslationNote] = {}  # by the name of the feature, to have each once
-    for name, span in find_features(clause, read):
-        limit = read_limits()[name]
-        if name == "SHARED" and lacks(name, read):
-            raise unsupported_by_product(
-                span, product=read.title, what=limit.words, hint=limit.hint
-            )
-        if lacks(name, write):
-            if name == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
-                condition = write_within_as_condition(clause)
-                raise product_without_within(span, product=write.title, condition=condition)
-            raise unsupported_by_product(
-                span, product=write.title, what=limit.words, hint=limit.hint
-            )
-        if is_noted(name, write) and name not in notes:
+    notes_by_name: dict[str, TranslationNote] = {}
+    for feature in find_features(clause, read):
+        name = feature.name
+        # The grammar of all products has shared conditions, so nothing else rejects them in a
+        # clause of a product without them.
+        if name == "SHARED" and not has_feature(read, name):
+            raise _make_limit_error(feature, read)
+        if not has_feature(write, name):
+            can_be_condition = clause.order_by and not _is_rejected_in_documentation("FIRST", write)
+            if name == "WITHIN" and can_be_condition:
+                condition = _write_within_as_condition(clause)
+                raise product_without_within(feature.span, product=write.title, condition=condition)
+            raise _make_limit_error(feature, write)
+        if _is_rejected_in_documentation(name, write) and name not in notes_by_name:
+            limit = read_limits()[name]
             hint = f": {limit.hint}" if limit.hint else ""
-            notes[name] = TranslationNote(f"{write.title} rejects {limit.words}{hint}", span)
-    yield from notes.values()
+            message = f"{write.title} rejects {limit.words}{hint}"
+            notes_by_name[name] = TranslationNote(message, feature.span)
+    yield from notes_by_name.values()
 
 
-def write_within_as_condition(clause: MatchRecognize) -> str:
-    """Return the condition that each variable would need instead of WITHIN."""
-    if rows := clause.window_of_rows:
+def _make_limit_error(feature: Feature, product: Product) -> MatchRecognizeUnsupportedError:
+    """Return the error for a part of a clause that a product lacks."""
+    limit = read_limits()[feature.name]
+    return unsupported_by_product(
+        feature.span, product=product.title, what=limit.words, hint=limit.hint
+    )
+
+
+def _write_within_as_condition(clause: MatchRecognize) -> str:
+    """Return the condition that each variable would need instead of WITHIN.
+
+    The clause has WITHIN, and ORDER BY.
+
+        ORDER BY ts ... WITHIN INTERVAL '1' HOUR    ts < FIRST(ts) + INTERVAL '1' HOUR
+        WITHIN 5 ROWS                               count(*) <= 5
+    """
+    rows = clause.window_of_rows
+    if rows is not None:
         return f"count(*) <= {rows.interval.text}"
     within = clause.within
     assert within is not None, "the window of a match is one of rows or of time"
@@ -189,7 +210,7 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
 
 
 def _find_features_of_keys(clause: MatchRecognize) -> Iterator[Feature]:
-    """Yield names of keys, and keys that are more than a column."""
+    """Yield the keys of PARTITION BY with names, and all keys that are not just a column."""
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature("KEY_NAMES", key.span)
@@ -236,7 +257,12 @@ def _find_features_of_condition(
 
 
 def _find_features_of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
-    """Yield calls that some products lack. A function may have another name in a product."""
+    """Yield the calls in an expression that some products lack.
+
+    Args:
+        tokens: the tokens of the expression.
+        product: the product whose SQL it is, in which PREV and NEXT may have other names.
+    """
     for index in range(len(tokens)):
         if not tokens.is_call(index):
             continue
@@ -268,12 +294,15 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
     for bound in walk_parameters(clause.pattern):
         yield Feature("BOUND", bound.span or whole_span)
     last = list_top_level_parts(clause.pattern)[-1]
-    if isinstance(last, Quantified) and _may_go_on(last):
+    if isinstance(last, Quantified) and _may_take_another_row(last):
         yield Feature("OPEN_END", last.span or whole_span)
 
 
-def _may_go_on(last: Quantified) -> bool:
-    """Return whether the last part of a pattern may take another row: it is greedy, or `??`."""
+def _may_take_another_row(last: Quantified) -> bool:
+    """Return whether the last part of a pattern is `?`, `??`, or greedy with several counts.
+
+    Flink SQL allows none of these at the end of PATTERN.
+    """
     return is_optional(last) or (last.greedy and last.least != last.most)
 
 
