@@ -87,7 +87,7 @@ def edit_exclusive_loops(
         f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
     ]
     end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
-    yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")
+    yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")  # Flink SQL itself has no SUBSET
     conditions = {
         definition.name: definition.expression.full_span for definition in clause.definitions
     }
@@ -95,13 +95,14 @@ def edit_exclusive_loops(
     for exit_ in exits:
         guard = _write_guard(exit_, conditions, translate)
         guards_by_follower.setdefault(exit_.follower, []).append(guard)
-    yield from _add_guards(clause, conditions, guards_by_follower)
+    yield from _add_guards(clause, conditions, guards_by_follower, end)
 
 
 def _add_guards(
     clause: MatchRecognize,
     conditions: Mapping[str, Span],
     guards_by_follower: Mapping[str, list[str]],
+    subset_end: int,
 ) -> Iterator[Edit]:
     """Yield the edits that add guards to the conditions in DEFINE.
 
@@ -111,6 +112,7 @@ def _add_guards(
         clause: the clause.
         conditions: the spans of the conditions in DEFINE, by variable.
         guards_by_follower: the guards of each variable, by its name.
+        subset_end: the offset after SUBSET, at which a missing DEFINE is inserted.
     """
     new_definitions = []
     for follower, guards in guards_by_follower.items():
@@ -121,9 +123,14 @@ def _add_guards(
         else:
             yield Edit(Span(span.start, span.start), "(")
             yield Edit(Span(span.end, span.end), f") AND {guard}")
-    if new_definitions and clause.definitions:
+    if not new_definitions:
+        return
+    text = ", ".join(new_definitions)
+    if clause.definitions:
         end = clause.definitions[-1].expression.full_span.end
-        yield Edit(Span(end, end), "".join(f", {text}" for text in new_definitions))
+        yield Edit(Span(end, end), f", {text}")
+    else:
+        yield Edit(Span(subset_end, subset_end), f" DEFINE {text}")
 
 
 def _write_guard(

@@ -31,6 +31,11 @@ CLAUSES = [
             "C AS NOT COALESCE((x = 1), FALSE)"
         ),
     ),
+    # Every row is A, so no row can be C.
+    (
+        "PATTERN (A+ C)",
+        "PATTERN (A+ C) SUBSET LOOP_A_C = (A, C) DEFINE C AS NOT COALESCE(TRUE, FALSE)",
+    ),
     ("PATTERN (A+? B? C{2} D?) DEFINE A AS TRUE", "PATTERN (A+? B?? C{2} D?) DEFINE A AS TRUE"),
 ]
 
