@@ -167,7 +167,7 @@ def check_type(frame: DataFrame, column: str, query_type: str, compared_with: st
     raise errors.label_type_differs(
         name=column,
         what=compared_with,
-        kind=label_type,
+        type_name=label_type,
         expected_type=query_type,
         in_pandas=in_pandas,
     )

@@ -115,11 +115,11 @@ def find_advice(
         return None
     is_input_column = result.request.columns.find((name,)) is not None
     if is_input_column:
-        return errors.advise_on_column_inside(name, columns)
+        return errors.advise_on_input_column(name, columns)
     # With several SELECTs, each may rename what the clause returns, so `name` may be one of theirs.
     has_one_select = list_keywords(source).count("SELECT") == 1
     if qualifier or has_one_select:
-        return errors.advise_on_column_around(name, columns)
+        return errors.advise_on_unknown_column(name, columns)
     return None
 
 

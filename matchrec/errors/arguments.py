@@ -59,7 +59,7 @@ METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF
 
 
 def no_attribute(
-    owner: object, name: str, frame: str = "", of_frames: type | None = None
+    owner: object, name: str, frame: str = "", frame_class: type | None = None
 ) -> AttributeError:
     """Return the error for an attribute that an object of ours does not have.
 
@@ -70,7 +70,7 @@ def no_attribute(
         owner: the object.
         name: the attribute.
         frame: how a DataFrame is made from the object, such as `to_df()`; "" if none can be made.
-        of_frames: the class of that DataFrame, whose attributes are suggested, too.
+        frame_class: the class of that DataFrame, whose attributes are suggested, too.
     """
     near = None
     # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
@@ -80,10 +80,10 @@ def no_attribute(
         methods = METHODS_INSTEAD.get(name, ())
         if methods and set(methods) <= set(public_names):
             near = " or .".join(f"{method}()" for method in methods)
-        elif of_frames and hasattr(of_frames, name):
+        elif frame_class and hasattr(frame_class, name):
             near = f"{frame}.{name}"
-        elif of_frames and near is None:
-            frame_attribute = find_nearest(name, find_public_names(of_frames))
+        elif frame_class and near is None:
+            frame_attribute = find_nearest(name, find_public_names(frame_class))
             near = frame_attribute and f"{frame}.{frame_attribute}"
     hint = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
@@ -95,7 +95,7 @@ def find_public_names(class_: type) -> list[str]:
 
 
 def unknown_argument(
-    name: str, arguments: Iterable[str], options: Iterable[str], in_braces: Iterable[str]
+    name: str, arguments: Iterable[str], options: Iterable[str], names_in_braces: Iterable[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
 
@@ -103,14 +103,14 @@ def unknown_argument(
         name: the name before `=`.
         arguments: the arguments of the function.
         options: the fields of `Options`.
-        in_braces: the names in braces in the query for which nothing was passed.
+        names_in_braces: the names in braces in the query for which nothing was passed.
     """
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
-    in_braces = list(in_braces)
-    misspelt = find_nearest(name, in_braces)
-    if misspelt is None and argument is None and option is None and len(in_braces) == 1:
-        misspelt = in_braces[0]
+    names_in_braces = list(names_in_braces)
+    misspelt = find_nearest(name, names_in_braces)
+    if misspelt is None and argument is None and option is None and len(names_in_braces) == 1:
+        misspelt = names_in_braces[0]
     headline = f"`{name}` is not an argument, and the query has no {{{name}}}"
     if misspelt:
         headline = f"the query has {{{misspelt}}}, but the call passes {name}"

@@ -168,17 +168,17 @@ def counters_without_values() -> MatchRecognizePlanError:
     )
 
 
-def counters_not_readable(*, kind: str, text: str) -> MatchRecognizeError:
+def counters_not_readable(*, class_name: str, text: str) -> MatchRecognizeError:
     """Return the error for counters whose Observation PySpark cannot read.
 
     Args:
-        kind: the class of PySpark's error.
+        class_name: the class of PySpark's error.
         text: the text of PySpark's error.
     """
     first_line = text.partition("\n")[0]
     return MatchRecognizeError(
         "the counters cannot be read",
-        notes=(f"{kind}: {first_line}",),
+        notes=(f"{class_name}: {first_line}",),
         hint="pass new counters to the query, and run an action on its result",
         code="counters-not-readable",
     )

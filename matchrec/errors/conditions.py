@@ -21,7 +21,7 @@ from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shor
 from matchrec.source import Span
 
 # How a condition compares a value, by the type of the value.
-COMPARISONS = {
+COMPARISONS_BY_TYPE = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"), "> 0"),
     **dict.fromkeys(("string", "char", "varchar"), "= 'a'"),
     "date": "> DATE'2026-01-31'",
@@ -31,11 +31,11 @@ COMPARISONS = {
 
 def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a function over several rows that a condition cannot have."""
-    words = current_language()
+    language = current_language()
     what = what.strip("`")
     text = read_users_text(span) or ""
     measure = "make it a measure"
-    if text and len(text) <= LONGEST and words is not PATTERN_CALLS:  # a Pattern has no MEASURES
+    if text and len(text) <= LONGEST and language is not PATTERN_CALLS:  # a Pattern has no MEASURES
         measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
     hints = [f"{measure}, and filter the matches by that"]
     calls = write_calls_of_one_row(text)
@@ -44,7 +44,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     else:
         hints.append("compute what reads one row as a column of the input")
     return MatchRecognizeUnsupportedError(
-        f"`{what}` in {name_part('DEFINE')} combines several {words.rows} of the match",
+        f"`{what}` in {name_part('DEFINE')} combines several {language.rows} of the match",
         span,
         notes=(
             (
@@ -107,10 +107,10 @@ def write_calls_of_one_row(text: str) -> list[str]:
 
 def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition over several rows that workers cannot compute."""
-    words = current_language()
+    language = current_language()
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        f"`{shorten(condition)}` reads several {words.rows}, and only the engine can compute it",
+        f"`{shorten(condition)}` reads several {language.rows}, and only the engine can compute it",
         span,
         hint=f"write {surface.write_option('sort', 'engine')}",
         code="only-engine-can-compute",
@@ -119,9 +119,9 @@ def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsu
 
 def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a function with a lambda in a condition that reads several rows."""
-    words = current_language()
+    rows = current_language().rows
     return MatchRecognizeUnsupportedError(
-        f"`{what}` with a lambda in {name_part('DEFINE')} reads several {words.rows} of the match",
+        f"`{what}` with a lambda in {name_part('DEFINE')} reads several {rows} of the match",
         span,
         notes=("Spark computes a lambda, from one row at a time",),
         hint=(
@@ -222,15 +222,15 @@ def _describe_string_function(function: str) -> str:
 
 def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an argument of a function in a condition with a wrong type."""
-    words = current_language()
+    language = current_language()
     calls = write_calls_of_one_row(read_users_text(span) or "")
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {name_part('DEFINE')} does not take {value}",
         span,
         notes=(
-            f"here it reads values of several {words.rows} of the match, and takes fewer types",
+            f"here it reads values of several {language.rows} of the match, and takes fewer types",
         ),
-        hint=f"call it on each value alone: {', '.join(calls) or words.call_on_one_row}",
+        hint=f"call it on each value alone: {', '.join(calls) or language.call_on_one_row}",
         code="wrong-argument-type",
     )
 
@@ -276,16 +276,16 @@ def write_comparison(text: str, type_name: str) -> str:
     name = re.split(r"\W", type_name.lower())[0]
     if name in ("array", "map"):
         return f"size({text}) > 0"
-    return f"{text} {COMPARISONS.get(name, 'IS NOT NULL')}"
+    return f"{text} {COMPARISONS_BY_TYPE.get(name, 'IS NOT NULL')}"
 
 
 def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError:
     """Return the error for a condition that is not boolean."""
-    words = current_language()
+    language = current_language()
     text = "x" if span is None else USERS_TEXT
     alternatives = dict.fromkeys((write_comparison(text, type_name), f"{text} IS NOT NULL"))
     return MatchRecognizePlanError(
-        f"{words.condition} must be boolean, but this is {type_name}",
+        f"{language.condition} must be boolean, but this is {type_name}",
         span,
         hint=f"write {join_alternatives(list(alternatives))}",
         code="not-boolean",
@@ -327,9 +327,9 @@ def clauses_nested_too_deep() -> MatchRecognizeUnsupportedError:
 
 def too_many_operations(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition with more operations than the kernel can hold."""
-    words = current_language()
+    language = current_language()
     return MatchRecognizeUnsupportedError(
-        f"{words.condition} that depends on the run has over {limit:,} operations",
+        f"{language.condition} that depends on the run has over {limit:,} operations",
         span,
         notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF evaluate their arguments several times",),
         hint=(
@@ -367,11 +367,18 @@ def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecogniz
     )
 
 
+_ONE_ARGUMENT_AGGREGATES = frozenset(
+    ("avg", "mean", "sum", "min", "max", "median", "stddev", "variance")
+)
+# Advice for an aggregate that a condition cannot have.
+AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
+
+
 def wrong_aggregate_argument_type(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
     """Return the error for an aggregate in DEFINE that does not take arguments of these types."""
-    if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
+    if function.lower() in _ONE_ARGUMENT_AGGREGATES and len(type_names) > 1:
         count = len(type_names)
         return MatchRecognizePlanError(
             f"`{function}` in {name_part('DEFINE')} takes one argument, not {count}",
@@ -394,10 +401,6 @@ def wrong_aggregate_argument_type(
         hint=hint,
         code="wrong-aggregate-argument-type",
     )
-
-
-_OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
-AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
 
 
 def wrong_within_type(
@@ -438,16 +441,16 @@ def _find_time_window_hint(length: TypedText, unit: str) -> str:
         length: the length.
         unit: a unit of time for examples.
     """
-    words = current_language()
+    language = current_language()
     if length.text.startswith((":", "?")):
         return current_surface().advise_on_length(length.text)
     if not length.text.isdecimal():
-        return f"write a length of time, such as {words.write_window(10, unit)}"
-    hint = f"write {words.write_window(length.text, unit)}, or another unit"
-    if words.row_window is None:
+        return f"write a length of time, such as {language.write_window(10, unit)}"
+    hint = f"write {language.write_window(length.text, unit)}, or another unit"
+    if language.row_window is None:
         return hint
-    rows = words.row_window.format(number=length.text)
-    return f"{hint}; or {rows} for a number of {words.rows}"
+    rows = language.row_window.format(number=length.text)
+    return f"{hint}; or {rows} for a number of {language.rows}"
 
 
 def _find_number_window_hint(key: str, seconds: Fraction | None) -> str:

@@ -32,7 +32,7 @@ def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
 
 
 def value_of_wrong_type(
-    *, argument: str, value: object, name: str, kind: str, example: str
+    *, argument: str, value: object, name: str, type_name: str, example: str
 ) -> MatchRecognizePlanError:
     """Return the error for a value in `partition` or `row` that is not of the type of its column.
 
@@ -40,7 +40,7 @@ def value_of_wrong_type(
         argument: the argument.
         value: the value.
         name: the column.
-        kind: the type of the column.
+        type_name: the type of the column.
         example: a value of that type.
     """
     surface = current_surface()
@@ -54,7 +54,7 @@ def value_of_wrong_type(
         if argument == "partition":
             written = f"--partition {quote(f'{name}={example}')}"
     return MatchRecognizePlanError(
-        f"`{option}` has {value!r} for column `{name}` of type {kind}",
+        f"`{option}` has {value!r} for column `{name}` of type {type_name}",
         notes=(f"a value of `{name}` is {example}", without_name),
         hint=f"write {written}, or leave {option} out",
         code="value-of-wrong-type",
@@ -164,7 +164,7 @@ def partition_column_missing(
     surface = current_surface()
     return MatchRecognizePlanError(
         f"missing value of `{name}` in `{surface.name_option('partition')}`",
-        hint=f"write {example or surface.write_keys([(key, ...) for key in keys])}",
+        hint=f"write {example or surface.write_partition([(key, ...) for key in keys])}",
         code="partition-column-missing",
     )
 
@@ -240,7 +240,7 @@ def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[
     pairs: list[tuple[str, object]] = []
     for name, value in keys.items():
         pairs.append((name, int(value) if value is not None and name in numbers else value))
-    return current_surface().write_keys(pairs)
+    return current_surface().write_partition(pairs)
 
 
 def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:

@@ -67,14 +67,14 @@ def key_without_partition() -> MatchRecognizePlanError:
 
 
 def label_type_differs(
-    name: str, what: str, kind: str, expected_type: str, in_pandas: str
+    name: str, what: str, type_name: str, expected_type: str, in_pandas: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column of labels of another type than what it is compared with.
 
     Args:
         name: the column.
         what: what it is compared with.
-        kind: the type of the column.
+        type_name: the type of the column.
         expected_type: the type that it must have.
         in_pandas: an expression of pandas that converts the column.
     """
@@ -86,7 +86,7 @@ def label_type_differs(
     if surface.is_python and name.isidentifier():
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
-        f"`{name}` of `{_name_labels()}` is {kind}, but {what} is {expected_type}",
+        f"`{name}` of `{_name_labels()}` is {type_name}, but {what} is {expected_type}",
         hint=f"{hint}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
         code="label-type-differs",
     )

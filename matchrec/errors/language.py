@@ -329,7 +329,7 @@ class Surface:
             return f"set {name} to {value}"
         return f"pass --conf {name}={value}"
 
-    def write_keys(self, pairs: Sequence[tuple[str, object]]) -> str:
+    def write_partition(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
         A shell has the option once for each column, `--partition sym=X --partition day=1`, a cell
@@ -363,7 +363,7 @@ class Surface:
             return f"query.why({', '.join(arguments)})"
         words = [self.why_command]
         if partition:
-            words.append(self.write_keys(list(partition.items())))
+            words.append(self.write_partition(list(partition.items())))
         if row:
             words.append(self.write_row(row))
         return " ".join(words)

@@ -32,11 +32,11 @@ def unknown_plot_column(
     )
 
 
-def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
+def wrong_axis_type(*, name: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for `x` of `plot` with a type that has no axis."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {kind}",
+        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {type_name}",
         notes=("the horizontal axis needs a date, a timestamp or a number",),
         hint="name a column of one of these types",
         code="wrong-axis-type",
@@ -74,10 +74,10 @@ def series_column_missing(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
+def backtest_not_drawable(*, type_name: str) -> MatchRecognizePlanError:
     """Return the error for incidents of a back-test whose order has a type without an axis."""
     return MatchRecognizePlanError(
-        f"incidents cannot be drawn along an order of type {kind}",
+        f"incidents cannot be drawn along an order of type {type_name}",
         hint="sort by a number, a date or a timestamp, or print the figures",
         code="backtest-not-drawable",
     )

@@ -135,7 +135,7 @@ def definition_not_in_pattern(
     )
 
 
-def definition_of_eaten(
+def braces_lost_in_definition(
     span: Span | None, name: str, variables: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
     """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
@@ -177,9 +177,9 @@ def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:
 
 def duplicate_measure(*spans: Span | None, name: str) -> MatchRecognizePlanError:
     """Return the error for two measures with the same name."""
-    words = current_language()
+    language = current_language()
     return MatchRecognizePlanError(
-        f"{name_part('MEASURES')} has two {words.measures} named `{name}`",
+        f"{name_part('MEASURES')} has two {language.measures} named `{name}`",
         *spans,
         hint="give one of them another name with AS",
         code="duplicate-measure",

@@ -221,14 +221,16 @@ def compared_with_later_variable(
         other: the variable whose row comes later, `B`.
         variable: the variable of the condition, `A`.
     """
-    words = current_language()
-    article = "an" if words.row.startswith("e") else "a"
-    reason = f"{other} has no {words.row} yet when {article} {words.row} is tested for {variable}"
+    language = current_language()
+    article = "an" if language.row.startswith("e") else "a"
+    reason = (
+        f"{other} has no {language.row} yet when {article} {language.row} is tested for {variable}"
+    )
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
         notes=(f"{reason}, so {read} is NULL",),
-        hint=f"write it in the condition of {other}{words.advice_on_later_rows}",
+        hint=f"write it in the condition of {other}{language.advice_on_later_rows}",
     )
 
 

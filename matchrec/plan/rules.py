@@ -221,7 +221,7 @@ def check_lost_braces(definition: Definition, plan: MatchPlan) -> None:
         digits = variable.removeprefix(definition.variable)
         is_name_with_digits = digits != variable and digits.isdecimal()
         if is_name_with_digits and variable not in defined:
-            raise errors.definition_of_eaten(
+            raise errors.braces_lost_in_definition(
                 definition.span, name=definition.variable, variables=plan.variables, count=digits
             )
 

@@ -199,7 +199,7 @@ class ClauseObservation:
                 return values_of_result
         error = self.reader.error
         if error is not None:
-            raise counters_not_readable(kind=type(error).__name__, text=str(error)) from error
+            raise counters_not_readable(class_name=type(error).__name__, text=str(error)) from error
         raise counters_without_values()
 
 

@@ -150,7 +150,7 @@ class TargetFinder:
             hint = "leave partition out: the clause has no PARTITION BY"
         elif len(values) == len(self.key_texts) and all(map(is_plain, values)):
             pairs = list(zip(self.key_texts, values, strict=True))
-            hint = f"write {current_surface().write_keys(pairs)}"
+            hint = f"write {current_surface().write_partition(pairs)}"
         else:
             some_keys = self.find_some_keys()
             hint = f"write {self.write_example(some_keys[0])}" if some_keys else "name the columns"
@@ -358,7 +358,7 @@ class TargetFinder:
                     argument=argument,
                     value=value,
                     name=self.request.columns.find_by_text(text) or text,
-                    kind=type_name,
+                    type_name=type_name,
                     example=row.example,
                 )
 

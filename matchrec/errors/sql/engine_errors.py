@@ -40,7 +40,7 @@ def rejected_by_engine(
         span: the expression in the text of the query.
         hint: what to write instead, if the names in the expression show it; else None.
     """
-    hint = find_look_alike_hint(sentence) or hint or find_types_hint(sentence)
+    hint = find_look_alike_hint(sentence) or hint or find_type_mismatch_hint(sentence)
     explanation = explain_engine_error(sentence)
     if explanation is not None:
         sentence = explanation.sentence
@@ -148,14 +148,16 @@ _HINTS_FOR_TYPES = {
 }
 
 
-def find_types_hint(sentence: str) -> str | None:
+def find_type_mismatch_hint(sentence: str) -> str | None:
     """Return the hint for values of two types that do not go together; None if we have none.
 
-    >>> find_types_hint("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
+    >>> sentence = "Cannot coerce arithmetic expression {} to valid types"
+    >>> find_type_mismatch_hint(sentence.format("Timestamp(µs) + Utf8"))
     "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
-    >>> find_types_hint("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
+    >>> find_type_mismatch_hint(sentence.format("Utf8 - Utf8"))
     'a string is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
-    >>> find_types_hint("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
+    >>> sentence = "Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean"
+    >>> find_type_mismatch_hint(sentence)
     'NOT needs a condition: compare the value with something, such as NOT x > 0'
     """
     for pattern, hint in _HINTS_FOR_TYPES.items():
@@ -369,10 +371,10 @@ def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
 def _explain_unknown_type(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that Spark SQL has no type of this name, such as NUMBER of Oracle."""
     name = match["name"]
-    return EngineErrorExplanation(f"unknown type {name}", _find_type_hint(name))
+    return EngineErrorExplanation(f"unknown type {name}", _find_spark_type_hint(name))
 
 
-def _find_type_hint(name: str) -> str:
+def _find_spark_type_hint(name: str) -> str:
     """Return what to write instead of a type that Spark SQL does not have."""
     examples = "a type of Spark SQL, such as STRING, BIGINT, DOUBLE, DECIMAL(18, 2) or TIMESTAMP"
     spark_types = _FOREIGN_TYPES.get(name.upper()) or find_nearest(name, _SPARK_TYPES) or examples
@@ -390,18 +392,18 @@ def unknown_type(span: Span, *, name: str, clause: str) -> MatchRecognizePlanErr
     error = MatchRecognizePlanError(
         f"unknown type `{name}` in {name_part(clause)}",
         span,
-        hint=_find_type_hint(name),
+        hint=_find_spark_type_hint(name),
         code="unknown-type",
     )
     return point_at(error, name)
 
 
-def find_type_name_hint(text: str) -> str | None:
+def find_cast_type_hint(text: str) -> str | None:
     """Return the hint for a text that ends with the type of a CAST; None if it does not.
 
-    >>> find_type_name_hint("SELECT CAST(x AS NUMBER")
+    >>> find_cast_type_hint("SELECT CAST(x AS NUMBER")
     'write DECIMAL(18, 2), BIGINT or DOUBLE'
-    >>> find_type_name_hint("SELECT x AS NUMBER")
+    >>> find_cast_type_hint("SELECT x AS NUMBER")
     """
     cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
     return _explain_unknown_type(cast).hint if cast else None
@@ -601,4 +603,4 @@ def find_engine_error_hint(message: str, sentence: str) -> str | None:
         match = re.search(pattern, message) or re.search(pattern, sentence)
         if match:
             return hint.format(file=current_surface().advice_on_file, **match.groupdict(default=""))
-    return find_types_hint(message)
+    return find_type_mismatch_hint(message)

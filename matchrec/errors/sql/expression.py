@@ -194,11 +194,11 @@ def final_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
 
 def nondeterministic_condition(span: Span, *, function: str) -> MatchRecognizePlanError:
     """Return the error for rand() and the like in a condition."""
-    words = current_language()
+    language = current_language()
     return MatchRecognizePlanError(
         f"{function}() in {name_part('DEFINE')} returns another value at every evaluation",
         span,
-        notes=(f"{words.condition} may be evaluated never, once or several times",),
+        notes=(f"{language.condition} may be evaluated never, once or several times",),
         hint="compute it as a column of the input",
         code="nondeterministic-condition",
         condition="MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE",
@@ -220,12 +220,12 @@ def nondeterministic_measure(
 
 def over_not_allowed(span: Span, *, clause: str) -> MatchRecognizePlanError:
     """Return the error for OVER in an expression that reads the rows of a match."""
-    words = current_language()
+    language = current_language()
     return MatchRecognizePlanError(
         f"OVER is not allowed in {clause}",
         span,
-        notes=(f"expressions read the {words.rows} of the match, not a window",),
-        hint=f"write {words.calls_on_rows}, or compute it as a column of the input",
+        notes=(f"expressions read the {language.rows} of the match, not a window",),
+        hint=f"write {language.calls_on_rows}, or compute it as a column of the input",
         code="over-not-allowed",
         condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
     )
@@ -242,7 +242,7 @@ def window_function_not_allowed(
         clause: where it is written.
         arguments: its arguments in parentheses, as the user wrote them.
     """
-    words = current_language()
+    language = current_language()
     match function.upper():
         case "LAG":
             hint = f"write PREV{arguments}"
@@ -253,11 +253,11 @@ def window_function_not_allowed(
         case "ROW_NUMBER":
             hint = "write count(*) for the number of the row in the match"
         case _:
-            hint = f"write {words.calls_on_rows}, or compute it as a column of the input"
+            hint = f"write {language.calls_on_rows}, or compute it as a column of the input"
     return MatchRecognizePlanError(
         f"window function {function} is not allowed in {clause}",
         span,
-        notes=(f"expressions read the {words.rows} of the match, not a window",),
+        notes=(f"expressions read the {language.rows} of the match, not a window",),
         hint=hint,
         code="window-function-not-allowed",
         condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",

@@ -23,7 +23,7 @@ FILE_ENDINGS = ("csv", "tsv", "json", "jsonl", "parquet")
 CLAUSE_FUNCTIONS = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "PREV", "NEXT"})
 
 # The help for such a function outside a clause.
-INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
+INSIDE_CLAUSE = "write it in MEASURES of the clause, with a name, and select that name"
 
 
 @cache
@@ -99,7 +99,7 @@ def find_function_hint(name: str) -> str | None:
     ('write LAST(t), with the column of ORDER BY', 'write max_by(x, y)')
     """
     if name.upper() in CLAUSE_FUNCTIONS:
-        return INSIDE
+        return INSIDE_CLAUSE
     hint, product = read_hints().get(name.upper(), (None, ""))
     return add_dialect_hint(hint, product) if product else hint
 
@@ -183,7 +183,7 @@ def find_dialect_syntax_hint(text: str) -> str | None:
     if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
         return add_dialect_hint("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
-        return INSIDE
+        return INSIDE_CLAUSE
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 

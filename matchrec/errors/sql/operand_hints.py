@@ -41,7 +41,7 @@ CHOICES = frozenset(
 LOGIC = frozenset(("AND", "OR", "NOT"))
 
 # A literal of each kind of times and lengths of time.
-EXAMPLES = {
+EXAMPLE_LITERALS = {
     TypeKind.DATE: "DATE'2026-01-31'",
     TypeKind.TIMESTAMP: "TIMESTAMP'2026-01-31 12:00:00'",
     TypeKind.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
@@ -49,8 +49,9 @@ EXAMPLES = {
     TypeKind.MONTHS: "INTERVAL '3' MONTH",
 }
 _INTEGER = re.compile(r"\d+")
-# The beginning of a text that is the name of a variable, or a navigation to one.
-_NEVER_NUMBER = re.compile(r"(?:\w+\s*\(\s*)*CLASSIFIER\s*\(", re.IGNORECASE)
+# The beginning of an operand whose value is the name of a variable: `CLASSIFIER()`, or
+# `LAST(CLASSIFIER(), 1)`.
+_CLASSIFIER = re.compile(r"(?:\w+\s*\(\s*)*CLASSIFIER\s*\(", re.IGNORECASE)
 _PARAMETER = re.compile(r":\w+|\?")
 _COMPARISON = re.compile(r"[^<>=]+(?:<=?|>=?)\s*(?P<right>[^<>=\s][^<>=]*)", re.DOTALL)
 _WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
@@ -63,8 +64,8 @@ def find_operands_hint(
 
     Args:
         operator: the name of the operator or the function.
-        operands: the values.
-        target: the type of a CAST.
+        operands: the values, in the order in which the operation takes them.
+        target: the type to which a CAST converts; "" for other operations.
 
     >>> find_operands_hint("-", [TypedText("sym", "string"), TypedText("1", "int")])
     'write CAST(sym AS DOUBLE) - 1'
@@ -108,18 +109,21 @@ def write_conditions(value: TypedText) -> list[str]:
             return [f"{text} > 0", is_not_null]
         case TypeKind.STRING:
             return [f"{text} = 'a'", is_not_null]
-        case kind if kind in EXAMPLES:
-            return [f"{text} > {EXAMPLES[kind]}", is_not_null]
+        case kind if kind in EXAMPLE_LITERALS:
+            return [f"{text} > {EXAMPLE_LITERALS[kind]}", is_not_null]
     return [is_not_null]
 
 
 def _is_parameter(value: TypedText) -> bool:
-    """Return whether a value is a parameter, whose value is not in the query: `:gap` or `?`."""
+    """Return whether an operand is a parameter, `:gap` or `?`, so that the call has its value."""
     return _PARAMETER.fullmatch(value.text) is not None
 
 
 def _write_cast(value: TypedText, type_name: str) -> str:
-    """Return a value cast to a type, or as it is if it has a type of this kind."""
+    """Return a value cast to a type.
+
+    The value stays as it is if it already has a type of this kind, or cannot become a number.
+    """
     if value.kind is classify_type(type_name):
         return value.text
     cannot_be_number = LENGTHS_OF_TIME | {TypeKind.OTHER, TypeKind.BINARY}
@@ -180,13 +184,17 @@ def _find_sign_hint(operator: str, value: TypedText) -> str | None:
     if value.kind is TypeKind.BOOLEAN:
         return f"write NOT {_parenthesize(value)}"
     number = _write_number(value)
-    return f"write {operator if operator == '~' else '-'}{number}" if number else None
+    if number is None:
+        return None
+    return f"write ~{number}" if operator == "~" else f"write -{number}"
 
 
 def _find_list_hint(first: TypedText, other: TypedText) -> str | None:
     """Return what to write instead of IN or BETWEEN with values of other types than the first."""
-    if first.kind in EXAMPLES:
-        return f"write values such as {EXAMPLES[first.kind]} instead of {shorten(other.text)}"
+    if first.kind in EXAMPLE_LITERALS:
+        return (
+            f"write values such as {EXAMPLE_LITERALS[first.kind]} instead of {shorten(other.text)}"
+        )
     if other.kind in TIMES and first.kind is TypeKind.STRING:
         return f"write CAST({first.text} AS {other.type_name.upper()})"
     number = _write_number(first)
@@ -204,8 +212,8 @@ def _find_choice_hint(operands: Sequence[TypedText]) -> str:
     replacement = f"CAST({replaced.text} AS {kept.type_name.upper()})"
     if replaced.kind is TypeKind.OTHER:
         replacement = _write_part(replaced, kept.kind)
-    elif kept.kind in EXAMPLES and replaced.kind in (TypeKind.NUMBER, TypeKind.BOOLEAN):
-        replacement = EXAMPLES[kept.kind]
+    elif kept.kind in EXAMPLE_LITERALS and replaced.kind in (TypeKind.NUMBER, TypeKind.BOOLEAN):
+        replacement = EXAMPLE_LITERALS[kept.kind]
     elif kept.kind is TypeKind.BOOLEAN:
         replacement = "TRUE or FALSE"
     return f"write {replacement} instead of {replaced.text}"
@@ -237,7 +245,7 @@ def _write_part(nested: TypedText, kind: TypeKind) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Infix:
-    """An operator between two values, such as `day > 5`."""
+    """An operation with an operator between two values, such as `day > 5`."""
 
     left: TypedText
     operator: str
@@ -333,7 +341,7 @@ def _find_comparison_hint(infix: _Infix) -> str | None:
         is_date = time.kind is TypeKind.DATE
         with_number = infix.write(time, _write_number(time) or time.text)
         unit = "days" if is_date else "seconds"
-        example = f"{'date' if is_date else 'timestamp'} such as {EXAMPLES[time.kind]}"
+        example = f"{'date' if is_date else 'timestamp'} such as {EXAMPLE_LITERALS[time.kind]}"
         return f"write {with_number} for {unit} since 1970, or a {example} instead of {number.text}"
     if number is not None and length is not None:
         return _find_length_hint(infix, length, number)
@@ -376,8 +384,8 @@ def _find_string_hint(infix: _Infix, string: TypedText) -> str:
     if other_kind is TypeKind.INTERVAL and _is_parameter(string):
         return current_surface().advise_on_length(string.text)
     if other_kind in LENGTHS_OF_TIME:
-        return f"write {EXAMPLES[other_kind]} instead of {string.text}"
-    if _NEVER_NUMBER.match(string.text):
+        return f"write {EXAMPLE_LITERALS[other_kind]} instead of {string.text}"
+    if _CLASSIFIER.match(string.text):
         other_text = infix.find_other(string).text
         return f"write the name of a variable in quotes, such as 'A', instead of {other_text}"
     type_name = "DOUBLE" if other_kind is TypeKind.NUMBER else other_kind.value.upper()
@@ -423,7 +431,7 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
     if is_sum and number is not None and length is not None:
         return _find_length_hint(infix, length, number)
     name = infix.find(TypeKind.STRING)
-    if name is not None and _NEVER_NUMBER.match(name.text):
+    if name is not None and _CLASSIFIER.match(name.text):
         return f"write {left.text} || {right.text} to join strings" if operator == "+" else None
     if infix.kinds == {TypeKind.STRING} and operator == "+":
         joined = f"{left.text} || {right.text}"
@@ -491,14 +499,15 @@ def _find_days_hint(function: str, date: TypedText, days: TypedText) -> str:
     """
     number = days.text if _INTEGER.fullmatch(days.text) else "1"
     name = function.lower()
+    example = EXAMPLE_LITERALS[TypeKind.DATE]
     if date.kind in TIMES and days.kind in LENGTHS_OF_TIME:
         return f"write {date.text} {'-' if function == 'DATE_SUB' else '+'} {days.text}"
     if date.kind in TIMES or date.kind is TypeKind.STRING:
         return f"write {name}({date.text}, {number})"
     if date.type_name in ("tinyint", "smallint", "int"):
         days_since_1970 = f"{name}(date_from_unix_date({date.text}), {number})"
-        return f"write {days_since_1970} for days since 1970, or a date, {EXAMPLES[TypeKind.DATE]}"
-    return f"write a date in it: {name}({EXAMPLES[TypeKind.DATE]}, {number})"
+        return f"write {days_since_1970} for days since 1970, or a date, {example}"
+    return f"write a date in it: {name}({example}, {number})"
 
 
 _AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"))
@@ -528,7 +537,7 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
         return f"write a condition in it: {name}({write_conditions(first)[0]})"
     if function == "DATEDIFF" and len(arguments) == 2:
         dates = [
-            argument.text if argument.kind in TIMES else EXAMPLES[TypeKind.DATE]
+            argument.text if argument.kind in TIMES else EXAMPLE_LITERALS[TypeKind.DATE]
             for argument in arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"

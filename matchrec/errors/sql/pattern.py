@@ -404,10 +404,10 @@ def pattern_too_large(span: Span | None, *, limit: int, what: str) -> MatchRecog
         limit: the largest number of parts of the automaton.
         what: the parts that are too many, such as "states".
     """
-    words = current_language()
+    language = current_language()
     return MatchRecognizePlanError(
-        f"{words.pattern} is too large: its automaton has over {limit:,} {what}",
+        f"{language.pattern} is too large: its automaton has over {limit:,} {what}",
         span,
-        hint=words.advice_on_size,
+        hint=language.advice_on_size,
         code="pattern-too-large",
     )

@@ -432,14 +432,14 @@ class Advice(NamedTuple):
     hint: str  # what to write
 
 
-def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
+def advise_on_input_column(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
     written_name = write_name(name)
     hint = f"add LAST({written_name}) AS {written_name} to MEASURES, or write ALL ROWS PER MATCH"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
-def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
+def advise_on_unknown_column(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
     if not columns:

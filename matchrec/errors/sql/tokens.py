@@ -242,7 +242,7 @@ def no_value_before_operator(operator: str, span: Span, *, where: str) -> MatchR
     )
 
 
-def is_before_value(span: Span, *, where: str, operator: str) -> MatchRecognizeParseError:
+def value_after_is(span: Span, *, where: str, operator: str) -> MatchRecognizeParseError:
     """Return the error for IS or IS NOT before a value, as in `price IS NOT PREV(price)`.
 
     Args:

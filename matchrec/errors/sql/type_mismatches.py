@@ -59,11 +59,10 @@ def find_operator_hint(operator: str, left: str, right: str, users_text: str | N
     if kinds in ({TypeKind.NUMBER}, {TypeKind.STRING}):
         return _advise_cast("DOUBLE")
     if TypeKind.COLLATED in kinds and kinds <= {TypeKind.COLLATED, TypeKind.STRING}:
-        words = current_language()
-        return (
-            f"compare CAST({words.value_before} AS STRING) with CAST({words.current_value} AS "
-            "STRING), both in lower(...) if the collation ignores case"
-        )
+        language = current_language()
+        before = f"CAST({language.value_before} AS STRING)"
+        current = f"CAST({language.current_value} AS STRING)"
+        return f"compare {before} with {current}, both in lower(...) if the collation ignores case"
     if TypeKind.STRING in kinds and not kinds & {TypeKind.OTHER, TypeKind.COLLATED}:
         other = right if classify_type(left) is TypeKind.STRING else left
         type_name = "DOUBLE" if classify_type(other) is TypeKind.NUMBER else other.upper()
@@ -73,14 +72,14 @@ def find_operator_hint(operator: str, left: str, right: str, users_text: str | N
 
 def _write_hints_for_pairs() -> dict[_KindPair, str]:
     """Return the hints for values of two kinds, whatever the operator is."""
-    words = current_language()
-    days_between = f"datediff({words.later_value}, {words.earlier_value})"
-    seconds = f"unix_timestamp({words.matched_value})"
+    language = current_language()
+    days_between = f"datediff({language.later_value}, {language.earlier_value})"
+    seconds = f"unix_timestamp({language.matched_value})"
     time_difference = (
         "write the difference of two times: "
-        f"{words.current_value} - {words.value_before} > INTERVAL '30' DAY"
+        f"{language.current_value} - {language.value_before} > INTERVAL '30' DAY"
     )
-    minutes = f"60 * hour({words.matched_value}) + minute({words.matched_value})"
+    minutes = f"60 * hour({language.matched_value}) + minute({language.matched_value})"
     return {
         _pair(TypeKind.INTERVAL, TypeKind.NUMBER): (
             f"write INTERVAL '30' DAY for a number of days, or compare {days_between}"
@@ -88,7 +87,7 @@ def _write_hints_for_pairs() -> dict[_KindPair, str]:
         _pair(TypeKind.INTERVAL, TypeKind.STRING): "write INTERVAL '10' MINUTE for the string",
         _pair(TypeKind.MONTHS, TypeKind.NUMBER): "write INTERVAL '3' MONTH for a number of months",
         _pair(TypeKind.DATE, TypeKind.NUMBER): (
-            f"write a date for the number, or unix_date({words.matched_value}) for days"
+            f"write a date for the number, or unix_date({language.matched_value}) for days"
         ),
         _pair(TypeKind.TIMESTAMP, TypeKind.NUMBER): (
             f"write a timestamp for the number, or {seconds} for seconds"
@@ -113,12 +112,12 @@ def _write_hints_for_pairs() -> dict[_KindPair, str]:
 
 def _write_hints_for_computations() -> dict[_KindPair, str]:
     """Return the hints for values of two kinds that differ if the operator is not a comparison."""
-    words = current_language()
+    language = current_language()
     return {
         _pair(TypeKind.INTERVAL, TypeKind.NUMBER): _advise_seconds(),
         _pair(TypeKind.TIMESTAMP, TypeKind.NUMBER): "write INTERVAL '30' DAY for a number of days",
         _pair(TypeKind.DATE, TypeKind.NUMBER): (
-            f"write unix_date({words.matched_value}) for days as a number"
+            f"write unix_date({language.matched_value}) for days as a number"
         ),
         _pair(TypeKind.DATE, TypeKind.INTERVAL): _advise_cast("TIMESTAMP", " for the date"),
     }
@@ -131,16 +130,16 @@ def _pair(*kinds: TypeKind) -> _KindPair:
 
 def _advise_seconds() -> str:
     """Return advice to compute with seconds instead of lengths of time."""
-    words = current_language()
-    earlier_seconds = f"unix_timestamp({words.earlier_value})"
-    return f"write seconds: unix_timestamp({words.later_value}) - {earlier_seconds}"
+    language = current_language()
+    earlier_seconds = f"unix_timestamp({language.earlier_value})"
+    return f"write seconds: unix_timestamp({language.later_value}) - {earlier_seconds}"
 
 
 def _advise_cast(type_name: str, which_value: str = "") -> str:
     """Return advice to cast one of two values; `which_value` is such as " for the date"."""
-    words = current_language()
-    example = f"CAST({words.matched_value} AS {type_name}){which_value}"
-    return f"write a CAST around {words.value_noun}, such as {example}"
+    language = current_language()
+    example = f"CAST({language.matched_value} AS {type_name}){which_value}"
+    return f"write a CAST around {language.value_noun}, such as {example}"
 
 
 # For each kind of types: an expression that makes a number from A.x.

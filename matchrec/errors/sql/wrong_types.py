@@ -22,7 +22,7 @@ from matchrec.errors.sql.foreign_names import find_arguments_hint, write_argumen
 from matchrec.errors.sql.operand_hints import (
     CHOICES,
     COMPARISONS,
-    EXAMPLES,
+    EXAMPLE_LITERALS,
     EXPECTED_ARGUMENTS,
     LOGIC,
     SPARK_FUNCTIONS,
@@ -131,7 +131,7 @@ def unreadable_literal(
     elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     else:
-        example = EXAMPLES.get(value.kind, "a number without quotes")
+        example = EXAMPLE_LITERALS.get(value.kind, "a number without quotes")
         hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
     return MatchRecognizePlanError(
         f"{shorten(string)} in {name_part(clause)} cannot be compared with {value.type_name}",

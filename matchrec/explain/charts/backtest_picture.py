@@ -102,7 +102,7 @@ def check_drawable(matches: DataFrame) -> None:
     """
     type_name = dict(matches.dtypes)["match_start"]
     if not has_positions(type_name):
-        raise errors.backtest_not_drawable(kind=type_name)
+        raise errors.backtest_not_drawable(type_name=type_name)
 
 
 class Mark(Enum):

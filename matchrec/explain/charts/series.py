@@ -119,7 +119,7 @@ class ChartSource:
         """The type of x as it is drawn. Instants are drawn in the session's time zone."""
         type_name = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
         if not has_positions(type_name):
-            raise errors.wrong_axis_type(name=self.x, kind=type_name)
+            raise errors.wrong_axis_type(name=self.x, type_name=type_name)
         return "timestamp_ntz" if type_name == "timestamp" else type_name
 
     @property

@@ -36,9 +36,9 @@ from matchrec.errors import (
 from matchrec.errors.kinds import Located
 from matchrec.errors.sql.engine_errors import (
     HINT_TO_BISECT_QUERY,
+    find_cast_type_hint,
     find_engine_error_hint,
     find_literal_hint,
-    find_type_name_hint,
     find_typed_literal_hint,
     find_unfinished_hint,
 )
@@ -355,7 +355,7 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
         find_dialect_syntax_hint(text_up_to_word)
         or find_unfinished_hint(error_text, text_up_to_word)
         or find_hint_for_word(error_text)
-        or find_type_name_hint(text_up_to_word)
+        or find_cast_type_hint(text_up_to_word)
         or find_literal_hint(filled.source.text_at(span))
     )
 

@@ -311,10 +311,10 @@ class ExpressionCursor(Cursor, ABC):
         if before.key == "NOT" and self.key_at(self.position - 2) == "IS":
             is_not = self.tokens[self.position - 2].span.to(before.span)
             operator = f"IS NOT {meant_word}" if meant_word else "<>"
-            return syntax_errors.is_before_value(is_not, where=self.where, operator=operator)
+            return syntax_errors.value_after_is(is_not, where=self.where, operator=operator)
         if before.key == "IS":
             operator = f"IS {meant_word}" if meant_word else "="
-            return syntax_errors.is_before_value(before.span, where=self.where, operator=operator)
+            return syntax_errors.value_after_is(before.span, where=self.where, operator=operator)
         return None
 
     def _make_unexpected_token_error(self) -> MatchRecognizeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, use_language
-from matchrec.errors.sql.engine_errors import find_types_hint, rejected_by_engine
+from matchrec.errors.sql.engine_errors import find_type_mismatch_hint, rejected_by_engine
 from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
 
 
@@ -41,11 +41,11 @@ def test_a_stage_is_no_measure() -> None:
     ],
 )
 def test_a_message_about_parts_of_a_value_without_parts(message: str) -> None:
-    assert (find_types_hint(message) or "").startswith(
+    assert (find_type_mismatch_hint(message) or "").startswith(
         "x[0] and x.y are for arrays, structs and maps"
     )
     error = rejected_by_engine("Sail", "DEFINE", message, None)
     assert error.message == (
         "Sail rejects an expression in DEFINE: a value of type INT has no elements or fields"
     )
-    assert error.hint == find_types_hint(message)
+    assert error.hint == find_type_mismatch_hint(message)
