@@ -54,7 +54,7 @@ def trace_attempts(
         partition_matches = [match for match in matches if match.partition == number]
         rows = range(*partitions.starts[number : number + 2].tolist())
         for row, before in find_starting_rows(task, partition_matches, rows).items():
-            attempt = tracer.attempt(row, before, number)
+            attempt = tracer.record_attempt(row, before, number)
             check_attempt(task, attempt, partition_matches)
             result.append(attempt)
         starts = {attempt.start for attempt in result}

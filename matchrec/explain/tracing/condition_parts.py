@@ -2,13 +2,14 @@
 
 A trial can be seen as a match that ends with the row that is tried: a measure of this match reads
 what the condition reads in the run. So each conjunct, each side of a comparison and each reference
-becomes a measure, which Spark evaluates as it does all others.
+becomes a measure, which Spark evaluates like any other measure.
 
-    price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
+    price < PREV(price) * 0.9   →   the whole conjunct; `price`; `PREV(price) * 0.9`; `PREV(price)`
 
-The measures see all rows of this match, by final semantics. Only an aggregate that leaves out the
-row that is tried, such as `avg(a[..i-1].price)` of SASE+, must not see the last row. It gets
-running semantics, and in `spark.traced_measures` all measures look from the row before the last.
+The measures have final semantics, so they read all rows of this match. Only an aggregate that
+leaves out the row that is tried, such as `avg(a[..i-1].price)` of SASE+, must not read the last
+row. Such an aggregate has running semantics, and `spark.traced_measures` evaluates all measures at
+the row before the last one.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
-# The location of expressions that nobody wrote.
+# The location of expressions that are not in the user's text.
 NOWHERE = Span(0, 0)
 
-# Returns an expression as its author wrote it.
+# A function that returns an expression as its author wrote it.
 WriteExpression = Callable[[Scalar], str]
 
 
@@ -56,9 +57,10 @@ class ReferencePart:
 
     # The reference as it is written in a query.
     text: str
-    # The index of the measure.
+    # The index of the measure in `ConditionParts.measures`.
     measure: int
-    # Finds the row that it reads; None for an aggregate, and for a value that all rows share.
+    # The navigation to the row that the reference reads; None for an aggregate, and for a value
+    # that all rows share.
     navigation: Navigation | None
     # Whether a side of the comparison consists of this reference only.
     is_side: bool
@@ -66,23 +68,25 @@ class ReferencePart:
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """A part of a condition that must be true, and the measures of its values."""
+    """A conjunct of a condition, and the measures of its values."""
 
     # The conjunct as the user wrote it.
     text: str
-    # Whether it has an aggregate that leaves out the row that is tried. It cannot be measured in a
-    # match of one row, which has no row before the last.
+    # Whether the conjunct has an aggregate that leaves out the row that is tried. Such a conjunct
+    # cannot be measured in a match of one row, which has no row before the last.
     looks_back: bool
-    # The index of the measure that says whether it is true; None if no measure can say it. Then
-    # nothing is measured, and the other fields have their defaults.
-    truth: int | None = None
+    # The index of the measure that says whether the conjunct is true; None if no measure can say
+    # so. Then the conjunct has no measures at all, and the fields below have their defaults.
+    truth_measure: int | None = None
     # The operator of a comparison; empty if the conjunct is not a comparison.
     operator: str = ""
-    # The indices of the measures of the sides of a comparison.
-    sides: tuple[int, ...] = ()
-    # Its references, each once.
+    # The indices of the measures of the left and the right side of a comparison; empty if the
+    # conjunct is not a comparison.
+    side_measures: tuple[int, ...] = ()
+    # The references in the conjunct, each once.
     references: tuple[ReferencePart, ...] = ()
-    # Whether it can raise an error, so that it is evaluated only if those before it hold.
+    # Whether the conjunct can raise an error, so that it is evaluated only if the conjuncts before
+    # it hold.
     is_guarded: bool = False
 
 
@@ -92,7 +96,7 @@ class ConditionParts:
 
     # The conjuncts of each variable's condition, by the name of the variable.
     conjuncts: dict[str, tuple[Conjunct, ...]]
-    # The measures of their values.
+    # The measures of all conjuncts. A measure is known by its index in this tuple.
     measures: tuple[Measure, ...]
 
 
@@ -105,18 +109,17 @@ def split_into_parts(
 
     Args:
         plan: the plan of the query.
-        write: returns an expression as its author wrote it. Without it, texts are made from the
-            plan.
-        tests: the tests for a NOT in the pattern, whose conditions are not in the plan: the name of
-            the variable that the tested row is mapped to, and the test.
+        write: returns an expression as its author wrote it; None to make texts from the plan.
+        tests: the tests for a NOT in the pattern, whose conditions are not in the plan: for each
+            test, the name of the variable that the tested row is mapped to, and its definition.
     """
     builder = ConjunctBuilder(plan.staging is not None, write)
     conjuncts_by_variable = {
         definition.variable: builder.build_conjuncts(definition, definition.variable)
         for definition in plan.definitions
     }
-    for variable, test in tests:
-        conjuncts_by_variable[test.variable] = builder.build_conjuncts(test, variable)
+    for mapped_variable, test in tests:
+        conjuncts_by_variable[test.variable] = builder.build_conjuncts(test, mapped_variable)
     return ConditionParts(conjuncts_by_variable, tuple(builder.measures))
 
 
@@ -139,9 +142,9 @@ class ConjunctBuilder:
     measures: list[Measure] = field(default_factory=list)
 
     def build_conjuncts(self, definition: Definition, variable: str) -> tuple[Conjunct, ...]:
-        """Return the conjuncts of a condition.
+        """Return the conjuncts of a condition, and add the measures of their values.
 
-        A conjunct that can raise an error is guarded by those before it.
+        A conjunct that can raise an error is guarded by the conjuncts before it.
 
         Args:
             definition: the condition.
@@ -161,19 +164,19 @@ class ConjunctBuilder:
         Args:
             scalar: the conjunct as an expression.
             variable: the variable that the row is mapped to.
-            guards: conjuncts that must hold for it to be evaluated.
+            guards: the conjuncts that must hold so that this conjunct is evaluated.
         """
         looks_back = any(self.looks_back(reference) for reference in scalar.references)
         text = self.write_conjunct(scalar, variable)
         if not all(map(is_measured, scalar.references)):
-            return Conjunct(text, looks_back)
+            return Conjunct(text, looks_back)  # its truth cannot be measured
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides = scalar.operands
             operator = scalar.operator
         bare_sides = find_bare_references(sides)
-        truth = self.add_measure(scalar, variable, guards)
+        truth_measure = self.add_measure(scalar, variable, guards)
         side_measures = [self.add_measure(side, variable, guards) for side in sides]
         references = [
             self.build_reference(reference, variable, is_side=reference in bare_sides)
@@ -182,9 +185,9 @@ class ConjunctBuilder:
         return Conjunct(
             text=text,
             looks_back=looks_back,
-            truth=truth,
+            truth_measure=truth_measure,
             operator=operator,
-            sides=tuple(side_measures),
+            side_measures=tuple(side_measures),
             references=tuple(references),
             is_guarded=bool(guards),
         )
@@ -197,7 +200,7 @@ class ConjunctBuilder:
         Args:
             reference: the reference.
             variable: the variable that the row is mapped to.
-            is_side: see `ReferencePart`.
+            is_side: whether a side of the comparison consists of this reference only.
         """
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
@@ -207,27 +210,32 @@ class ConjunctBuilder:
         return ReferencePart(text, self.add_measure(term, variable), navigation, is_side)
 
     def write_conjunct(self, scalar: Scalar, variable: str) -> str:
-        """Return a conjunct of a variable's condition as its author wrote it, if that is known."""
-        # Such an operation may come from a NOT in the pattern: then nobody wrote it.
+        """Return a conjunct as its author wrote it, or as text made from the plan."""
+        # A NOT in the pattern becomes such an operation, which is not in the user's text.
         is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
         if self.write is None or is_complement:
             return self.show(scalar, variable)
         return self.write(scalar)
 
     def show(self, scalar: Scalar, variable: str) -> str:
-        """Return an expression in a variable's condition as one would write it."""
+        """Return the text of an expression in a variable's condition, made from the plan."""
         return show_stage_condition(scalar, variable) if self.has_stages else show_scalar(scalar)
 
     def add_measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
-        """Add a measure of an expression, and return its index.
+        """Add a measure of an expression, and return the index of the measure.
 
         The measure is NULL unless the last row is mapped to the variable and the guards hold.
+
+        Args:
+            scalar: the expression.
+            variable: the variable in whose trials the expression is measured.
+            guards: the conditions without which the expression may raise an error.
         """
         value = self.convert_scalar(scalar)
         classifier = Classifier(Navigation(semantics=Semantics.FINAL))
         is_mapped = Term((classifier, f" = {quote_string(variable)}"), NOWHERE)
         tests = [is_mapped, *map(self.convert_scalar, guards)]
-        # One CASE within the other: an AND may evaluate all tests at once.
+        # One CASE is inside another, because Spark may evaluate all operands of an AND.
         cases: list[str | Scalar] = []
         for test in tests:
             cases += ["CASE WHEN ", test, " THEN "]
@@ -238,7 +246,7 @@ class ConjunctBuilder:
         return len(self.measures) - 1
 
     def convert_scalar(self, scalar: Scalar) -> Scalar:
-        """Return a part of a condition as a measure reads it."""
+        """Return an expression of a condition for a measure: `convert_piece` of all its pieces."""
         if isinstance(scalar, Operation):
             return scalar.map_operands(self.convert_scalar)
         pieces = tuple(
@@ -247,7 +255,7 @@ class ConjunctBuilder:
         return replace(scalar, pieces=pieces)
 
     def convert_piece(self, piece: TextPiece) -> Iterator[TextPiece]:
-        """Yield a piece of a condition as a measure reads it: from the match's last row."""
+        """Yield a piece of a condition as a measure needs it, with the last row as current row."""
         match piece:
             case str():
                 yield piece
@@ -280,9 +288,9 @@ class ConjunctBuilder:
 
 
 def is_measured(reference: Reference) -> bool:
-    """Return whether a measure reads what a condition reads by this reference.
+    """Return whether a measure can read the value that a condition reads by a reference.
 
-    It does not for an aggregate over MATCH_NUMBER().
+    A measure cannot read the value of an aggregate over MATCH_NUMBER().
     """
     if not isinstance(reference, Aggregate):
         return True

@@ -30,14 +30,14 @@ from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import Matches
 from matchrec.search.task import Task
 
-# The most rows of all matches together that Spark gets.
+# The most rows that the matches made of trials have together. Spark gets all of these rows.
 MOST_MAPPED = 1_000_000
 
-# The values of all measures for one trial, as texts; None for NULL. The value of a condition is
-# "true" or "false".
+# The values of all measures for one trial, as texts, in the order of `ConditionParts.measures`.
+# None is NULL. The value of a condition is "true" or "false".
 MeasureTexts = Sequence[str | None]
 
-# The values for each trial, by the trial's index among the chosen keys.
+# The values for each trial, by the index of the trial in the list that `choose_trials` returns.
 MeasureValues = Mapping[int, MeasureTexts]
 
 
@@ -46,28 +46,30 @@ class Truth(Enum):
 
     TRUE = "true"
     FALSE = "false"
-    # It is NULL.
+    # The value of the conjunct is NULL.
     NULL = "NULL, so not true"
-    # It was not evaluated, because a conjunct before it does not hold.
+    # The conjunct was not evaluated, because a conjunct before it does not hold.
     NOT_EVALUATED = "not evaluated"
 
 
 def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
-    """Return the trials whose values are shown, those that matter most first.
+    """Return the trials whose values are shown, the most important trials first.
 
-    First, attempt by attempt, the trials that stopped its best path and those on the best path,
-    the last one first; then all others, until the matches have `MOST_MAPPED` rows together.
+    For each attempt, the trials that stopped its best path are followed by the trials on the best
+    path, from its end to its beginning. The other trials come after those of all attempts. The list
+    ends when the matches made of the trials have `MOST_MAPPED` rows together. Trials that evaluate
+    no condition are left out.
     """
     keys_of_best_paths: list[TrialKey] = []
     all_keys: list[TrialKey] = []
-    for number, attempt in enumerate(attempts):
-        keys_of_best_paths += [TrialKey(number, index) for index in attempt.stopping_trials]
-        keys_of_best_paths += [TrialKey(number, index) for index in reversed(attempt.best_path)]
-        all_keys += [TrialKey(number, index) for index in range(len(attempt.trials))]
+    for attempt_index, attempt in enumerate(attempts):
+        important_trials = [*attempt.stopping_trials, *reversed(attempt.best_path)]
+        keys_of_best_paths += [TrialKey(attempt_index, index) for index in important_trials]
+        all_keys += [TrialKey(attempt_index, index) for index in range(len(attempt.trials))]
     remaining_rows = MOST_MAPPED
     chosen_keys = []
     for key in dict.fromkeys([*keys_of_best_paths, *all_keys]):
-        trial = attempts[key.attempt].trials[key.trial]
+        trial = attempts[key.attempt_index].trials[key.trial_index]
         if trial.outcome not in CONDITION_OUTCOMES:
             continue
         remaining_rows -= trial.depth + 1
@@ -80,12 +82,17 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
 def make_matches_of_trials(
     task: Task, attempts: Sequence[Attempt], keys: Sequence[TrialKey]
 ) -> Matches:
-    """Return trials as matches that end with the row that is tried, in the order of `keys`.
+    """Return a match for each trial: the rows mapped before the trial, then the row that is tried.
 
-    That row is mapped to the variable of the trial.
+    The row that is tried is mapped to the variable of the trial, see `list_rows_of_trial`.
+
+    Args:
+        task: the task of the search.
+        attempts: the attempts of the trace.
+        keys: the trials. The matches are in the same order.
     """
-    paths = [list_rows_of_trial(task, attempts[key.attempt], key.trial) for key in keys]
-    numbers = [attempts[key.attempt].matches_before + 1 for key in keys]
+    paths = [list_rows_of_trial(task, attempts[key.attempt_index], key.trial_index) for key in keys]
+    numbers = [attempts[key.attempt_index].matches_before + 1 for key in keys]
     rows = [mapped.row for path in paths for mapped in path]
     variables = [mapped.variable for path in paths for mapped in path]
     return Matches(
@@ -101,9 +108,15 @@ def make_matches_of_trials(
 
 
 def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
-    """Return the rows mapped before a trial, and the row that it tries.
+    """Return the rows mapped before a trial, then the row that is tried.
 
-    For stages that row is mapped to the test, which no condition counts among a stage's events.
+    In a pattern of stages, the row that is tried is mapped to the variable of the condition, not to
+    the stage: a condition counts only earlier rows among the events of its stage.
+
+    Args:
+        task: the task of the search.
+        attempt: the attempt.
+        index: the index of the trial in the attempt.
     """
     trial = attempt.trials[index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
@@ -122,18 +135,18 @@ class Explainer:
     parts: ConditionParts
     # The attempts that are explained.
     attempts: Sequence[Attempt]
-    # The trials whose values were computed.
+    # The trials that are explained, as `choose_trials` returns them.
     keys: Sequence[TrialKey]
-    # The values of the measures, for each of these trials.
+    # The values of the measures for these trials. Trials without values may be missing.
     values: MeasureValues
     # The number of rows of the partition.
     row_count: int
 
     def explain_conditions(self) -> dict[TrialKey, tuple[str, ...]]:
-        """Return for each trial a sentence for each conjunct of its condition."""
+        """Return, for each trial, a sentence for each conjunct of its condition."""
         return {
-            key: tuple(self.write_sentences(key, self.values.get(number, ())))
-            for number, key in enumerate(self.keys)
+            key: tuple(self.write_sentences(key, self.values.get(index, ())))
+            for index, key in enumerate(self.keys)
         }
 
     def write_sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
@@ -143,19 +156,19 @@ class Explainer:
             key: the trial.
             values: the values of all measures; empty if there are none for this trial.
         """
-        attempt = self.attempts[key.attempt]
-        trial = attempt.trials[key.trial]
+        attempt = self.attempts[key.attempt_index]
+        trial = attempt.trials[key.trial_index]
         conjuncts = self.parts.conjuncts.get(self.task.variables[trial.condition_variable], ())
         if not conjuncts:
             yield "no condition: always true"
             return
         truths = find_truths(trial, conjuncts, values)
-        mapped = list_rows_of_trial(self.task, attempt, key.trial)
+        mapped = list_rows_of_trial(self.task, attempt, key.trial_index)
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
                 yield conjunct.text
-            elif conjunct.truth is None or truth is Truth.NOT_EVALUATED:
-                yield f"{conjunct.text}: {truth.value}"  # nothing is measured
+            elif conjunct.truth_measure is None or truth is Truth.NOT_EVALUATED:
+                yield f"{conjunct.text}: {truth.value}"  # there are no values to show
             else:
                 yield self.write_sentence(conjunct, truth, values, mapped)
 
@@ -165,13 +178,13 @@ class Explainer:
         """Return a sentence with the truth of a conjunct and the values of its parts.
 
         Args:
-            conjunct: the conjunct.
-            truth: its truth.
-            values: the values of all measures.
-            mapped: the rows mapped so far, and last the row that is tried.
+            conjunct: a conjunct with measures.
+            truth: whether the conjunct is true.
+            values: the values of all measures, for the trial.
+            mapped: the rows mapped before the trial, then the row that is tried.
         """
         sides = f" {conjunct.operator} ".join(
-            show_measure_value(values[side]) for side in conjunct.sides
+            show_measure_value(values[side]) for side in conjunct.side_measures
         )
         result = f"{sides} is {truth.value}" if sides else truth.value
         notes = []
@@ -185,10 +198,15 @@ class Explainer:
     def describe_reference(
         self, part: ReferencePart, values: MeasureTexts, mapped: Mapped
     ) -> str | None:
-        """Return the value of a reference, and which row it reads: `PREV(price) = 10 from row 3`.
+        """Return the value of a reference and the row that it reads: `PREV(price) = 10 from row 3`.
 
-        The value is left out if a side of the comparison shows it, and the row if it is the one
-        that is tried. None if there is nothing to say.
+        The value is left out if a side of the comparison already shows it. The row is left out if
+        it is the row that is tried. None if both are left out.
+
+        Args:
+            part: the reference.
+            values: the values of all measures, for the trial.
+            mapped: the rows mapped before the trial, then the row that is tried.
         """
         row_text = ""
         if part.navigation is not None:
@@ -202,7 +220,12 @@ class Explainer:
         return f"{part.text} = {show_measure_value(values[part.measure])}{row_text}"
 
     def find_row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
-        """Return the position of the row that a navigation reads; None if there is no such row."""
+        """Return the position of the row that a navigation reads; None if there is no such row.
+
+        Args:
+            navigation: the navigation, whose current row is the last row of `mapped`.
+            mapped: the rows mapped before the trial, then the row that is tried.
+        """
         rows = [row for row, _ in mapped]
         if navigation.variable is not None:
             members = self.task.members[navigation.variable]
@@ -216,16 +239,17 @@ class Explainer:
 
 
 def show_measure_value(value: str | None) -> str:
-    """Return the text of a value of a measure."""
+    """Return the value of a measure as a sentence shows it: `NULL` for None."""
     return "NULL" if value is None else value
 
 
 def find_truths(
     trial: Trial, conjuncts: Sequence[Conjunct], values: MeasureTexts
 ) -> tuple[Truth | None, ...]:
-    """Return the truth of each conjunct of a trial's condition; None if it is not known.
+    """Return the truth of each conjunct of a trial's condition; None if the truth is not known.
 
-    If the values contradict the outcome of the trial, no truth is known: the search is right.
+    If the values contradict the outcome of the trial, no truth is known, because the outcome is
+    right and the values are not.
 
     Args:
         trial: a trial that evaluates a condition.
@@ -233,19 +257,20 @@ def find_truths(
         values: the values of all measures; empty if there are none for this trial.
     """
     holds = trial.outcome is not Outcome.FAILED
+    unknown: tuple[Truth | None, ...] = (None,) * len(conjuncts)
     is_first_row = trial.depth == 0
     lacks_row_before = is_first_row and any(conjunct.looks_back for conjunct in conjuncts)
     if not values or lacks_row_before:
         is_only_conjunct = len(conjuncts) == 1
-        return (Truth.TRUE,) if holds and is_only_conjunct else (None,) * len(conjuncts)
+        return (Truth.TRUE,) if holds and is_only_conjunct else unknown
     truths = infer_unmeasured(read_truths(conjuncts, values), holds=holds)
     all_are_true = all(truth is Truth.TRUE for truth in truths)
     agree = None in truths or all_are_true == holds
-    return tuple(truths) if agree else (None,) * len(conjuncts)
+    return tuple(truths) if agree else unknown
 
 
 def read_truths(conjuncts: Sequence[Conjunct], values: MeasureTexts) -> list[Truth | None]:
-    """Return the truth of each conjunct by its measure; None if it has none.
+    """Return the truth of each conjunct by its measure; None for a conjunct without a measure.
 
     A guarded conjunct is not evaluated if one before it does not hold.
     """
@@ -253,10 +278,10 @@ def read_truths(conjuncts: Sequence[Conjunct], values: MeasureTexts) -> list[Tru
     for conjunct in conjuncts:
         if conjunct.is_guarded and any(truth not in (None, Truth.TRUE) for truth in truths):
             truths.append(Truth.NOT_EVALUATED)
-        elif conjunct.truth is None:
+        elif conjunct.truth_measure is None:
             truths.append(None)
         else:
-            value = values[conjunct.truth]
+            value = values[conjunct.truth_measure]
             truths.append(Truth.NULL if value is None else Truth(value))
     return truths
 

@@ -1,9 +1,10 @@
 """A search in Python that records each of its trials.
 
-It goes depth first, in preferment order, one run at a time. It runs the source of the kernel
-`search.kernels.skipping`, of which a search that skips no row is a special case, with a hook that
-records the outcome of each trial. If what follows depends on the data only, a state and a row that
-led to no match are not tried again within an attempt.
+The search goes depth first, in preferment order, one run at a time. Python runs the source of the
+kernel `search.kernels.skipping` with a hook that records the outcome of each trial. The kernel is
+for event selections that skip rows, of which a search without skipped rows is a special case. If
+the rest of a match depends on the data only, a state and a row that led to no match are not tried
+again within an attempt.
 
 Cost: as backtracking, in Python. An attempt ends after `Tracer.max_trials` trials.
 """
@@ -30,14 +31,15 @@ from matchrec.search.kernels.skipping import MatchSearch, search_from
 from matchrec.search.partitions import Partitions
 from matchrec.search.task import Capacity, Task
 
-# The most trials of an attempt.
+# The most trials of an attempt, unless a `Tracer` has another limit.
 MAX_TRIALS = 20_000
 
 # The arrays of `Rules` and of `SelectionRules` that the search reads at each step.
 RULES_READ_OFTEN = ("first_choice", "program")
 SELECTING_READ_OFTEN = ("may_continue", "states_after_skip", "ending_kinds")
 
-# The effects of edges after which the run cannot go on.
+# The effects of edges that end a run. Edges with other effects, except `Effect.COMPLETE_RUN`, only
+# forbid to skip the row.
 ENDING_EFFECTS = (Effect.END_RUN, Effect.TIME_OUT, Effect.IGNORE_LATER_CHOICES)
 
 
@@ -46,25 +48,28 @@ class Recorder:
 
     The kernel calls the `note_...` methods, with these arguments:
 
-    - `choice`: the index of the edge that is tried in the program; -1 if none is;
+    - `choice`: the index, in the kernel's program, of the edge that is tried; -1 if no edge is;
     - `row`: the position of the row that is tried;
     - `depth`: how many rows the run has mapped;
     - `answer`: whether the condition holds, such as HOLDS or HOLDS_NOT.
+
+    A recorder that `is_full` drops what the kernel reports.
     """
 
     def __init__(self, rules: layout.Rules, progress: layout.Progress, max_trials: int) -> None:
-        """Begin a record.
+        """Begin an empty record.
 
         Args:
             rules: the rules of the search.
-            progress: its progress, which has the borders of the partition.
-            max_trials: how many trials are recorded. Later ones are dropped.
+            progress: the progress of the search, which has the borders of the partition.
+            max_trials: how many trials are recorded. Later trials are dropped.
         """
         self.program = rules.program
         self.progress = progress
         self.max_trials = max_trials
         self.trials: list[Trial] = []
-        # The indices of the trials that took the rows of the current path.
+        # The indices of the trials that took the rows of the current path. Rows beyond the depth
+        # of the current trial belong to an earlier run.
         self.path: list[int] = []
         self.matches: list[Mapped] = []
 
@@ -101,7 +106,8 @@ class Recorder:
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record the outcome of a condition, unless the row may be taken.
 
-        If it may, the search calls `note_taken`, which knows what follows.
+        If the row may be taken, the kernel also calls `note_taken` as soon as it knows whether to
+        continue with the next row.
         """
         target = self.program[choice, layout.TARGET]
         if answer == HOLDS_NOT:
@@ -113,12 +119,15 @@ class Recorder:
             self.note(outcome, choice, row, depth)
 
     def note_taken(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Record that a row is taken, or that what follows has been tried before."""
+        """Record that a row is taken, or that its state and the next row have been tried before.
+
+        Here `answer` says whether the run continues with the next row.
+        """
         outcome = Outcome.TAKEN if answer == HOLDS else Outcome.TRIED_BEFORE
         self.note(outcome, choice, row, depth)
 
     def note_skipped(self, row: int, depth: int) -> None:
-        """Record that event selection leaves the row out."""
+        """Record that event selection skips the row."""
         self.note(Outcome.SKIPPED, -1, row, depth)
 
     def note_no_row(self, choice: int, row: int, depth: int) -> None:
@@ -126,7 +135,7 @@ class Recorder:
         self.note(Outcome.NO_ROW, choice, row, depth)
 
     def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Record whether the path is a match. `row` is the row after it."""
+        """Record whether the path is a match. `row` is the row after the path."""
         if answer == HOLDS:
             self.note(Outcome.MATCHED, -1, row, depth)
         elif answer == REJECTED:
@@ -150,11 +159,16 @@ class Recorder:
         return is_anchored(self.program[choice, layout.GUARD], row, self.progress)
 
 
-T = TypeVar("T", layout.Rules, layout.SelectionRules)
+KernelRules = TypeVar("KernelRules", layout.Rules, layout.SelectionRules)
 
 
-def view_arrays(rules: T, names: tuple[str, ...]) -> T:
-    """Return rules with memory views instead of some arrays, since Python reads views faster."""
+def view_arrays(rules: KernelRules, names: tuple[str, ...]) -> KernelRules:
+    """Return rules with memory views instead of some arrays, since Python reads views faster.
+
+    Args:
+        rules: a record of arrays.
+        names: the names of the fields with these arrays.
+    """
     views: Any = {name: memoryview(getattr(rules, name)) for name in names}
     return rules._replace(**views)
 
@@ -163,36 +177,37 @@ class Tracer(MatchSearch):
     """A search of one task over some partitions that records its attempts.
 
     Python runs the function from which the kernels are compiled, so that nothing is compiled for a
-    trace. The arrays that it reads at each step are memory views, which Python reads twice as fast
-    as NumPy arrays.
+    trace. The arrays that the function reads at each step are memory views, which Python reads
+    twice as fast as NumPy arrays.
     """
 
     def __init__(self, task: Task, partitions: Partitions, max_trials: int = MAX_TRIALS) -> None:
         """Prepare the search.
 
         Args:
-            task: the task. Its limit of steps does not apply.
+            task: the task. Its limit of steps does not apply, because a search that exceeds the
+                limit is one to trace.
             partitions: the rows.
             max_trials: the most trials of an attempt.
         """
         task = replace(task, max_steps=None)
-        # A path has at most all rows, so that the search never asks for more room.
+        # A path has at most all rows, so the kernel never stops to ask for more room.
         room = 1 << int(partitions.row_count + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Capacity(initial_rows=room))
         self.max_trials = max_trials
-        # The arguments of the kernel, as Python reads them fast.
+        # The arguments of the kernel, in a form that Python reads fast.
         assert self.selecting is not None
         self.python_rules = view_arrays(self.rules, RULES_READ_OFTEN)
         self.python_selecting = view_arrays(self.selecting, SELECTING_READ_OFTEN)
         self.python_work = share_with_python(self.work)
         self.python_conditions = share_with_python(self.conditions)
 
-    def attempt(self, start: int, matches_before: int = 0, partition: int = 0) -> Attempt:
-        """Search from one starting row, and return the record.
+    def record_attempt(self, start: int, matches_before: int = 0, partition: int = 0) -> Attempt:
+        """Search from one starting row, and return the record of this attempt.
 
         Args:
             start: the position of the starting row.
-            matches_before: how many matches of the partition come before this attempt.
+            matches_before: how many matches of the partition come before the attempt.
             partition: the index of the row's partition.
 
         Raises:
@@ -221,7 +236,10 @@ class Tracer(MatchSearch):
         )
 
     def search_start(self, start: int, recorder: Recorder) -> int:
-        """Search from a starting row in each of the first states. Return the kernel's status."""
+        """Search from a starting row in each of the first states, and return the kernel's status.
+
+        A status other than `layout.DONE` ends the search: `ACCEPTED` says that a match is found.
+        """
         end = int(self.arrays.rows.window_end[start])
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap

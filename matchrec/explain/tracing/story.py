@@ -1,7 +1,7 @@
-"""Turn a trace into a story: the texts of which its table, its text and its picture are made.
+"""Turn a trace into a story: the sentences that `why` shows as text, as a table or as a picture.
 
-A trace has attempts with trials: row positions, ids of variables and outcomes. A story has the same
-with names, values and reasons, for a reader who knows only the query.
+A trace consists of attempts and trials, with positions of rows, ids of variables and outcomes. A
+story says the same with names, values and reasons, for a reader who knows only the query.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.task import Task
 
-# The number of matches that are listed.
+# The most matches that a story lists.
 MOST_MATCHES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The text of a trial."""
+    """A trial in words: one line of the story of an attempt."""
 
-    # The number of the row, from 1.
+    # The number of the row in its partition, from 1.
     row: int
-    # The values of the row in the ORDER BY columns.
+    # The values of the row in the ORDER BY columns, joined by commas.
     order_values: str
-    # The name of the variable; empty if the trial is about no variable.
+    # The name of the variable for which the row was tried; empty if the trial has no variable.
     variable: str
     outcome: Outcome
-    # Each part of the condition with its values.
+    # A sentence for each conjunct of the condition; empty if the trial evaluated no condition.
     conditions: tuple[str, ...]
-    # The number of rows that were mapped before.
+    # The number of rows that were mapped before the trial.
     depth: int
     # Whether the trial belongs to the best path, or is a reason why that path ended.
     is_key: bool
-    # The number of rows after this one that are not shown, because they have the same outcomes.
+    # The number of rows after `row` that are not shown, because they have the same outcomes.
     folded: int = 0
 
     @property
-    def fold(self) -> str:
-        """The text that is shown instead of the folded rows; empty if there are none."""
+    def fold_note(self) -> str:
+        """The text that is shown instead of the folded rows; empty if no rows are folded."""
         if not self.folded:
             return ""
         return f"... {show_count(self.folded, 'more row')} with the same outcomes"
@@ -52,68 +52,74 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class AttemptStory:
-    """The text of an attempt."""
+    """An attempt in words."""
 
     # The number of the starting row, from 1.
     start: int
     # The starting row, and the result of the attempt.
     title: str
+    # All trials, in the order of the search.
     lines: tuple[Line, ...]
-    # The lines about its end: how many rows it mapped, and what it needed next.
+    # Sentences about the end of the attempt: how many rows it mapped, and what it needed next.
     ends: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The text of a trace."""
+    """A trace in words."""
 
-    # The pattern, and the partition with its number of rows.
+    # Two lines: the pattern, then the partition with its number of rows.
     heading: tuple[str, ...]
-    # The ORDER BY columns.
-    orders: str
-    # The matches; for chosen rows from which no search started, the reason.
+    # The names of the ORDER BY columns, joined by commas: the title above `Line.order_values`.
+    order_title: str
+    # Lines about the matches; or, if rows were chosen, the reason why no search started from some
+    # of them.
     results: tuple[str, ...]
     attempts: tuple[AttemptStory, ...]
 
 
 @dataclass(frozen=True)
 class TracedRows:
-    """The rows of the partition that is traced."""
+    """The rows of the partition that is traced, as texts."""
 
-    # The values of the PARTITION BY columns, by their names.
+    # The value of each PARTITION BY column, by the name of the column.
     keys: Mapping[str, str]
     # The names of the ORDER BY columns.
-    orders: Sequence[str]
-    # The values of each row in the ORDER BY columns.
+    order_columns: Sequence[str]
+    # For each row of the partition, its values in these columns.
     order_values: Sequence[Sequence[str]]
-    # The positions of the rows that are left out before the search.
+    # The positions of the irrelevant rows, which an ordinary search leaves out.
     irrelevant: frozenset[int]
 
     def show_order_values(self, row: int) -> str:
-        """Return the values of a row in the ORDER BY columns; "end" after the last row."""
+        """Return the values of a row in the ORDER BY columns, joined by commas.
+
+        Args:
+            row: the position of the row, from 0. After the last row, the text is "end".
+        """
         return ", ".join(self.order_values[row]) if row < len(self.order_values) else "end"
 
     def name_row(self, row: int) -> str:
-        """Return a row as a sentence names it: `row 3 (day = 2024-01-03)`."""
-        if row >= len(self.order_values) or not self.orders:
+        """Return how a sentence names a row: position 2 is `row 3 (day = 2024-01-03)`."""
+        if row >= len(self.order_values) or not self.order_columns:
             return f"row {row + 1}"
-        pairs = zip(self.orders, self.order_values[row], strict=True)
+        pairs = zip(self.order_columns, self.order_values[row], strict=True)
         return f"row {row + 1} ({', '.join(f'{name} = {value}' for name, value in pairs)})"
 
 
 @dataclass(frozen=True)
 class StoryWriter:
-    """A writer of the text of a trace."""
+    """A writer of the story of a trace."""
 
     plan: MatchPlan
     task: Task
     rows: TracedRows
     trace: Trace
-    # For each trial a sentence for each part of its condition.
+    # For each trial whose condition is explained, a sentence for each conjunct.
     conditions: Mapping[TrialKey, tuple[str, ...]]
 
     def write_story(self) -> Story:
-        """Return the text of the whole trace."""
+        """Return the story of the whole trace."""
         pattern = f"PATTERN ({show_pattern(self.plan.pattern)}){self.show_window()}"
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
@@ -121,22 +127,22 @@ class StoryWriter:
         if self.trace.skipped_rows is None:
             results = self.describe_matches()
         else:
-            results = self.explain_passed_rows(self.trace.skipped_rows)
+            results = self.explain_skipped_rows(self.trace.skipped_rows)
         attempts = [
-            self.describe_attempt(number, attempt)
-            for number, attempt in enumerate(self.trace.attempts)
+            self.describe_attempt(index, attempt)
+            for index, attempt in enumerate(self.trace.attempts)
         ]
         return Story(
             heading=(pattern, f"{partition}: {row_count}"),
-            orders=", ".join(self.rows.orders),
+            order_title=", ".join(self.rows.order_columns),
             results=tuple(results),
             attempts=tuple(attempts),
         )
 
     def describe_matches(self) -> Iterator[str]:
-        """Yield a line for each match of the partition, or a line that says that there is none.
+        """Yield a line for each match of the partition, at most MOST_MATCHES, or a line "no match".
 
-        The last line says if attempts from some rows are not traced.
+        If the trace gave up at some row, the last line says so.
         """
         matches = self.trace.matches
         if not matches:
@@ -149,17 +155,19 @@ class StoryWriter:
         if self.trace.gave_up_at is not None:
             yield f"too many trials: attempts are traced only up to row {self.trace.gave_up_at}"
 
-    def explain_passed_rows(self, rows: Mapping[int, SearchMatch | None]) -> Iterator[str]:
+    def explain_skipped_rows(self, rows: Mapping[int, SearchMatch | None]) -> Iterator[str]:
         """Yield lines that say why no search started from some rows.
 
         Args:
-            rows: for each row the match that the search went past, as `Trace.skipped_rows`.
+            rows: the positions of the rows, each with the match that skips it, as in
+                `Trace.skipped_rows`.
         """
         for row, match in rows.items():
             yield f"{self.rows.name_row(row)}: no search started here"
             if match is None:
                 continue
             variables = [mapped.variable for mapped in match.mapped if mapped.row == row]
+            # Event selection may have skipped the row, so that it is not mapped.
             variable = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
             match_rows = self.describe_rows(match.mapped, match.start)
             yield f"  it is inside match {match.number}, {match_rows}{variable}"
@@ -172,30 +180,33 @@ class StoryWriter:
 
         Args:
             mapped: the rows of a match or of a path.
-            start: the starting row, which an empty match is at.
+            start: the position of the starting row. Only the text of an empty match names it.
         """
         if not mapped:
             return f"empty, at row {start + 1}"
         first = mapped[0].row + 1
         last = mapped[-1].row + 1
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
-        names = (self.task.variables[row.variable] for row in mapped)
-        runs = ((name, len(list(same_names))) for name, same_names in groupby(names))
-        word = " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
-        return f"{rows}: {word}"
+        names = [self.task.variables[row.variable] for row in mapped]
+        variables = []
+        for name, same_names in groupby(names):
+            count = len(list(same_names))
+            variables.append(name if count == 1 else f"{name}{{{count}}}")
+        return f"{rows}: {' '.join(variables)}"
 
-    def describe_attempt(self, number: int, attempt: Attempt) -> AttemptStory:
-        """Return the text of an attempt.
+    def describe_attempt(self, attempt_index: int, attempt: Attempt) -> AttemptStory:
+        """Return the story of an attempt.
 
         Args:
-            number: the index of the attempt in the trace.
+            attempt_index: the index of the attempt in the trace.
             attempt: the attempt.
         """
         key_trials = {*attempt.best_path, *attempt.stopping_trials}
-        lines = [
-            self.describe_trial(trial, TrialKey(number, index), attempt, is_key=index in key_trials)
-            for index, trial in enumerate(attempt.trials)
-        ]
+        lines = []
+        for trial_index, trial in enumerate(attempt.trials):
+            key = TrialKey(attempt_index, trial_index)
+            is_key = trial_index in key_trials
+            lines.append(self.describe_trial(trial, key, attempt, is_key=is_key))
         return AttemptStory(
             start=attempt.start + 1,
             title=self.write_attempt_title(attempt),
@@ -209,12 +220,12 @@ class StoryWriter:
         """Return the line of a trial.
 
         Args:
-            trial: a trial of the attempt.
-            key: which trial it is.
-            attempt: the attempt.
-            is_key: see `Line`.
+            trial: the trial.
+            key: the key of the trial.
+            attempt: the attempt that made the trial.
+            is_key: whether the trial is a key trial, see `Line.is_key`.
         """
-        is_given_back = trial.outcome is Outcome.TAKEN and key.trial not in attempt.best_path
+        is_given_back = trial.outcome is Outcome.TAKEN and key.trial_index not in attempt.best_path
         outcome = Outcome.GIVEN_BACK if is_given_back else trial.outcome
         return Line(
             row=trial.row + 1,
@@ -227,15 +238,18 @@ class StoryWriter:
         )
 
     def name_variable(self, trial: Trial) -> str:
-        """Return the name of the variable of a trial, or of the condition that it evaluates.
+        """Return the name of the variable for which a row was tried; empty if there is none.
 
-        The condition of a stage is named as its call. Empty if the trial has neither.
+        A trial that may not map the row, such as the test of a forbidden event, is named by the
+        condition that it evaluates.
         """
         variable = trial.variable if trial.variable >= 0 else trial.condition_variable
-        return self.task.variables[variable].removeprefix(":") if variable >= 0 else ""
+        if variable < 0:
+            return ""
+        return self.task.variables[variable].removeprefix(":")  # of the condition of a stage
 
     def write_attempt_title(self, attempt: Attempt) -> str:
-        """Return the title of an attempt: its row and its result."""
+        """Return the title of an attempt: its starting row and its result."""
         name = self.rows.name_row(attempt.start)
         matches = [match for match in self.trace.matches if match.start == attempt.start]
         if matches and self.task.output is not MatchOutput.ALL:
@@ -249,7 +263,10 @@ class StoryWriter:
         return f"{name}: no match"
 
     def describe_end(self, attempt: Attempt) -> Iterator[str]:
-        """Yield how many rows an attempt without a match mapped, and what it needed next."""
+        """Yield sentences about the end of an attempt, see `AttemptStory.ends`.
+
+        For an attempt that found a match, they say at most that the trace is incomplete.
+        """
         if attempt.start in self.rows.irrelevant:
             yield "this row is left out before the search: only loops could take it"
         if attempt.is_cut:
@@ -270,8 +287,8 @@ class StoryWriter:
         """Yield lines that say why the best path of an attempt ended.
 
         Args:
-            stopping_trials: the trials at its end that did not lead on.
-            start: the starting row.
+            stopping_trials: the trials at the end of the path that did not lead on.
+            start: the position of the starting row.
         """
         yield from self.explain_missing_variables(stopping_trials, start)
         for trial in stopping_trials:
@@ -289,11 +306,11 @@ class StoryWriter:
     def explain_missing_variables(
         self, stopping_trials: Sequence[Trial], start: int
     ) -> Iterator[str]:
-        """Yield a line that says which variables the path needed a row for, if any.
+        """Yield a line with the variables to which the next row had to be mapped, if there are any.
 
         Args:
             stopping_trials: the trials at the end of the path that did not lead on.
-            start: the starting row.
+            start: the position of the starting row.
         """
         trials = [
             trial
@@ -314,12 +331,17 @@ class StoryWriter:
                 yield f"then one of the rows {rows[0] + 1} to {rows[-1] + 1} had to be {names}"
 
     def join_variables(self, trials: Iterable[Trial]) -> str:
-        """Return the names of the variables of trials, each once: `A, B or C`."""
+        """Return the names of the variables of trials, each name once: `A, B or C`."""
         names = dict.fromkeys(self.task.variables[trial.variable] for trial in trials)
         return join_alternatives(tuple(names))
 
     def explain_missing_row(self, row: int, start: int) -> str:
-        """Return why an attempt cannot map a row: its partition or its window has ended."""
+        """Return why an attempt cannot map a row: the partition or the window ends before the row.
+
+        Args:
+            row: the position of the row; the number of rows if the partition has ended.
+            start: the position of the starting row.
+        """
         if row >= len(self.rows.order_values):
             return "the partition has no more rows"
         length = self.describe_window()
@@ -327,7 +349,10 @@ class StoryWriter:
         return f"{self.rows.name_row(row)} is outside {window}"
 
     def show_window(self) -> str:
-        """Return the window as the heading shows it after PATTERN; empty if there is none."""
+        """Return the window as the heading shows it after `PATTERN (...)`: ` WITHIN 5 MINUTES`.
+
+        Empty if the plan has no window, or a window that `describe_window` cannot describe.
+        """
         within = self.plan.within
         if within is None:
             return ""
@@ -338,7 +363,7 @@ class StoryWriter:
     def describe_window(self) -> str:
         """Return how far the last row of a match may be from its first one.
 
-        Empty if there is no window, or one whose length is neither an interval nor a distance.
+        Empty if the plan has no window, or one whose length is neither an interval nor a distance.
         """
         within = self.plan.within
         if within is None:

@@ -5,7 +5,7 @@
            2    2     ●
            3    3     ✕       ✕       DOWN: 12 < 9 is false
 
-Attempts are below each other. Above them are the pattern and what the symbols mean.
+The attempts are below each other. Above the first one are the pattern and a key of the symbols.
 """
 
 from __future__ import annotations
@@ -26,23 +26,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE_HEIGHT = 0.2  # of a line of text, in inches
-TEXT_SIZE = 9  # in points
+# The height of a line of text, in inches.
+LINE_HEIGHT = 0.2
+
+# The size of text, in points.
+TEXT_SIZE = 9
 
 # The number of characters that are drawn of each heading, such as the pattern.
 MOST_OF_HEADING = 110
 
-# The number of characters in a line of a note, and what is before its second line. These are
-# no-break spaces, because an SVG does not show other spaces at the beginning of a text.
-NOTE_WIDTH, NOTE_INDENT = 60, "\N{NO-BREAK SPACE}" * 4
+# The number of characters in a line of a note.
+NOTE_WIDTH = 60
 
-# The left edge of the panel. Variable n is in the middle of its column, at x = n.
+# The beginning of each further line of a note. An SVG does not show ordinary spaces there, so these
+# are no-break spaces.
+NOTE_INDENT = "\N{NO-BREAK SPACE}" * 4
+
+# The x of the left edge of the panel. The column of variable n, from 0, is centred at x = n.
 LEFT = -0.5
 
 
 # Symbols.
 
-# The outcomes of rows whose symbol needs no reason beside it: they were mapped, or skipped.
+# The outcomes whose symbol needs no reason beside it: the row was mapped or skipped.
 OUTCOMES_WITHOUT_NOTE = (Outcome.TAKEN, Outcome.GIVEN_BACK, Outcome.SKIPPED)
 
 
@@ -51,8 +57,8 @@ class Symbol:
     """The symbol of an outcome. No two symbols differ in their colour alone."""
 
     colour: str
-    marker: str  # of matplotlib; empty for dashes
-    fill: str = "none"  # the colour inside of the marker
+    marker: str  # a marker of matplotlib; empty for dashes
+    fill: str = "none"  # the colour of the marker's inside; "none" for a hollow marker
 
     @property
     def style(self) -> dict[str, Any]:
@@ -84,7 +90,7 @@ SYMBOLS = {
 
 
 def choose_symbol(outcome: Outcome) -> Symbol:
-    """Return the symbol of an outcome: a square if the row could not be tried."""
+    """Return the symbol of an outcome: a square if the outcome has no symbol of its own."""
     return SYMBOLS.get(outcome, SQUARE)
 
 
@@ -99,7 +105,7 @@ def draw_story(story: Story) -> Figure:
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
     draw_key(panel, [line for attempt in story.attempts for line in choose_lines(attempt)])
-    picture = StoryPicture(panel, variables, story.orders)
+    picture = StoryPicture(panel, variables, story.order_title)
     picture.draw_headings(story.heading)
     for attempt in story.attempts:
         picture.draw_attempt(attempt)
@@ -115,12 +121,19 @@ def draw_story(story: Story) -> Figure:
 
 
 def draw_key(panel: Axes, lines: Iterable[Line]) -> None:
-    """Write above the panel what the symbols of some lines mean."""
+    """Write above the panel what each symbol in the picture means.
+
+    Args:
+        panel: the panel.
+        lines: all lines that are drawn.
+    """
     from matplotlib.lines import Line2D
 
+    # The keys of a dict instead of a set, so that the outcomes keep their order.
     outcomes_by_symbol: dict[Symbol, dict[Outcome, None]] = {}
     for line in lines:
-        if line.variable or line.outcome is Outcome.SKIPPED:
+        has_symbol = line.variable or line.outcome is Outcome.SKIPPED
+        if has_symbol:
             outcomes = outcomes_by_symbol.setdefault(choose_symbol(line.outcome), {})
             outcomes[line.outcome] = None
     entries = []
@@ -146,18 +159,18 @@ class StoryPicture:
     A line is one unit high, and each variable has a column that is one unit wide.
     """
 
-    def __init__(self, panel: Axes, variables: Sequence[str], orders: str) -> None:
+    def __init__(self, panel: Axes, variables: Sequence[str], order_title: str) -> None:
         """Begin an empty picture.
 
         Args:
-            panel: where to draw.
+            panel: the panel to draw on.
             variables: the names of the variables, from left to right.
-            orders: the ORDER BY columns, the title of the column of order values.
+            order_title: the title of the column of order values, see `Story`.
         """
         self.panel = panel
         self.variables = variables
-        self.orders = orders
-        self.y = 0  # the line that is drawn next
+        self.order_title = order_title
+        self.y = 0  # the number of lines above the next line, which is also its top edge
 
     def draw_headings(self, headings: Iterable[str]) -> None:
         """Write the first lines of the picture, each cut to MOST_OF_HEADING characters."""
@@ -177,12 +190,13 @@ class StoryPicture:
     def draw_attempt(self, attempt: AttemptStory) -> None:
         """Draw an attempt: its title, a table of its rows, how it ended, and an empty line."""
         shown_lines = choose_lines(attempt)
-        order_width = max(map(len, [self.orders, *(line.order_values for line in shown_lines)]))
+        order_texts = [self.order_title, *(line.order_values for line in shown_lines)]
+        order_width = max(len(text) for text in order_texts)
         self.write(LEFT, attempt.title, fontweight="bold")
         self.y += 1
         for x, variable in enumerate(self.variables):
             self.write(x, variable, ha="center")
-        self.write_row_name("row", self.orders, order_width)
+        self.write_row_name("row", self.order_title, order_width)
         self.y += 1
         previous_row = 0
         for row, row_lines in groupby(shown_lines, key=attrgetter("row")):
@@ -225,7 +239,13 @@ class StoryPicture:
             self.panel.plot(x, y, **symbol.style)
 
     def write(self, x: float, text: str, **style: Any) -> None:
-        """Write a text on the current line. `style` has further arguments of matplotlib."""
+        """Write a text on the current line, from x to the right unless `style` aligns it.
+
+        Args:
+            x: a position across the panel, in columns of variables.
+            text: the text.
+            style: further arguments of matplotlib.
+        """
         self.panel.text(
             x,
             self.y + 0.5,
@@ -285,15 +305,19 @@ def break_note(note: str) -> list[str]:
 def list_notes(lines: Sequence[Line]) -> list[str]:
     """Return the notes at a row: why it could not be mapped, and how many rows are folded after it.
 
-    Each note appears once. Parts of conditions that are true are no reason.
+    Each note appears once. A conjunct that is true is left out, because it is not a reason.
+
+    Args:
+        lines: the lines about the row.
     """
     notes = []
     for line in lines:
         if line.outcome in OUTCOMES_WITHOUT_NOTE:
             continue
         for text in line.conditions or (line.outcome.value,):
-            if text.endswith(": true") or " is true" in text:
+            is_true = text.endswith(": true") or " is true" in text  # as `Explainer` writes it
+            if is_true:
                 continue
             notes.append(f"{line.variable}: {text}" if line.variable else text)
-    notes += [line.fold for line in lines if line.fold]
+    notes += [line.fold_note for line in lines if line.fold_note]
     return list(dict.fromkeys(notes))

@@ -13,7 +13,7 @@
       got as far as rows 1 to 2: TOP FALL
       then it needed a row for FALL or RISE, but the partition has no more rows
 
-A line of the table is a `Line`, a trial of the search.
+Each line of the table is a `Line` of the story, which is a trial of the search.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from matchrec.explain.tracing.story import AttemptStory, Line, Story
 
 def show_story(story: Story) -> str:
     """Return a story as text: heading and results, then each attempt, with empty lines between."""
-    attempts = [show_attempt(attempt, story.orders) for attempt in story.attempts]
+    attempts = [show_attempt(attempt, story.order_title) for attempt in story.attempts]
     blocks = [(*story.heading, *story.results), *attempts]
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
-def show_attempt(attempt: AttemptStory, orders: str) -> Iterator[str]:
+def show_attempt(attempt: AttemptStory, order_title: str) -> Iterator[str]:
     """Yield the lines of text of an attempt: its title, a table of its trials, how it ended.
 
     Args:
         attempt: the attempt.
-        orders: the ORDER BY columns, the title of the table's second column.
+        order_title: the ORDER BY columns, the title of the table's second column.
     """
     shown_lines = choose_lines(attempt)
     hidden_count = len(attempt.lines) - len(shown_lines)
     yield attempt.title
-    for text in align_lines(shown_lines, orders):
+    for text in align_lines(shown_lines, order_title):
         yield f"  {text}"
     if hidden_count:
         yield (
@@ -52,14 +52,14 @@ def show_attempt(attempt: AttemptStory, orders: str) -> Iterator[str]:
         yield f"  {text}"
 
 
-def align_lines(lines: Sequence[Line], orders: str) -> Iterator[str]:
+def align_lines(lines: Sequence[Line], order_title: str) -> Iterator[str]:
     """Yield the rows of a table of lines, with aligned columns and a header.
 
     Args:
         lines: the lines.
-        orders: the ORDER BY columns, the title of the second column.
+        order_title: the ORDER BY columns, the title of the second column.
     """
-    table = [("row", orders, "", "", ""), *make_cells(lines)]
+    table = [("row", order_title, "", "", ""), *make_cells(lines)]
     # The last column is not padded.
     widths = [max(len(cells[column]) for cells in table) for column in range(4)]
     for *cells, last_cell in table:
@@ -82,6 +82,6 @@ def make_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]
         order_values = line.order_values if is_new_row else ""
         condition, *other_conditions = line.conditions or ("",)
         yield (row, order_values, line.variable, line.outcome.value, condition)
-        for text in (*other_conditions, line.fold):
+        for text in (*other_conditions, line.fold_note):
             if text:
                 yield ("", "", "", "", text)

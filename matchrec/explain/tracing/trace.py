@@ -1,6 +1,6 @@
 """Trace the search of one partition: choose the attempts to show, and check each of them.
 
-The search runs first. A trace must find the same matches as the search did.
+The search that the query uses runs first. Each traced attempt must find the same matches.
 """
 
 from __future__ import annotations
@@ -19,28 +19,33 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategy import Strategy
 from matchrec.search.task import Task
 
+# The number of trials that the attempts of a partition have together before the trace gives up.
+MOST_TRIALS_IN_ALL = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
     """A match that the search finds."""
 
-    # The index of its partition.
+    # The index of the partition.
     partition: int
-    # Its number in the partition, from 1.
+    # The number of the match in the partition, from 1.
     number: int
-    # The position of its starting row.
+    # The position of the starting row.
     start: int
-    # Its rows and their variables.
+    # The rows of the match, each with its variable.
     mapped: Mapped
-    # The position of the row from which the search goes on after it.
+    # The position of the row from which the search continues after the match; `NO_TARGET` of
+    # `search_loop` if the match has no row to skip to.
     next_start: int
 
 
+# The matches of one or several partitions, in the order in which the search finds them.
 SearchMatches = tuple[SearchMatch, ...]
 
 
 def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) -> SearchMatches:
-    """Return the matches that the search finds, in its order.
+    """Run a search, and return the matches that it finds.
 
     Raises:
         RunFailure: a condition cannot be computed.
@@ -51,13 +56,14 @@ def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) 
 
 def read_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
     """Yield the matches of a chunk, without runs that timed out."""
-    next_rows = (
-        find_next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
-    )
+    if chunk.count == 0:
+        return
+    next_starts = find_next_starts(task.after_match, task.members, chunk).tolist()
     rows = chunk.mapped_rows.tolist()
     spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
     for index, (start, begin, end) in enumerate(spans):
-        if chunk.kind is not None and chunk.kind[index] != A_MATCH:
+        is_timeout = chunk.kind is not None and chunk.kind[index] != A_MATCH
+        if is_timeout:
             continue
         variables = chunk.classifiers[begin:end].tolist()
         mapped = tuple(map(MappedRow, rows[begin:end], variables))
@@ -66,18 +72,19 @@ def read_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
             number=int(chunk.number[index]),
             start=start,
             mapped=mapped,
-            next_start=next_rows[index],
+            next_start=next_starts[index],
         )
 
 
 def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[int, int]:
     """Return the starting rows of the search, each with the number of matches before it.
 
-    If the query returns all matches, the search began at every row, and the numbers are 0.
+    If the query returns all matches, the search begins at every row, and no match counts as before
+    another one: the numbers are 0.
 
     Args:
         task: the task of the search.
-        matches: the matches of one partition.
+        matches: all matches of one partition.
         rows: the positions of the partition's rows.
     """
     if task.output not in ONE_MATCH_PER_START:
@@ -97,14 +104,14 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
 
 
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
-    """Check that a finished attempt finds what the search finds from its starting row.
+    """Assert that an attempt found the matches that the search finds from its starting row.
 
-    If a match can leave no room for others, the attempt may find more: the search leaves those out.
+    If the query leaves out matches because of other matches, the attempt may have found more.
 
     Args:
         task: the task of the search.
-        attempt: an attempt. One that was cut is not checked.
-        matches: the search's matches from any row of the partition.
+        attempt: an attempt. Nothing is asserted about an attempt that was cut.
+        matches: all matches that the search finds in the partition.
     """
     if attempt.is_cut:
         return
@@ -116,19 +123,15 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
     assert agrees, f"the trace of row {attempt.start} found {actual}, the search {expected}"
 
 
-# The number of trials that the attempts of a partition have together before the trace gives up.
-MOST_TRIALS_IN_ALL = 1_000_000
-
-
 class RankedAttempt(NamedTuple):
-    """An attempt without a match, which is greater than others if it is better.
+    """An attempt without a match, with a rank: of two tuples, the greater one is the better.
 
-    It is better if it mapped more rows, or as many from an earlier row. Starting rows differ, so
-    attempts themselves are never compared.
+    An attempt is better if it mapped more rows, or the same number of rows from an earlier starting
+    row. Starting rows differ, so a comparison never gets as far as the third field.
     """
 
-    reach: int
-    negative_start: int
+    reach: int  # the number of rows that the attempt mapped
+    negative_start: int  # the position of the starting row, negated
     attempt: Attempt
 
 
@@ -136,16 +139,18 @@ class RankedAttempt(NamedTuple):
 class Trace:
     """The recorded search of one partition."""
 
-    # The matches that the search finds.
+    # All matches that the search finds.
     matches: SearchMatches
-    # The attempts that are shown.
+    # The attempts to show: the attempts from chosen rows in the order of these rows, or the best
+    # attempts without a match, the best one first.
     attempts: tuple[Attempt, ...]
-    # The chosen rows from which no search started, each with the match that skips the row; None if
-    # no rows were chosen.
+    # The positions of the chosen rows from which no search started, each with the match that skips
+    # the row, or None if no match does. None instead of the dict if no rows were chosen.
     skipped_rows: dict[int, SearchMatch | None] | None
     # The number of starting rows that were traced.
     traced_rows: int
-    # The row at which the trace gave up because there were too many trials; None if it did not.
+    # The position of the row at which the trace gave up because there were too many trials; None if
+    # all starting rows were traced.
     gave_up_at: int | None = None
 
 
@@ -154,14 +159,14 @@ def trace_search(
 ) -> Trace:
     """Trace the search of one partition.
 
-    The search runs first, so that an error is the search's.
+    The search runs first, so that a condition that fails raises the same error as in the query.
 
     Args:
         task: the task of the search.
         strategy: the strategy of the search.
-        partitions: the only partition.
-        rows: the starting rows to show. Without any, the attempts that found nothing and mapped
-            the most rows are shown, the earlier of equals.
+        partitions: the rows, which form a single partition.
+        rows: the positions of the starting rows to show. If it is empty, the attempts without a
+            match that mapped the most rows are shown; of equally good attempts, the earlier ones.
         limit: the maximal number of attempts to show.
 
     Raises:
@@ -181,10 +186,10 @@ def trace_rows(
     """Trace the attempts from chosen rows.
 
     Args:
-        tracer: the search.
-        matches: the search's matches.
+        tracer: the search that records attempts.
+        matches: all matches that the search finds.
         starts: the starting rows of the search, see `find_starting_rows`.
-        rows: the chosen rows.
+        rows: the positions of the chosen rows.
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
     skipped_rows = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
@@ -192,11 +197,11 @@ def trace_rows(
 
 
 def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
-    """Trace all attempts, and keep those that found nothing and mapped the most rows.
+    """Trace all attempts, and keep the attempts without a match that mapped the most rows.
 
     Args:
-        tracer: the search.
-        matches: the search's matches.
+        tracer: the search that records attempts.
+        matches: all matches that the search finds.
         starts: the starting rows of the search, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
@@ -224,22 +229,30 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
 
 
 def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches) -> Attempt:
-    """Return the attempt from a row, and assert that it found what the search found."""
-    attempt = tracer.attempt(row, match_count)
+    """Return the attempt from a row, after asserting that it found what the search found.
+
+    Args:
+        tracer: the search that records attempts.
+        row: the position of the starting row.
+        match_count: the number of matches of the partition before this attempt.
+        matches: all matches that the search finds.
+    """
+    attempt = tracer.record_attempt(row, match_count)
     check_attempt(tracer.task, attempt, matches)
     return attempt
 
 
 def sort_attempts(best: list[RankedAttempt]) -> tuple[Attempt, ...]:
-    """Return attempts, those that mapped the most rows first.
-
-    Attempts that mapped no row are returned only if there are no others.
-    """
+    """Return attempts, best first. Attempts that mapped no row are returned only if all are so."""
     best_first = sorted(best, reverse=True)
     has_mapped_rows = bool(best_first) and best_first[0].reach > 0
     return tuple(ranked.attempt for ranked in best_first if ranked.reach > 0 or not has_mapped_rows)
 
 
 def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
-    """Return the match that skips a row, so that no search started there."""
+    """Return the match because of which no search started from a row; None if there is none.
+
+    The row is after the starting row of the match, and before the row from which the search
+    continued.
+    """
     return next((match for match in matches if match.start < row < match.next_start), None)

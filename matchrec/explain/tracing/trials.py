@@ -1,7 +1,7 @@
 """The record of a traced search: attempts, and the trials that each of them has made.
 
-An attempt is the search from one starting row. For PATTERN (A B+ C), rows that satisfy A, B and B,
-and then no row for C, its trials are:
+An attempt is the search from one starting row. If the pattern is A B+ C and a partition has three
+rows, which satisfy A, B and B, the trials of the attempt from the first row are:
 
     index  row  variable  outcome      previous  depth
     0      0    A         taken        -1        0
@@ -23,7 +23,7 @@ from typing import NamedTuple
 class MappedRow(NamedTuple):
     """A row of a match or of a path."""
 
-    row: int  # the position of the row
+    row: int  # the position of the row, from 0
     variable: int  # the id of the variable to which it is mapped
 
 
@@ -35,8 +35,8 @@ class Outcome(Enum):
     """The outcome of a trial. The member's value is what a user reads."""
 
     TAKEN = "taken"
-    # The row was taken, but not in the best path of the attempt. Trials do not have this outcome:
-    # only the story of an attempt knows its best path.
+    # The row was taken, but not in the best path of the attempt. Only lines of a story have this
+    # outcome, because the best path is not known while trials are recorded.
     GIVEN_BACK = "given back"
     FAILED = "failed"
     # The condition holds, but what follows has been tried before without success.
@@ -47,9 +47,9 @@ class Outcome(Enum):
     NO_ROW = "no row left"
     # An anchor: the row is not the partition's first, or not its last.
     ANCHOR_FAILED = "anchor failed"
-    # The condition of a row that is not allowed, or that ends a loop, holds.
+    # The row satisfies the condition of a forbidden event, or the condition that ends a loop.
     ENDED = "ends the run"
-    # The condition of a row that the run may not skip holds.
+    # The row satisfies a condition because of which the run may not skip the row.
     BLOCKED = "may not be skipped"
     # All rows are mapped, but a negation or the closing condition fails.
     REJECTED = "rejected as a whole"
@@ -71,29 +71,30 @@ CONDITION_OUTCOMES = (
 class Trial:
     """A step of the search: a row is tried for a variable, skipped, or not allowed.
 
-    The last trial of a match or of a rejected path has no variable. Its row is the one after the
+    The last trial of a match or of a rejected path has no variable. Its row is the row after the
     path.
     """
 
-    # The position of the row.
+    # The position of the row, from 0; the number of rows for the position after the last row.
     row: int
     # The id of the variable; -1 if the trial is about no variable, such as a skipped row.
     variable: int
-    # The id of the variable whose condition is evaluated. For stages it differs from `variable`.
+    # The id of the variable whose condition is evaluated; -1 if no condition is. In a pattern of
+    # stages, a condition has an id that differs from the id of the stage in `variable`.
     condition_variable: int
     outcome: Outcome
-    # The index, in the attempt, of the trial that took the previous row of the path; -1 at the
-    # starting row.
+    # The index, in the attempt, of the trial that took the previous row of the path; -1 if the path
+    # has no rows yet.
     previous: int
-    # The number of rows that the path had mapped before.
+    # The number of rows that the path had mapped before this trial.
     depth: int
 
 
 class TrialKey(NamedTuple):
     """The key of a trial in a trace."""
 
-    attempt: int  # the index of the attempt in the trace
-    trial: int  # the index of the trial in the attempt
+    attempt_index: int  # the index of the attempt in the trace
+    trial_index: int  # the index of the trial in the attempt
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,8 @@ class Attempt:
     def best_path(self) -> tuple[int, ...]:
         """The indices of the trials that took the rows of the best path.
 
-        It is the longest match, or without a match the longest path. If several are equally long,
-        it is the first of them, which is preferred.
+        The best path is the longest match; in an attempt without a match, the longest path. Of
+        equally long paths, the first one is the best, because it is preferred.
         """
         match_ends = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
         if match_ends:

@@ -23,12 +23,14 @@ def make_trial(outcome: Outcome) -> Trial:
 
 def test_a_condition_is_taken_apart() -> None:
     first, second = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
-    assert (first.text, first.operator, len(first.sides)) == ("price < PREV(price) * 0.9", "<", 2)
+    assert first.text == "price < PREV(price) * 0.9"
+    assert first.operator == "<"
+    assert len(first.side_measures) == 2
     assert [(reference.text, reference.is_side) for reference in first.references] == [
         ("price", True),
         ("PREV(price)", False),
     ]
-    assert (second.text, second.sides) == ("name LIKE 'x%'", ())
+    assert (second.text, second.side_measures) == ("name LIKE 'x%'", ())
 
 
 @pytest.mark.parametrize(
@@ -46,5 +48,5 @@ def test_values_that_do_not_give_the_answer_are_not_shown(
 ) -> None:
     conjuncts = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     values: list[str | None] = [""] * 100
-    values[conjuncts[0].truth or 0], values[conjuncts[1].truth or 0] = first, second
+    values[conjuncts[0].truth_measure or 0], values[conjuncts[1].truth_measure or 0] = first, second
     assert find_truths(make_trial(outcome), conjuncts, values) == expected

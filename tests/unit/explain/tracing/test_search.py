@@ -34,7 +34,7 @@ SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.TR
 def trace_attempt(query: Query, rows: str, start: int = 0, most: int = 1000) -> Attempt:
     """Trace the search from a starting row."""
     partitions = read_rows(rows).partitions(query.variables)
-    return Tracer(query.task(), partitions, most).attempt(start)
+    return Tracer(query.task(), partitions, most).record_attempt(start)
 
 
 def show_trials(attempt: Attempt, names: tuple[str, ...]) -> str:
@@ -84,7 +84,7 @@ def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
     plain_rows = read_rows("A A B")
     for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
         rows = replace(plain_rows, columns={Kind.INTEGER: ((-5, second, 0),), Kind.FLOATING: ()})
-        attempt = Tracer(query.task(), rows.partitions(query.variables)).attempt(0)
+        attempt = Tracer(query.task(), rows.partitions(query.variables)).record_attempt(0)
         assert show_trials(attempt, query.variables) == expected
 
 
@@ -104,7 +104,7 @@ def test_the_best_way_is_the_first_of_the_longest() -> None:
 def test_a_skipped_row_is_written_down() -> None:
     task = build_task(selection_query("A B", EventSelection.SKIP_TILL_NEXT_MATCH))
     rows = read_rows("A - B").partitions(task.variables)
-    attempt = Tracer(task, rows).attempt(0)
+    attempt = Tracer(task, rows).record_attempt(0)
     assert show_trials(attempt, task.variables) == "A0 B1! skipped B2 match"
     assert attempt.matches == (((0, 0), (2, 1)),)
 
@@ -112,7 +112,7 @@ def test_a_skipped_row_is_written_down() -> None:
 def test_an_exponential_search_ends() -> None:
     task = build_task(selection_query("A+ B", EventSelection.SKIP_TILL_ANY_MATCH))
     rows = read_rows(" ".join(["AB"] * 30)).partitions(task.variables)
-    attempt = Tracer(task, rows, 500).attempt(0)
+    attempt = Tracer(task, rows, 500).record_attempt(0)
     assert attempt.is_cut
     assert len(attempt.trials) == 500
     assert attempt.reach == 30
@@ -129,7 +129,7 @@ def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
     query = make_query("A B")
     rows = read_rows("A B").partitions(query.variables)
     matches = find_search_matches(BACKTRACKING.choose_strategy(query.task()), query.task(), rows)
-    wrong = replace(Tracer(query.task(), rows).attempt(0), matches=())
+    wrong = replace(Tracer(query.task(), rows).record_attempt(0), matches=())
     with pytest.raises(AssertionError, match="the trace of row 0"):
         check_attempt(query.task(), wrong, matches)
 
