@@ -55,8 +55,6 @@ def keep_partitions_of_rows(
         is_needed: bool[n], the needed rows.
     """
     for key in keys:
-        if key not in table.column_names:
-            continue
         values = take_column(table, key)
         if not has_unique_representation(values.type):
             continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
