@@ -45,7 +45,12 @@ from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.parameter_values import walk_parameters
-from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
+from matchrec.syntax.pattern_windows import (
+    CallTokens,
+    PatternWindow,
+    cut_out_window_tokens,
+    is_unnamed_item,
+)
 from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
@@ -58,7 +63,7 @@ def edit_clause(
     Args:
         tokens: the tokens of the clause.
         translator: translates its expressions.
-        look_up_inputs: returns the columns of its input.
+        look_up_inputs: returns the kinds of the columns of its input; empty if they are not known.
 
     Raises:
         MatchRecognizeError: the clause is wrong, or the product that is written lacks a part of it.
@@ -114,7 +119,7 @@ def walk_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]
 
 
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
-    """Yield the edits that write parameters in quantifiers as the other product has them.
+    """Yield the edits that write parameters in quantifiers as the other product does.
 
     `{:n}` becomes `{@n}` for BigQuery. A `?` stays.
     """
@@ -159,11 +164,13 @@ def edit_window(
 ) -> Iterator[Edit]:
     """Yield the edits of a row pattern window and of the calls over it.
 
+    Notes on them are added to `translator.log`.
+
     Args:
         tokens: the tokens of the query.
         window: the window.
-        translator: translates its expressions.
-        look_up_inputs: returns the columns of its input.
+        translator: translates the expressions of the window, and the calls.
+        look_up_inputs: returns the kinds of the columns of its input; empty if they are not known.
 
     Raises:
         MatchRecognizeError: see `edit_clause`.
@@ -179,12 +186,28 @@ def edit_window(
         if is_function:
             span = tokens.span(call.start, call.over)
             yield from translator.edit_expression(span, context.enter_part(ClausePart.MEASURES))
-            continue
-        name = tokens[call.start]  # a measure, as in `SELECT price OVER w`
-        text = name.text
-        if name.kind is TokenKind.QUOTED:
-            text = quote_name(text, translator.write.quote)
-            yield Edit(name.span, text)
-        if translator.write is not SPARK and is_unnamed_item(tokens, call, window.select):
-            end = tokens[call.end - 1].span.end
-            yield Edit(Span(end, end), f" AS {text}")  # the name that the column has in Spark
+        else:
+            yield from _edit_measure_over_window(tokens, window, call, translator.write)
+
+
+def _edit_measure_over_window(
+    tokens: TokenSequence, window: PatternWindow, call: CallTokens, write: Product
+) -> Iterator[Edit]:
+    """Yield the edits of a measure of a window in SELECT.
+
+        SELECT `my price` OVER w      SELECT "my price" OVER w AS "my price"
+
+    Args:
+        tokens: the tokens of the query.
+        window: the window.
+        call: where the name of the measure and OVER are.
+        write: the product that is written.
+    """
+    name = tokens[call.start]
+    text = name.text
+    if name.kind is TokenKind.QUOTED:
+        text = quote_name(text, write.quote)
+        yield Edit(name.span, text)
+    if write is not SPARK and is_unnamed_item(tokens, call, window.select):
+        end = tokens[call.end - 1].span.end
+        yield Edit(Span(end, end), f" AS {text}")  # the name that the column has in Spark

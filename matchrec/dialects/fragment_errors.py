@@ -23,6 +23,7 @@ from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.function_names import SEMANTICS
 from matchrec.syntax.tokenize import make_token_sequence
+from matchrec.syntax.tokens import TokenSequence
 
 
 def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext) -> None:
@@ -31,7 +32,7 @@ def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext)
     sqlglot's own error would say nothing about these words.
 
     Raises:
-        MatchRecognizeError: there is one.
+        MatchRecognizeError: RUNNING or FINAL is before a column.
         TokenError: the tokens of the fragment cannot be read.
     """
     if context.part is None:
@@ -51,10 +52,12 @@ def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext)
             )
 
 
-def describe_parse_error(
+def make_parse_error(
     error: ParseError, masked: MaskedFragment, product: Product
 ) -> MatchRecognizeParseError:
-    """Return our error for one of sqlglot's parser, at the token at which the parser gave up.
+    """Return our error for an error of sqlglot's parser.
+
+    It points at the token at which the parser gave up, or else at the whole fragment.
 
     Args:
         error: sqlglot's error.
@@ -78,12 +81,13 @@ def describe_parse_error(
     )
 
 
-def describe_unsupported(
+def make_unsupported_error(
     error: UnsupportedError, masked: MaskedFragment, context: RuleContext
 ) -> MatchRecognizeUnsupportedError:
     """Return our error for a fragment that cannot be written.
 
-    It names the shortest call in the fragment that cannot be written by itself, if there is one.
+    The error points at the shortest call in the fragment that cannot be written by itself. If there
+    is no such call, it points at the whole fragment.
 
     Args:
         error: the reason why the fragment cannot be written.
@@ -93,8 +97,7 @@ def describe_unsupported(
     title = context.write.title
     text = masked.edited.old_text
     tokens = make_token_sequence(tokenize_product_sql(text, context.read), text)
-    calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
-    for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
+    for index in _list_calls_from_shortest(tokens):
         call = tokens.find_call_span(index)
         try:
             translate_fragment(text[call.start : call.end], context)
@@ -111,3 +114,14 @@ def describe_unsupported(
     return errors.no_equivalent_in_product(
         masked.span, product=title, what="this", reason=error, hint=None
     )
+
+
+def _list_calls_from_shortest(tokens: TokenSequence) -> list[int]:
+    """Return the indices of the names of all calls, the call with the fewest tokens first."""
+
+    def count_tokens(index: int) -> int:
+        """Return the number of tokens between the name of a call and its closing parenthesis."""
+        return tokens.pairs[index + 1] - index
+
+    calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
+    return sorted(calls, key=count_tokens)

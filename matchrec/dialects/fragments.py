@@ -21,8 +21,8 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.dialects.edits import Edit, TranslationNote, apply_edits
 from matchrec.dialects.fragment_errors import (
-    describe_parse_error,
-    describe_unsupported,
+    make_parse_error,
+    make_unsupported_error,
     reject_semantics_before_column,
 )
 from matchrec.dialects.masked_fragments import Hole, MaskedFragment, mask_holes
@@ -41,34 +41,35 @@ SELECT_ALL = "SELECT * FROM "
 
 @dataclass(frozen=True, slots=True)
 class TranslationLog:
-    """The notes on a translation so far. The log grows during the translation."""
+    """What a translation has found out so far. The log grows during the translation."""
 
-    # What differs, in the order in which the fragments were translated.
+    # What differs, in the order in which the fragments were translated. The spans are of the text
+    # that the translator has.
     notes: list[TranslationNote] = field(default_factory=list)
-    # The columns whose types rules need, but that are not known.
+    # The names of columns whose types rules need, but do not know. A name may occur several times.
     untyped_columns: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class FragmentTranslator:
-    """A translator of the fragments of one text. Its log gets the notes on all of them."""
+    """A translator of the fragments of one text, which it does not change."""
 
     # The text of the query, or of the clause.
     text: str
     # The products that are read and written.
     read: Product
     write: Product
-    # Every `{name}` for a DataFrame in the text. They are holes of the fragments that they are in.
+    # The spans of every `{name}` for a DataFrame in the text. Each is a hole of its fragment.
     frames: tuple[Span, ...] = ()
-    # Looks up the columns of a table.
+    # Looks up the kinds of the columns of a table.
     look_up_table: TableLookup = find_no_table
-    # What is found out during the translation.
+    # Gets the notes on all fragments.
     log: TranslationLog = field(default_factory=TranslationLog)
 
     def translate_expression(self, span: Span, context: RuleContext) -> str:
         """Return an expression of a clause in the SQL of the product that is written.
 
-        It takes the same arguments as `edit_expression` and raises the same errors.
+        See `edit_expression` for the arguments and errors. The notes are added to the log.
         """
         edits = self.edit_expression(span, context)
         shifted = [Edit(edit.span.shift_by(-span.start), edit.text) for edit in edits]
@@ -98,8 +99,8 @@ class FragmentTranslator:
             prefix: text that makes a query of a relation, such as `SELECT_ALL`.
 
         Raises:
-            MatchRecognizeError: it cannot be read, or has nothing that means the same in the
-                product that is written.
+            MatchRecognizeError: the text cannot be read, or the product that is written has nothing
+                that means the same.
         """
         masked = self._mask(span, holes, prefix)
         columns_by_name = {
@@ -124,13 +125,13 @@ class FragmentTranslator:
         try:
             edits = self._edit_masked_text(masked, context)
         except ParseError as error:
-            raise describe_parse_error(error, masked, self.read) from error
+            raise make_parse_error(error, masked, self.read) from error
         except TokenError as error:
             raise errors.unreadable_in_product(
                 masked.span, product=self.read.title, reason=str(error)
             ) from error
         except UnsupportedError as error:
-            raise describe_unsupported(error, masked, context) from error
+            raise make_unsupported_error(error, masked, context) from error
         except ValueError:
             raise errors.translation_reorders_parts(masked.span, product=self.write.title) from None
         return [masked.locate_edit(edit) for edit in edits]

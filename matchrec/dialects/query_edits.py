@@ -4,13 +4,16 @@ sqlglot cannot read a clause, so the query is edited in parts:
 
     SELECT a::int FROM (SELECT * FROM t) MATCH_RECOGNIZE (PARTITION BY b ...) AS m
 
-    SELECT a::int FROM □ AS m     the query around
+    SELECT a::int FROM □ AS m     the surroundings of the clause
     SELECT * FROM t               the relation before the clause
     PARTITION BY b ...            the clause
 
-1. The query around: each clause, together with the relation before it, is a table for it.
-2. The windows, and the calls over them.
-3. For each clause, its relation and the clause itself.
+`edit_query` edits the parts in this order:
+
+1. The surroundings of all clauses. In them, the name of a table (□ in the example) replaces each
+   clause together with the relation before it.
+2. The row pattern windows, and the calls over them.
+3. For each clause, the relation before it and the clause itself.
 """
 
 from __future__ import annotations
@@ -41,8 +44,8 @@ def edit_query(
     Args:
         tokens: the tokens of the query.
         translator: translates the fragments of the query.
-        clause_kinds: the columns around the clauses and windows, in the order in which these are
-            evaluated. There may be fewer of them than clauses.
+        clause_kinds: the kinds of the columns around the clauses and windows, in the order in which
+            these are evaluated. For those after the last element, nothing is known.
 
     Raises:
         MatchRecognizeError: the query is wrong, or the product that is written has nothing that
@@ -78,7 +81,7 @@ def _find_windows(
     """Return the row pattern windows of a query.
 
     Raises:
-        MatchRecognizeError: there are some, but one of the two products has none.
+        MatchRecognizeError: the query has windows, but one of the two products lacks them.
     """
     windows = find_pattern_windows(tokens)
     for product in (translator.read, translator.write):
@@ -94,11 +97,12 @@ def _assign_kinds(
     windows: Sequence[PatternWindow],
     clause_kinds: Sequence[ClauseKinds],
 ) -> dict[ClauseLocation | PatternWindow, ClauseKinds]:
-    """Return the columns around each clause and window.
+    """Return the kinds of the columns around each clause and window.
 
     Clauses and windows are evaluated in the order in which they end. A window ends with the rows of
-    its SELECT. For those after the last element of `clause_kinds`, no columns are known.
+    its SELECT. For those after the last element of `clause_kinds`, no kinds are known.
     """
+    # For each clause and window, the index of the token after its end.
     ends: dict[ClauseLocation | PatternWindow, int] = {
         clause: clause.closing + 1 for clause in clauses
     }
@@ -114,13 +118,13 @@ def _edit_surroundings(
     windows: Sequence[PatternWindow],
     translator: FragmentTranslator,
 ) -> list[Edit]:
-    """Return the edits of the query around its clauses and windows.
+    """Return the edits of the surroundings of all clauses and windows of a query.
 
     Args:
         tokens: the tokens of the query.
         clause_holes: the clauses, each with its relation.
-        windows: the windows. Their parentheses stay in the query, and what is inside becomes a
-            hole. The calls over them become holes, too.
+        windows: the windows. Their parentheses are a part of the surroundings, and what is inside
+            becomes a hole. The calls over the windows become holes, too.
         translator: translates the query.
     """
     holes = list(clause_holes)
@@ -142,7 +146,7 @@ def _edit_relation(
     Args:
         tokens: the tokens of the query.
         clause: the clause.
-        relation: the characters of the relation.
+        relation: the characters of the relation, up to MATCH_RECOGNIZE.
         clause_holes: all clauses of the query, each with its relation.
         translator: translates the relation.
     """
@@ -182,14 +186,15 @@ def _choose_input_lookup(
     known_inputs: ColumnKinds | None,
     translator: FragmentTranslator,
 ) -> Callable[[], ColumnKinds]:
-    """Return a function that returns the columns of a clause's input.
+    """Return a function that returns the kinds of the columns of a clause's input.
 
-    A table is only looked up in the session when a rule needs the columns.
+    The function looks up a table in the session only when a rule calls it, because most queries
+    need no kinds.
 
     Args:
         tokens: the tokens of the query.
         relation: the relation before the clause.
-        known_inputs: the columns of the input, if the session has found them already.
+        known_inputs: the kinds, if the session has found them already; else None.
         translator: looks up tables.
     """
     if known_inputs is None:
@@ -200,9 +205,10 @@ def _choose_input_lookup(
 def _find_columns_of_table(
     tokens: TokenSequence, relation: Span, translator: FragmentTranslator
 ) -> ColumnKinds:
-    """Return the columns of a relation that is the name of a table; empty for other relations.
+    """Return the kinds of the columns of a relation that is the name of a table.
 
-    It is also empty in a query with WITH, because a subquery may have the name.
+    For other relations, the result is empty. It is also empty in a query with WITH, because the
+    name may be defined there.
     """
     if any(token.key == "WITH" for token in tokens.tokens):
         return {}

@@ -7,11 +7,11 @@
    each clause, and every expression in a clause. `fragments` translates each by itself.
 4. `clause_edits` edits the rest of each clause: names, bounds of quantifiers, and defaults.
 
-If both products are the same, `query_checks` only checks the query.
+If both products are the same, `translate_query` only calls `query_checks`.
 
 All other text stays as the user wrote it. A translation has three texts: the original one, the
-respelled one after step 1, and the translated one after step 4. A span of each text leads back to
-one of the text before, so that errors and notes point at what the user wrote.
+respelled one after step 1, and the translated one after step 4. A span of the second or third text
+leads back to a span of the text before, so that errors and notes point at what the user wrote.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ from matchrec.syntax.tokens import TokenSequence, find_data_frames
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A query or clause in the SQL of another product, and what its reader must know."""
+    """A query or clause in the SQL of another product, and what a reader of it must know."""
 
     # The new text, from which errors find their way back to the original one.
     source: Source
-    # What is lost or differs. The spans are of the original text.
+    # What is lost or differs, each note once. The spans are of the original text.
     notes: tuple[TranslationNote, ...] = ()
-    # The columns with unknown types on which the meaning of an expression depends.
+    # The names of columns with unknown types on which the meaning of an expression depends. With
+    # their types, a second translation may differ.
     untyped_columns: frozenset[str] = frozenset()
 
     @property
@@ -67,10 +68,10 @@ class Translation:
 class QueryKnowledge:
     """What a session knows of a query, in addition to its text."""
 
-    # The columns around the clauses, in the order in which the clauses are evaluated. There may be
-    # fewer of them than clauses.
+    # The kinds of the columns around each clause and row pattern window, in the order in which they
+    # are evaluated. For those after the last element, nothing is known.
     clause_kinds: Sequence[ClauseKinds] = ()
-    # The values of the query's parameters.
+    # The values of the query's parameters, by name; empty if they are not known.
     parameter_values: Mapping[str, object] = field(default_factory=dict)
     # Looks up the columns of a table.
     look_up_table: TableLookup = find_no_table
@@ -99,9 +100,7 @@ def translate_query(
     notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
-        if not write.is_written:
-            span = tokens[0].span if len(tokens) else tokens.full_span
-            raise errors.product_not_written(span, product=write.title)
+        _require_written_product(tokens, write)
         if all(token.key == ";" for token in tokens.tokens):
             raise blank_query(text)
         plans = check_query(text, read) if read is SPARK else []
@@ -114,8 +113,23 @@ def translate_query(
         edits = list(edit_query(respelled.tokens, translator, knowledge.clause_kinds))
     notes += respelled.locate_notes(translator.log)
     for plan in plans:
-        notes += note_earlier_measures(plan, write.title)
+        notes += _note_earlier_measures(plan, write)
     return _build_translation(respelled, edits, notes, translator.log)
+
+
+def _require_written_product(tokens: TokenSequence, write: Product) -> None:
+    """Check that matchrec translates queries to the SQL of a product.
+
+    Args:
+        tokens: the tokens of the query, at whose first token the error points.
+        write: the product.
+
+    Raises:
+        MatchRecognizeError: it only reads queries of the product.
+    """
+    if not write.is_written:
+        span = tokens[0].span if len(tokens) else tokens.full_span
+        raise errors.product_not_written(span, product=write.title)
 
 
 def translate_clause(
@@ -127,7 +141,7 @@ def translate_clause(
         text: the clause.
         read: the product whose SQL it is.
         write: the product whose SQL is wanted.
-        columns: the columns of its input, if they are known.
+        columns: the kinds of the columns of its input; None if they are not known.
 
     Raises:
         MatchRecognizeError: see `translate_query`.
@@ -150,11 +164,11 @@ def translate_clause(
 class RespelledText:
     """A text in the grammar that all products share."""
 
-    # The text before and after the edits of its spellings.
+    # The original text and the text with the edits of its spellings.
     edited: EditedText
-    # The text after them, whose errors show the text before them.
+    # The edited text as a source whose errors show the original text.
     source: Source
-    # Its tokens.
+    # The tokens of the edited text.
     tokens: TokenSequence
 
     def make_translator(
@@ -165,19 +179,23 @@ class RespelledText:
         return FragmentTranslator(self.tokens.text, read, write, frames, look_up_table)
 
     def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
-        """Return the notes of a log with their spans in the text that the user wrote."""
+        """Return the notes of a log with their spans moved to the original text.
+
+        Args:
+            log: the log of a translator from `make_translator`.
+        """
         return [replace(note, span=self.edited.find_old_span(note.span)) for note in log.notes]
 
 
 def _respell(
     original: Source, tokens: TokenSequence, spelling_edits: Sequence[Edit], read: Product
 ) -> RespelledText:
-    """Return the text in the grammar of all products.
+    """Return the text in the grammar that all products share.
 
     Args:
         original: the text as the user wrote it, in the spellings of a product.
-        tokens: its tokens.
-        spelling_edits: the edits that replace these spellings.
+        tokens: the tokens of the original text.
+        spelling_edits: the edits that replace these spellings, as from `edit_spellings`.
         read: the product.
 
     Raises:
@@ -197,28 +215,34 @@ def _build_translation(
     notes: Sequence[TranslationNote],
     log: TranslationLog,
 ) -> Translation:
-    """Return the translation that edits of the respelled text make, with each note once."""
+    """Return the translation that edits of the respelled text make.
+
+    Args:
+        respelled: the text before the edits.
+        edits: the edits, in any order.
+        notes: all notes, with spans of the original text. Equal notes become one.
+        log: the log of the translator, for the columns with unknown types.
+    """
     translated = apply_edits(respelled.edited.text, edits).make_source(respelled.source)
     unique_notes = tuple(dict.fromkeys(notes))
     return Translation(translated, unique_notes, frozenset(log.untyped_columns))
 
 
-def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[TranslationNote]:
+def _note_earlier_measures(plan: MatchPlan, write: Product) -> Iterator[TranslationNote]:
     """Yield a note on each name that may be an earlier measure.
 
-    Measures of Spark SQL can read earlier ones. Elsewhere they read only columns.
+    A measure of Spark SQL can read earlier measures. In other products, it reads only columns.
 
     Args:
-        plan: the plan of the clause.
-        language: the title of the language that is written.
+        plan: the plan of a clause of Spark SQL.
+        write: the product that is written.
     """
     for measure in walk_reads_of_earlier_measures(plan):
         if measure.span is not None:
             name = measure.argument
             meaning = f"{name} is an earlier measure if no column has this name"
-            yield TranslationNote(
-                f"{meaning}, and {language} cannot read earlier measures", measure.span
-            )
+            message = f"{meaning}, and {write.title} cannot read earlier measures"
+            yield TranslationNote(message, measure.span)
 
 
 def _note_differences(
@@ -227,12 +251,13 @@ def _note_differences(
     """Return a note on each construct whose meaning sqlglot would change.
 
     Raises:
-        MatchRecognizeUnsupportedError: a note is not enough for one of them.
+        MatchRecognizeUnsupportedError: the table `differences.txt` rejects a construct.
     """
     notes = []
     with locate_errors(source):
         for difference, span in find_differences(tokens, read, write):
-            # Rows that are only about the product that is read say what Spark would compute.
+            # A row that names only the product that is read says what Spark would compute. Another
+            # product may compute the right result, so for it the row becomes a note.
             is_error = write.has_functions_of_spark or difference.depends_on_written_product
             if difference.is_rejected and is_error:
                 raise errors.no_equivalent_in_product(
