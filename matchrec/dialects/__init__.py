@@ -3,8 +3,8 @@
     products            the products, each with its defaults and names
     translate           query or clause → edits of its text, and notes on what differs
     product_tokens      a text in the SQL of a product → our tokens
-    query_checks        queries that stay as they are, because both products are the same
-    spellings           what only one product writes, in the grammar of all, with
+    query_checks        checks of a query that is not translated, because both products are the same
+    spellings           what only one product can read, rewritten in the grammar of all; with
                         `spellings_azure`, `spellings_bigquery`, `product_options` and `comments`
     query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window
@@ -12,23 +12,24 @@
     clause_defaults     defaults in which the products differ
     output_differences  notes on what differs in the output of a clause
     alternatives        the alternatives of PATTERN, which Snowflake documents otherwise
-    exclusive_loops     the greedy loops of Flink SQL, which give no row back
+    exclusive_loops     the greedy loops of Flink SQL, which give no row back, and its `?`
     limits              the parts of the clause that a product lacks
     fragments           the parts of a query that sqlglot translates one by one
+    masked_fragments    names instead of the parts of a fragment that sqlglot cannot read
+    operator_groups     parentheses around operations that sqlglot would group otherwise
     function_masks      prefixes for functions of row patterns, which sqlglot would misread
-    masked_fragments    names instead of what sqlglot cannot read in a fragment
     fragment_errors     errors about fragments
     sqlglot_translation one fragment: parsed, rewritten by our rules, and printed by
                         `sqlglot_printing`
     sqlglot_dialects    sqlglot's dialects of the products, and their tokens
-    rules               what sqlglot gets wrong and we rewrite
-    differences         what sqlglot gets wrong and we warn about or reject
+    rules               what sqlglot translates wrongly and our rules rewrite
+    differences         what sqlglot translates wrongly and gets a warning, a note or an error
     edits               edits of a text, which keep positions, and notes
     token_edits         the edits that turn a text into its translation
     writing             SASE+ queries and Patterns → SQL
 
-Nothing is dropped. What need not change stays as it was written, and every position in the new text
-leads back to one in the old text.
+No part of a query is dropped without a note. Text that need not change stays as the user wrote it,
+and every position in the new text leads back to a position in the old text.
 
 >>> from matchrec.dialects.products import PRODUCTS
 >>> from matchrec.dialects.translate import translate_clause

@@ -18,11 +18,12 @@ from matchrec.source import Origin, Source, Span
 class Edit:
     """A replacement of some characters of a text."""
 
-    # The characters that are replaced. An empty span is where `text` is inserted.
+    # The characters of the old text that are replaced. At an empty span, `text` is inserted.
     span: Span
-    # What replaces them.
+    # The text that replaces these characters.
     text: str
-    # Where the old text says the same, if that is elsewhere; errors about `text` point there.
+    # The characters of the old text to which errors about `text` point; None for those of `span`.
+    # If the edit moves text that another edit deletes, these are the deleted characters.
     origin: Span | None = None
 
 
@@ -75,7 +76,7 @@ class EditedText:
     def find_old_span(self, span: Span) -> Span:
         """Return the characters of the old text that became `span` in the new text.
 
-        They are for an error to point at, so an empty span becomes the character that follows it.
+        An error points at these characters, so an empty span becomes the character that follows it.
         If `span` begins or ends inside the text of an edit, the result has everything that the edit
         replaced, or its `origin`.
         """
@@ -86,9 +87,9 @@ class EditedText:
     def find_old_span_of_edit(self, span: Span) -> Span:
         """Return the characters of the old text to replace for an edit of the new text at `span`.
 
-        They are the same as for `find_old_span`, except for an insertion, whose span is empty: it
-        inserts before the character that follows it, or inside the text of an edit, before what
-        that edit replaced.
+        They are the same as for `find_old_span`, unless `span` is empty, because the edit inserts
+        text. Then the result is empty as well. It is right before the character that follows the
+        insertion. Inside the text of an earlier edit, it is before what that edit replaced.
 
         >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
         >>> edited.find_old_span_of_edit(Span(22, 22)), edited.find_old_span(Span(22, 22))
@@ -101,10 +102,11 @@ class EditedText:
         return Span(start, start)
 
     def _find_old_characters(self, offset: int) -> Span:
-        """Return the origin of a character of the new text.
+        """Return the characters of the old text that became the character at an offset.
 
-        That is one character of the old text, or the origin of the edit whose text it is part of.
-        An offset at the end of the new text counts as one more character there.
+        For a character of an edit's text, they are the `origin` of the edit, or else its span. For
+        any other character, it is the same character of the old text. The end of the new text
+        counts as one more character.
         """
         index = bisect_right(self._starts, offset) - 1
         if index < 0:
@@ -118,14 +120,17 @@ class EditedText:
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
-    """Return the text with edits, which may be in any order but must not overlap."""
+    """Return the text with edits, which may be in any order but must not overlap.
+
+    Insertions at the same offset keep their order.
+    """
     sorted_edits = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
     return EditedText(text, tuple(sorted_edits))
 
 
 @dataclass(frozen=True)
 class TranslationNote:
-    """A difference between a text and its translation, from `Conversion.notes`.
+    """A difference between a text and its translation, as in `Conversion.notes`.
 
     Attributes:
         message: the difference, in one sentence.
@@ -143,5 +148,9 @@ class TranslationNote:
     is_compensated: bool = False
 
     def show(self, source: Source) -> str:
-        """Return the sentence and an excerpt of the source, in several lines."""
+        """Return the message and an excerpt of the source, in several lines.
+
+        Args:
+            source: the text that was translated.
+        """
         return f"{self.message}\n{source.format_excerpt(self.span)}"

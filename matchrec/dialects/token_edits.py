@@ -29,23 +29,27 @@ class TokenizedText:
 
     # The whole text.
     text: str
-    # sqlglot's tokens, whose ends are the index of their last character.
+    # sqlglot's tokens of the whole text or of a part of it, in order. The `end` of such a token is
+    # the offset of its last character, and not the offset after it.
     tokens: Sequence[Token]
 
     def find_anchors(self, anchors: frozenset[str]) -> list[int]:
-        """Return the indices of the tokens that are anchors."""
+        """Return the indices of the tokens whose text is one of the anchors, see `find_edits`."""
         return [index for index, token in enumerate(self.tokens) if token.text in anchors]
 
     def split_at(self, indices: Sequence[int]) -> list[TokenizedText]:
-        """Return the same text with the tokens before, between and after those at the indices."""
+        """Return the sections of tokens before, between and after the tokens at some indices.
+
+        Each section has the whole text. There is one more section than indices.
+        """
         bounds = pairwise([-1, *indices, len(self.tokens)])
         return [TokenizedText(self.text, self.tokens[start + 1 : end]) for start, end in bounds]
 
     def find_span(self, start: int, end: int) -> Span:
         """Return the characters of the tokens from index `start` to `end`.
 
-        If there are no such tokens, the span is empty. It is where tokens would be inserted: right
-        behind the token before.
+        If `start` equals `end`, the span is empty. Tokens would be inserted there: right after the
+        token before `start`.
         """
         if end > start:
             return Span(self.tokens[start].start, self.tokens[end - 1].end + 1)
@@ -58,13 +62,13 @@ class TokenizedText:
         return Span(offset, offset)
 
     def has_blank_before(self, index: int) -> bool:
-        """Return whether there is a blank before a token that is not the first one."""
+        """Return whether there is a blank before a token. False for the first token and outside."""
         if not 0 < index < len(self.tokens):
             return False
         return self.text[self.tokens[index].start - 1].isspace()
 
     def is_joined(self, index: int) -> bool:
-        """Return whether a token that is not the first one follows the one before directly."""
+        """Return whether a token directly follows the token before it, without a blank."""
         return 0 < index < len(self.tokens) and not self.has_blank_before(index)
 
     def is_blank(self, offset: int) -> bool:
@@ -114,16 +118,19 @@ def _find_edits_between_anchors(old: TokenizedText, new: TokenizedText) -> Itera
 
 
 class _Change(NamedTuple):
-    """Tokens of a text, and the tokens of its translation that replace them, as indices."""
+    """A difference between the tokens of a text and the tokens of its translation, as indices."""
 
-    # If there are none, tokens are inserted before the one at `old_tokens.stop`.
+    # The tokens of the text that are replaced. An empty range is where tokens are inserted.
     old_tokens: range
-    # If there are none, tokens are deleted.
+    # The tokens of the translation that replace them. If the range is empty, tokens are deleted.
     new_tokens: range
 
 
 def _find_changes(old: TokenizedText, new: TokenizedText) -> Iterator[_Change]:
-    """Yield the tokens that differ, from left to right. Changes that are close together are one."""
+    """Yield the changes from `old` to `new`, from left to right.
+
+    Changes with at most `2 * CONTEXT` equal tokens between them are one change.
+    """
     matcher = SequenceMatcher(
         None, old.list_comparison_keys(), new.list_comparison_keys(), autojunk=False
     )
@@ -136,7 +143,10 @@ def _find_changes(old: TokenizedText, new: TokenizedText) -> Iterator[_Change]:
 
 
 def _delete_tokens(old: TokenizedText, deleted: range) -> Edit:
-    """Return the edit that deletes some tokens. It leaves one of two blanks around them."""
+    """Return the edit that deletes some tokens.
+
+    If there is a blank on each side, the edit deletes one of the two as well.
+    """
     span = old.find_span(deleted.start, deleted.stop)
     if old.is_blank(span.start - 1) and old.is_blank(span.end):
         span = Span(span.start, span.end + 1)
@@ -149,29 +159,34 @@ def _replace_tokens(old: TokenizedText, new: TokenizedText, change: _Change) -> 
     On each side, the edited text has a blank if the translation has one:
 
         a / b          a / NULLIF(b, 0)      inserts `NULLIF(` right before `b`
+
+    Args:
+        old: the text.
+        new: its translation.
+        change: the tokens of both texts. Those of the translation are not empty.
     """
-    replaced, replacing = change
-    span = old.find_span(replaced.start, replaced.stop)
-    joins_previous = replaced.start > 0 and new.is_joined(replacing.start)
-    joins_next = replaced.stop < len(old.tokens) and new.is_joined(replacing.stop)
-    if joins_next and not replaced:
+    old_tokens, new_tokens = change
+    span = old.find_span(old_tokens.start, old_tokens.stop)
+    joins_previous = old_tokens.start > 0 and new.is_joined(new_tokens.start)
+    joins_next = old_tokens.stop < len(old.tokens) and new.is_joined(new_tokens.stop)
+    if joins_next and not old_tokens:
         # Insert behind the blank before the next token, so that it stays.
-        next_start = old.tokens[replaced.stop].start
+        next_start = old.tokens[old_tokens.stop].start
         span = Span(next_start, next_start)
-    new_span = new.find_span(replacing.start, replacing.stop)
+    new_span = new.find_span(new_tokens.start, new_tokens.stop)
     text = new.text[new_span.start : new_span.end]
     # Add the blanks that only the translation has.
-    if new.has_blank_before(replacing.start) and not old.is_blank(span.start - 1):
+    if new.has_blank_before(new_tokens.start) and not old.is_blank(span.start - 1):
         text = f" {text}"
-    if new.has_blank_before(replacing.stop) and not old.is_blank(span.end):
+    if new.has_blank_before(new_tokens.stop) and not old.is_blank(span.end):
         text = f"{text} "
     # Replace the blanks that only the old text has.
     if joins_previous:
-        previous_end = old.tokens[replaced.start - 1].end + 1
+        previous_end = old.tokens[old_tokens.start - 1].end + 1
         if old.text[previous_end : span.start].isspace():
             span = Span(previous_end, span.end)
     if joins_next:
-        next_start = old.tokens[replaced.stop].start
+        next_start = old.tokens[old_tokens.stop].start
         if old.text[span.end : next_start].isspace():
             span = Span(span.start, next_start)
     return Edit(span, text)
