@@ -1,4 +1,8 @@
-"""Errors about what DEFINE conditions and measures may compute."""
+"""Errors in conditions, in WITHIN, and in the columns of the result.
+
+The stages after the front ends find these errors, from the types of the input or from the limits of
+the search, so most of them apply to SQL, SASE+ and Patterns.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from matchrec.errors.sql.type_mismatches import find_number_example, find_operat
 from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
 from matchrec.source import Span
 
-# How a condition compares a value, by the type of the value.
+# The comparison that makes a condition of a value, by the type of the value.
 COMPARISONS_BY_TYPE = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"), "> 0"),
     **dict.fromkeys(("string", "char", "varchar"), "= 'a'"),
@@ -30,7 +34,12 @@ COMPARISONS_BY_TYPE = {
 
 
 def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a function over several rows that a condition cannot have."""
+    """Return the error for a function over several rows that a condition cannot have.
+
+    Args:
+        span: the call in the text of the query.
+        what: the function, with or without backticks.
+    """
     language = current_language()
     what = what.strip("`")
     text = read_users_text(span) or ""
@@ -73,9 +82,10 @@ _READABLE_CALLS = frozenset(("LAST", "FIRST", "PREV", "NEXT", "GREATEST", "LEAST
 
 
 def write_calls_of_one_row(text: str) -> list[str]:
-    """Return a call of a function with one argument for each value of one row in the argument.
+    """Return the calls that apply a function to each value alone, of a call that combines values.
 
-    The list is empty if the text is not such a call, or if the argument has only one value.
+    A value is a navigation or a column: what one row has. The list is empty if the text is not such
+    a call, or if its argument has only one value.
 
     >>> write_calls_of_one_row("upper(k || LAST(A.k))")
     ['upper(k)', 'upper(LAST(A.k))']
@@ -90,7 +100,7 @@ def write_calls_of_one_row(text: str) -> list[str]:
     if call is None:
         return []
     argument = call["argument"]
-    # Drop what is in parentheses, and in parentheses within them: a navigation in a call.
+    # Drop the contents of parentheses, which may be nested two deep: a navigation in a call.
     outermost = argument
     for _ in range(2):
         outermost = re.sub(r"\([^()]*\)", "", outermost)
@@ -106,7 +116,12 @@ def write_calls_of_one_row(text: str) -> list[str]:
 
 
 def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a condition over several rows that workers cannot compute."""
+    """Return the error for a condition over several rows that workers cannot compute.
+
+    Args:
+        span: the condition in the text of the query.
+        condition: the condition.
+    """
     language = current_language()
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -118,7 +133,12 @@ def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsu
 
 
 def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a function with a lambda in a condition that reads several rows."""
+    """Return the error for a function with a lambda in a condition that reads several rows.
+
+    Args:
+        span: the call in the text of the query.
+        what: the function.
+    """
     rows = current_language().rows
     return MatchRecognizeUnsupportedError(
         f"`{what}` with a lambda in {name_part('DEFINE')} reads several {rows} of the match",
@@ -136,7 +156,7 @@ def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupporte
 def types_cannot_be_combined(
     operator: str, left: str, right: str, span: Span
 ) -> MatchRecognizeError:
-    """Return the error for an operator between values of several rows of the match.
+    """Return the error for an operator that cannot combine the types of values of several rows.
 
     Args:
         operator: the operator, or IF for the branches of a conditional.
@@ -164,8 +184,8 @@ def types_cannot_be_combined(
 def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for `-` before a DECIMAL that Sail would compute wrongly.
 
-    Examples are ORDER BY - price and FIRST(- price): the engine computes this text
-    exactly as it is written.
+    Examples are ORDER BY - price and FIRST(- price). matchrec passes this text to the engine as the
+    user wrote it, so it cannot correct the result.
     """
     return MatchRecognizeUnsupportedError(
         "`-` before a DECIMAL in a key, an argument or a lambda is not supported on Sail without "
@@ -180,7 +200,8 @@ def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
 def string_function_in_argument(span: Span, *, function: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a call in an argument or a lambda that Sail would compute wrongly.
 
-    An example is `LAST(initcap(name))`: the engine computes this text exactly as it is written.
+    An example is `LAST(initcap(name))`. matchrec passes this text to the engine as the user wrote
+    it, so it cannot correct the result.
 
     Args:
         span: the text with the call.
@@ -214,14 +235,20 @@ def string_function_in_key(span: Span, *, function: str) -> MatchRecognizeUnsupp
 
 
 def _describe_string_function(function: str) -> str:
-    """Return the sentence that says how Sail computes a function of strings."""
+    """Return the sentence that says how Sail's function of strings differs from Spark's."""
     if function == "INITCAP":
         return "Sail begins a word after any sign, such as a hyphen; Spark begins it after a space"
     return "Sail reads a negative start or length in another way than Spark"
 
 
 def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for an argument of a function in a condition with a wrong type."""
+    """Return the error for an argument of a function in a condition with a wrong type.
+
+    Args:
+        span: the call in the text of the query.
+        function: the function.
+        value: the type of the argument, with the type to which the function converts, if any.
+    """
     language = current_language()
     calls = write_calls_of_one_row(read_users_text(span) or "")
     return MatchRecognizeUnsupportedError(
@@ -248,7 +275,7 @@ def unknown_time_zone(span: Span, *, function: str, name: str) -> MatchRecognize
 
 
 def filter_not_boolean(span: Span, *, function: str, type_name: str) -> MatchRecognizePlanError:
-    """Return the error for FILTER (WHERE condition) of an aggregate if it is not boolean.
+    """Return the error for FILTER (WHERE condition) whose condition is not boolean.
 
     Args:
         span: the condition.
@@ -267,8 +294,8 @@ def write_comparison(text: str, type_name: str) -> str:
     """Return a condition on a value that is not boolean.
 
     Args:
-        text: the value.
-        type_name: its type, such as `decimal(10,2)`.
+        text: the SQL of the value.
+        type_name: the type of the value, such as `decimal(10,2)`.
 
     >>> [write_comparison("x", type_name) for type_name in ("int", "string", "date", "binary")]
     ['x > 0', "x = 'a'", "x > DATE'2026-01-31'", 'x IS NOT NULL']
@@ -358,7 +385,13 @@ def aggregate_not_supported_in_define(
 
 
 def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecognizePlanError:
-    """Return the error for an argument of an aggregate that must be a constant."""
+    """Return the error for an argument of an aggregate that must be a constant.
+
+    Args:
+        span: the argument in the text of the query.
+        position: the number of the argument, from 1.
+        function: the aggregate.
+    """
     return MatchRecognizePlanError(
         f"argument {position} of `{function}` must be a constant",
         span,
@@ -412,7 +445,8 @@ def wrong_within_type(
         spans: the key and the length in the text of the query.
         order: the key.
         length: the length in WITHIN.
-        seconds: the length in seconds, if it is a time of a known length.
+        seconds: the length in seconds; None for a number, and for a time of unknown length, such
+            as a month.
     """
     match order.kind:
         case TypeKind.DATE:
@@ -435,11 +469,11 @@ def wrong_within_type(
 
 
 def _find_time_window_hint(length: TypedText, unit: str) -> str:
-    """Return what to write instead of a length that is no time, if the key is a date or a time.
+    """Return what to write in WITHIN, for a key that is a date or a time and another length.
 
     Args:
-        length: the length.
-        unit: a unit of time for examples.
+        length: the length that the user wrote.
+        unit: the unit of time that the help writes, such as MINUTE.
     """
     language = current_language()
     if length.text.startswith((":", "?")):
@@ -454,7 +488,12 @@ def _find_time_window_hint(length: TypedText, unit: str) -> str:
 
 
 def _find_number_window_hint(key: str, seconds: Fraction | None) -> str:
-    """Return what to write instead of a length that is no number, if the key is one."""
+    """Return what to write in WITHIN, for a key that is a number and another length.
+
+    Args:
+        key: the key of ORDER BY.
+        seconds: the length that the user wrote, in seconds; None if it is not known.
+    """
     as_time = f"or order by a time: timestamp_seconds({key}) or timestamp_millis({key})"
     if seconds is None or (seconds * 1000).denominator > 1:
         return f"write a number in the unit of {key}; {as_time}"
@@ -467,7 +506,7 @@ def _find_number_window_hint(key: str, seconds: Fraction | None) -> str:
 def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN whose length is not a distance along the key of ORDER BY.
 
-    Their types are not known: see `wrong_within_type`.
+    `wrong_within_type` says more, but needs the types of the length and the key.
     """
     return MatchRecognizeUnsupportedError(
         f"WITHIN is not a distance along the {name_part('ORDER BY')} key",

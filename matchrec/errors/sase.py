@@ -29,18 +29,20 @@ def unexpected_token(
         text: the word or sign.
         where: the part of the query that has it, such as PATTERN.
         expected: what can come next.
-        sequence: the components that PATTERN SEQ is missing before, such as `Shelf a, Exit b`;
-            empty if no components follow.
+        sequence: the components after the place where PATTERN SEQ is missing, such as
+            `Shelf a, Exit b`; empty if no components follow.
     """
     word = text.upper()
-    headline, note = f"`{text}` is not allowed here in {where}", f"expected here: {expected}"
+    headline = f"`{text}` is not allowed here in {where}"
+    note = f"expected here: {expected}"
     if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
-        headline, note = f"{word} is not allowed after {where}", ""
+        headline = f"{word} is not allowed after {where}"
+        note = ""
     return MatchRecognizeParseError(
         headline,
         span,
         notes=(note,),
-        hint=_find_hint(text, where, expected, sequence),
+        hint=_find_hint_for_token(text, where, expected, sequence),
         code="unexpected-word-in-sase",
     )
 
@@ -69,15 +71,20 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
     )
 
 
-# The words with which a clause of MATCH_RECOGNIZE or a whole query of SQL begins, but no SASE+.
-_WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
+# The first words of the parts of a clause or a query of SQL that SASE+ does not have.
+_WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE")) | {
+    "SELECT",
+    "GROUP",
+}
 
 
-def _find_hint(text: str, where: str, expected: str, sequence: str) -> str | None:
-    """Return what to write instead of a word or sign; None if that is not clear."""
+def _find_hint_for_token(text: str, where: str, expected: str, sequence: str) -> str | None:
+    """Return what to write instead of a word or sign; None if that is not clear.
+
+    The arguments are as for `unexpected_token`.
+    """
     word = text.upper()
-    is_of_sql = word in _WORDS_OF_CLAUSES or word in ("SELECT", "GROUP")
-    if expected in ("PATTERN", "SEQ") and sequence and not is_of_sql:
+    if expected in ("PATTERN", "SEQ") and sequence and word not in _WORDS_OF_SQL:
         return f"write PATTERN SEQ({sequence})"
     if sequence and "`,`" in expected:
         return f"write SEQ({sequence})"
@@ -86,40 +93,47 @@ def _find_hint(text: str, where: str, expected: str, sequence: str) -> str | Non
     if expected == "SEQ" and (word.isidentifier() or word == "("):
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
     is_in_sequence = where == "PATTERN" and "the end" not in expected
-    hint = _HINTS_IN_PATTERN.get(word) if is_in_sequence else None
-    hint = hint or _HINTS_OF_WORDS.get(word)
-    part = find_nearest(word, _PARTS) if hint is None else None
+    if is_in_sequence and word in _HINTS_IN_PATTERN:
+        return _HINTS_IN_PATTERN[word]
+    if word in _HINTS_OF_WORDS:
+        return _HINTS_OF_WORDS[word]
+    part = find_nearest(word, _PARTS)
     if part is not None and part in expected and part != word:
         return f"write {part}"
-    if word == "}" and expected.startswith("a value"):
+    return _find_hint_for_missing_text(text, where, expected)
+
+
+def _find_hint_for_missing_text(text: str, where: str, expected: str) -> str | None:
+    """Return what to write before a word or sign that can come later; None if that is not clear.
+
+    The arguments are as for `unexpected_token`.
+    """
+    is_name = text.isidentifier()
+    if text == "}" and expected.startswith("a value"):
         return "write the value that is missing before it"
-    if hint is None and where == "WITHIN" and "number" in expected:
+    if where == "WITHIN" and "number" in expected:
         return "write a number with a unit: WITHIN 10 minutes"
-    if hint is None and expected == "PATTERN":
+    if expected == "PATTERN":
         return "write PATTERN SEQ(Shelf a, Exit b)"
-    if hint is None and where == "WHERE" and "AND" in expected and word.isidentifier():
+    if where == "WHERE" and "AND" in expected and is_name:
         return f"write AND before {text}"
-    if hint is None and word.isidentifier():
-        for sign, example in _MISSING_BEFORE_NAMES.items():
-            if sign in expected and where in example:
-                return f"write {example[where]}"
-    return hint
+    if "`,`" in expected and where in _MISSING_COMMAS and is_name:
+        return f"write {_MISSING_COMMAS[where]}"
+    return None
 
 
-# For what may be missing before a name, as the note lists it: what to write in each part.
-_MISSING_BEFORE_NAMES = {
-    "`,`": {
-        "PATTERN": "a comma between components: SEQ(Shelf a, Exit b)",
-        "WHERE": "a comma between variables: skip_till_next_match(a, b)",
-        "RETURN": "a comma between values: RETURN a.x AS x, b.y AS y",
-    }
+# For each part of a query: where a comma may be missing before a name.
+_MISSING_COMMAS = {
+    "PATTERN": "a comma between components: SEQ(Shelf a, Exit b)",
+    "WHERE": "a comma between variables: skip_till_next_match(a, b)",
+    "RETURN": "a comma between values: RETURN a.x AS x, b.y AS y",
 }
 
 
 # The parts of a query, in order.
 _PARTS = ("PATTERN", "WHERE", "WITHIN", "RETURN")
 
-# What to write instead of a word or sign in PATTERN, by its upper case.
+# What to write instead of a word or sign in PATTERN, by the word or sign in upper case.
 _HINTS_IN_PATTERN = {
     **dict.fromkeys(("->", ";"), "write a comma between components: SEQ(Shelf a, Exit b)"),
     **dict.fromkeys(
@@ -128,7 +142,7 @@ _HINTS_IN_PATTERN = {
     "(": "remove the parentheses: SEQ has components with a comma between them",
 }
 
-# What to write instead of a word or sign, by its upper case.
+# What to write instead of a word or sign in any part, by the word or sign in upper case.
 _HINTS_OF_WORDS = {
     "&&": "write AND",
     "|": (
@@ -177,7 +191,7 @@ def empty_query(text: str) -> MatchRecognizeParseError:
     """Return the error for a text without a query, such as "" or a comment.
 
     Args:
-        text: the text. Only if something is written there, the message shows it.
+        text: the text. The message shows an excerpt unless the text is blank.
     """
     span = find_written_part(text)
     return MatchRecognizeParseError(
@@ -256,7 +270,7 @@ def negated_kleene_plus(span: Span, *, variable: str) -> MatchRecognizeUnsupport
 
 
 def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecognizePlanError:
-    """Return the error for two components with the same variable, whatever its case."""
+    """Return the error for two components with the same variable, in the same or another case."""
     return MatchRecognizePlanError(
         f"two components in PATTERN have the variable `{name}`",
         *spans,
@@ -284,8 +298,9 @@ def negated_component_without_window(
     Args:
         span: the location in the text of the query.
         name: the variable of the negated component.
-        end: the end of PATTERN, "beginning" or "end".
-        side: the side of the match on which all events would count, "before" or "after".
+        end: the end of PATTERN that has `~`, "beginning" or "end".
+        side: "before" or "after": without a window, an event on this side of the match could be any
+            distance away.
     """
     return MatchRecognizePlanError(
         f"missing WITHIN for the negated component `{name}` at the {end} of PATTERN",
@@ -305,8 +320,7 @@ def unknown_component(
         span: the location in the text of the query.
         name: the variable.
         clause: WHERE or RETURN.
-        components: the components as the query writes them, by their variables, such as `a[]` by
-            `a`.
+        components: for each variable, its component as the query writes it, such as `a[]` for `a`.
     """
     correction = find_nearest(name, components) or list_candidates(list(components))
     hint = f"write {correction}, or add {name} to PATTERN"

@@ -1,6 +1,7 @@
 """Errors in the expressions of a SASE+ query: its events, attributes, aggregates and predicates.
 
-In every message, `clause` is WHERE or RETURN.
+In the arguments, `clause` is WHERE or RETURN, `name` is the variable of a component, and `events`
+is the variable with its index as the query writes it, such as `a[i-1]` or `a[]`.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ def missing_attribute_of_several(
 
 
 def unknown_index(span: Span, *, name: str, index: str) -> MatchRecognizeParseError:
-    """Return the error for an index that selects no event, such as `a[2]`, `a[i-2]`, `a[b.LEN]`.
+    """Return the error for an index that SASE+ does not have, as in `a[2]`, `a[i-2]`, `a[b.LEN]`.
 
     Args:
         span: the location in the text of the query.
         name: the variable.
-        index: the index in its brackets.
+        index: the index with its brackets.
     """
     return MatchRecognizeParseError(
         f"unknown event `{name}{index}` of `{name}`",
@@ -77,7 +78,15 @@ def unknown_index(span: Span, *, name: str, index: str) -> MatchRecognizeParseEr
 def missing_kleene_index(
     span: Span, *, identifier: str, clause: str, name: str, attribute: str
 ) -> MatchRecognizePlanError:
-    """Return the error for an attribute of a whole Kleene plus, as in a.price for `T+ a[]`."""
+    """Return the error for an attribute of a whole Kleene plus, as in a.price for `T+ a[]`.
+
+    Args:
+        span: the attribute in the text of the query.
+        identifier: the variable and the attribute, `a.price`.
+        clause: WHERE or RETURN.
+        name: the variable, `a`.
+        attribute: the attribute, `price`.
+    """
     return MatchRecognizePlanError(
         f"missing index in `{identifier}` in {clause}",
         span,
@@ -309,10 +318,7 @@ def one_argument_expected(
 
 
 def predicate_on_later_event(*spans: Span, name: str) -> MatchRecognizePlanError:
-    """Return the error for a[i] in a predicate that also reads an event which comes later.
-
-    An example is a[i].x < b.x.
-    """
+    """Return the error for a predicate on a[i] and on an event after it, as in a[i].x < b.x."""
     return MatchRecognizePlanError(
         f"a predicate on each event of `{name}[]` and on a later event is not allowed in WHERE",
         *spans,

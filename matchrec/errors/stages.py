@@ -1,6 +1,7 @@
 """Errors in how a Pattern is built, and in its windows.
 
-In every message, `stage` is a text such as "stage `a`".
+In the arguments, `stage` is a text that names a stage or a group, such as "stage `a`", and `call`
+is the method that the user called, such as `followed_by`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
 
 
 def stage_name_taken(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for a stage that has the name of another column of the result."""
+    """Return the error for a stage with the name of another column of the result."""
     return MatchRecognizePlanError(
         f"stage name `{name}` is not allowed: the result has a column of this name",
         hint=f'write another name, such as "{name}_event"',
@@ -38,7 +39,7 @@ def stage_name_taken(*, name: str) -> MatchRecognizePlanError:
 
 
 def duplicate_stage(*, name: str, other_name: str) -> MatchRecognizePlanError:
-    """Return the error for a stage whose name another stage has, whatever its case.
+    """Return the error for a stage whose name another stage has, in the same or another case.
 
     Args:
         name: the name of the stage that is appended.
@@ -69,7 +70,7 @@ def empty_group(*, call: str) -> MatchRecognizePlanError:
     )
 
 
-# NOT
+# NOT.
 
 
 def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
@@ -118,7 +119,7 @@ def negation_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-# Conditions
+# Conditions.
 
 
 def condition_of_group(*, call: str, stage: str) -> MatchRecognizeUnsupportedError:
@@ -159,7 +160,7 @@ def until_twice(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-# Quantifiers
+# Quantifiers.
 
 
 def two_quantifiers_of_stage(*, call: str, stage: str) -> MatchRecognizePlanError:
@@ -184,7 +185,13 @@ def too_many_times(*, stage: str, limit: int) -> MatchRecognizeUnsupportedError:
 
 
 def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
-    """Return the error for fewer repetitions than the quantifier allows, as in times_or_more(0)."""
+    """Return the error for fewer repetitions than the quantifier allows, as in times_or_more(0).
+
+    Args:
+        stage: the stage.
+        least: the number of repetitions that the user wrote.
+        lowest: the smallest number that the quantifier allows.
+    """
     return MatchRecognizePlanError(
         f"{stage} is repeated {least} times, but the minimum is {lowest}",
         hint=(
@@ -196,7 +203,13 @@ def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanE
 
 
 def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanError:
-    """Return the error for times(m, n) with m above n, or with n below 1."""
+    """Return the error for times(m, n) with m above n, or with n below 1.
+
+    Args:
+        stage: the stage.
+        least: the number m.
+        most: the number n.
+    """
     in_order = f"write times({most}, {least})"
     return MatchRecognizePlanError(
         f"{stage} is repeated at least {least} and at most {most} times",
@@ -225,7 +238,12 @@ def optional_twice(*, stage: str) -> MatchRecognizePlanError:
 
 
 def optional_after_greedy(*, stage: str, before: str) -> MatchRecognizePlanError:
-    """Return the error for an optional stage that directly follows a greedy one."""
+    """Return the error for an optional stage that directly follows a greedy stage.
+
+    Args:
+        stage: the optional stage.
+        before: the greedy stage.
+    """
     return MatchRecognizePlanError(
         f"optional {stage} is not allowed directly after greedy {before}",
         hint=f"remove greedy() of {before}, or optional() of {stage}",
@@ -254,7 +272,13 @@ def greedy_combinations(*, stage: str) -> MatchRecognizePlanError:
 
 
 def two_contiguities(*, call: str, stage: str, before: str) -> MatchRecognizePlanError:
-    """Return the error for a second consecutive() or allow_combinations() of a stage."""
+    """Return the error for a second consecutive() or allow_combinations() of a stage.
+
+    Args:
+        call: the second call.
+        stage: the stage.
+        before: the first call.
+    """
     return MatchRecognizePlanError(
         f"{call}() is not allowed for {stage} after {before}()",
         hint="remove one of them",
@@ -262,7 +286,7 @@ def two_contiguities(*, call: str, stage: str, before: str) -> MatchRecognizePla
     )
 
 
-# Skip strategies
+# Skip strategies.
 
 
 def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanError:
@@ -300,7 +324,7 @@ def unknown_skip_target(*, call: str, name: str, stages: Sequence[str]) -> Match
     )
 
 
-# What a condition reads
+# What a condition reads.
 
 
 def match_function_in_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
@@ -359,15 +383,15 @@ def unknown_stage(
     )
 
 
-# Other languages
+# Conversion to SQL.
 
 
 def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a pattern that is to be written as SQL, which cannot express it.
+    """Return the error for converting a pattern to SQL that MATCH_RECOGNIZE cannot express.
 
     Args:
         what: the part of the pattern, such as "stage `a`".
-        obstacle: the predicate of the sentence: why it cannot be written.
+        obstacle: the predicate of the sentence: why SQL cannot express this part.
     """
     return MatchRecognizeUnsupportedError(
         f"{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
@@ -377,11 +401,14 @@ def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupported
     )
 
 
+# Lengths of time, and windows.
+
+
 def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecognizePlanError:
     """Return the error for a value that is not a length of time, as in within("soon").
 
     Args:
-        span: the location in the text of the query.
+        span: the value in the text of the query; None for an argument of a call.
         call: the method with its argument, or "WITHIN" for a text in a query.
         value: the value in words.
     """
@@ -440,14 +467,15 @@ def unknown_duration_unit(
     )
 
 
-_NEAR = "it limits the distance from the event before to an event of the stage"
+# What a window with "previous_to_current" does, for notes.
+_NEIGHBOUR_WINDOW = "it limits the distance from the event before to an event of the stage"
 
 
 def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for within(..., "previous_to_current") of a group."""
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
-        notes=(f"{_NEAR}; a group has several events",),
+        notes=(f"{_NEIGHBOUR_WINDOW}; a group has several events",),
         hint="call within(..., 'previous_to_current') on a stage inside of it",
         code="neighbour-window-on-group",
     )
@@ -456,16 +484,20 @@ def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
 def neighbour_window_on_negated_stage(
     *, stage: str, is_in_group: bool = False
 ) -> MatchRecognizePlanError:
-    """Return the error for within(..., "previous_to_current") of a NOT that may not have it.
+    """Return the error for within(..., "previous_to_current") of a NOT.
 
-    Only not_followed_by at the end of the whole pattern may have it, not at the end of a group.
+    Only a not_followed_by at the end of the whole pattern may have such a window.
+
+    Args:
+        stage: the NOT.
+        is_in_group: whether the NOT is in a group, at whose end it may not have the window either.
     """
     hint = "call within(..., 'previous_to_current') on the next stage"
     if is_in_group:
         hint += ", or append the NOT to the whole pattern instead of the group"
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
-        notes=(f"{_NEAR}; no event is accepted for a NOT",),
+        notes=(f"{_NEIGHBOUR_WINDOW}; no event is accepted for a NOT",),
         hint=hint,
         code="neighbour-window-on-negated-stage",
     )
@@ -474,11 +506,11 @@ def neighbour_window_on_negated_stage(
 def neighbour_window_too_long(
     *, stage: str, step_window: object, match_window: object
 ) -> MatchRecognizePlanError:
-    """Return the error for a step window that is longer than the window of the whole pattern.
+    """Return the error for a stage whose window is longer than the window of the whole pattern.
 
     Args:
-        stage: the stage with the window.
-        step_window: the length of its window.
+        stage: the stage, whose window limits the distance from the event before.
+        step_window: the length of this window.
         match_window: the length of the window of the whole pattern.
     """
     return MatchRecognizePlanError(

@@ -1,4 +1,7 @@
-"""Errors of queries over a streaming DataFrame, such as one that needs rows still to come."""
+"""Errors of queries over a streaming DataFrame, such as a query that needs rows still to come.
+
+In the arguments, `order` is the first key of ORDER BY as the query writes it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def missing_watermark(span: Span | None, *, order: str) -> MatchRecognizePlanErr
 
 
 def second_clause_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for a clause that reads the result of another one over a stream."""
+    """Return the error for a clause that reads the result of another clause over a stream."""
     return MatchRecognizeUnsupportedError(
         "a second MATCH_RECOGNIZE is not supported over a streaming DataFrame",
         span,
@@ -57,7 +60,7 @@ def second_clause_over_stream(span: Span | None) -> MatchRecognizeUnsupportedErr
 
 
 def column_altered_in_stream(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a column whose values pandas would change on their way."""
+    """Return the error for a column whose values a conversion to pandas would change."""
     return MatchRecognizeUnsupportedError(
         f"column {column} of type {type_name} is not supported over a streaming DataFrame",
         notes=("events of a stream pass through pandas, which would change its values",),
@@ -79,7 +82,7 @@ def checkpoint_of_other_query() -> MatchRecognizeRunError:
 
 
 def rule_changed_in_the_past(*, name: str, time: str) -> MatchRecognizeRunError:
-    """Return the error for rules that differ from the checkpoint's for rows already read.
+    """Return the error for a rule that differs from the checkpoint for rows already read.
 
     Args:
         name: the rule that differs.
@@ -101,6 +104,7 @@ def rule_changed_in_the_past(*, name: str, time: str) -> MatchRecognizeRunError:
     )
 
 
+# A note and two hints on the memory of a stream.
 _ALL_COMBINATIONS = "SKIP TILL ANY MATCH and allow_combinations() try every combination of events"
 _FEWER_RUNS = "write WITHIN or a stricter pattern, so that fewer runs are open at a time"
 _HIGHER_LIMIT = "or set spark.executor.pyspark.memory, whose value is then the limit"
@@ -182,7 +186,7 @@ def cache_over_stream() -> MatchRecognizeUnsupportedError:
     )
 
 
-# Parts of a query. The span is where the query has the part.
+# Parts of a query. `span` is the location of the part in the text of the query.
 
 
 def pattern_window_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
@@ -326,7 +330,7 @@ def algorithm_over_stream(*, algorithm: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-# Needs of a search or of its results.
+# What a condition or a measure needs, but a stream does not keep.
 
 
 def aggregate_over_stream() -> MatchRecognizeUnsupportedError:

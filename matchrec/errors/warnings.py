@@ -2,8 +2,11 @@
 
     yield loop_takes_all_rows(span, loop="UP+", variable="UP")
 
-A function has the name of the situation, as the functions of errors have. The classes are in
-`warning_classes`; `errors.warn_caller` gives warnings to the user's program.
+    `UP+` at the end of PATTERN takes all rows that follow
+      note: UP has no condition in DEFINE, so it is true for every row
+      help: add UP to DEFINE; if you mean every row, write UP AS TRUE
+
+The classes are in `warning_classes`, and `warn_caller` gives the warnings to the user's program.
 """
 
 from __future__ import annotations
@@ -84,7 +87,10 @@ def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRo
 
 
 def describe_stop_at_lower_bound(least: int) -> str:
-    """Return what a loop does that stops at its lower bound, to follow the loop in a message.
+    """Return a predicate that says how often a loop repeats if it stops at its lower bound.
+
+    Args:
+        least: the lower bound.
 
     >>> describe_stop_at_lower_bound(1), describe_stop_at_lower_bound(3)
     ('never repeats', 'always repeats exactly 3 times')
@@ -175,7 +181,7 @@ def same_value(span: Span, *, column: str = "", other: str = "") -> SameValueWar
 
     Args:
         span: the comparison.
-        column: the column of the current row that is compared, in SQL; "" if the value is another.
+        column: the column, if SQL compares a column of the current row with itself; otherwise "".
         other: another variable of the pattern, or "" if there is none.
     """
     advice = current_language().advice_on_other_rows
@@ -435,7 +441,7 @@ def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> Wild
     )
 
 
-# Texts that mean something else than they seem to.
+# Texts that do not mean what they seem to mean.
 
 
 def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: str) -> BracesWarning:
@@ -479,7 +485,7 @@ def days_counted_as_hours(span: Span | None, *, interval: str) -> DaysInHoursWar
     )
 
 
-# The rows, streams, rules and the session.
+# The order of rows, and streams.
 
 
 def order_lost_with_nanoseconds(
@@ -506,8 +512,33 @@ def order_lost_with_nanoseconds(
     )
 
 
+def tied_rows(*, count: int, clause: str, example: str) -> TiesWarning:
+    """Return the warning for rows of a partition with the same values of ORDER BY.
+
+    Args:
+        count: how many rows have the same values as the row before them.
+        clause: ORDER BY as the user's language calls it.
+        example: the values that two of these rows have.
+    """
+    if count == 1:
+        rows = f"1 row has the same {clause} values as the row before it"
+    else:
+        rows = f"{count:,} rows have the same {clause} values as the row before them"
+    return TiesWarning(
+        rows,
+        notes=(
+            "their order can differ from run to run, and so can the result",
+            f"for example, two rows have {example}",
+        ),
+        hint=f"add a column to {clause} that tells these rows apart",
+    )
+
+
 def unbounded_state(span: Span | None = None) -> UnboundedStateWarning:
-    """Return the warning for a clause over a stream whose matches may have any number of rows."""
+    """Return the warning for a clause over a stream whose matches may have any number of rows.
+
+    `unbounded_runs` is the warning for SASE+ and Patterns.
+    """
     return UnboundedStateWarning(
         "a match of PATTERN over a stream may wait for any number of rows",
         span,
@@ -604,11 +635,14 @@ _UNUSED_FOR_PATTERN = {"type_column": _UNUSED_FOR_SQL["type_column"]}
 
 
 def argument_not_for_conversion(*, argument: str, is_pattern: bool) -> NoEffectWarning | None:
-    """Return the warning for an argument of `transpile` that it does not use; None if it does.
+    """Return the warning for an argument of `transpile` that it does not use.
 
     Args:
         argument: the name of the argument.
-        is_pattern: whether the query is a Pattern; otherwise it is SQL.
+        is_pattern: whether the query is a Pattern; otherwise the query is SQL.
+
+    Returns:
+        None if `transpile` uses the argument for such a query.
     """
     reason = (_UNUSED_FOR_PATTERN if is_pattern else _UNUSED_FOR_SQL).get(argument)
     return None if reason is None else argument_without_effect(argument=argument, reason=reason)
@@ -661,26 +695,7 @@ def argument_without_effect(*, argument: str, reason: str, hint: str = "") -> No
     )
 
 
-def tied_rows(*, count: int, clause: str, example: str) -> TiesWarning:
-    """Return the warning for rows of a partition with the same values of ORDER BY.
-
-    Args:
-        count: how many rows have the same values as the row before them.
-        clause: ORDER BY as the user's language calls it.
-        example: the values that two of these rows have.
-    """
-    if count == 1:
-        rows = f"1 row has the same {clause} values as the row before it"
-    else:
-        rows = f"{count:,} rows have the same {clause} values as the row before them"
-    return TiesWarning(
-        rows,
-        notes=(
-            "their order can differ from run to run, and so can the result",
-            f"for example, two rows have {example}",
-        ),
-        hint=f"add a column to {clause} that tells these rows apart",
-    )
+# Rules, products and the session.
 
 
 def rejected_rule(*, error: str) -> RejectedRuleWarning:

@@ -92,7 +92,7 @@ def engine_failed(*, sentence: str) -> MatchRecognizeRunError:
     return MatchRecognizeRunError(sentence, code="engine-failed")
 
 
-# After the query was built, a view was replaced by one with other columns.
+# The note and the hint for a query whose input has changed since it was built.
 _QUERY_IS_OLD = (
     "the input has changed since this DataFrame was made, such as a view that was replaced"
 )
@@ -106,8 +106,8 @@ def column_type_changed(*, column: str, arrived: str, planned: str) -> MatchReco
 
     Args:
         column: the column.
-        arrived: the type that it has now.
-        planned: the type that it had.
+        arrived: the type of the column in the rows that a worker gets.
+        planned: the type of the column when the query was built.
     """
     return MatchRecognizeRunError(
         f"column {column} is {arrived}, and was {planned} when the query was built",
@@ -137,7 +137,8 @@ def overflow_in_condition(
         location: the row.
         origin: where the user wrote the operation; None if that is not known.
     """
-    # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
+    # The search has only numbers of 64 bits. A decimal of 19 or more digits is computed outside of
+    # the search, where it has a wider range.
     hint = (
         "cast an operand to DOUBLE, or to DECIMAL(20, 0), or to DECIMAL(20, 2) if it has two "
         "decimal places"
@@ -164,7 +165,12 @@ def _point_at_operation(
 
 
 def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeRunError:
-    """Return the error for a distance along ORDER BY that overflows the type of its key."""
+    """Return the error for a distance along ORDER BY that overflows the type of its key.
+
+    Args:
+        variables: the variables whose conditions limit the distance.
+        location: the row.
+    """
     return MatchRecognizeRunError(
         f"the distance in the conditions of {variables} is too large for the type of the order "
         "column, and would wrap around",
@@ -176,9 +182,14 @@ def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeR
 
 
 def wrong_window_length(*, words: str, location: RowLocation) -> MatchRecognizeRunError:
-    """Return the error for a length of WITHIN that gives no last row at some row.
+    """Return the error for a row at which the length of WITHIN does not give an end of the window.
 
-    SQL computes a length that differs from row to row, or that has days and months.
+    Only SQL can compute a length that differs from row to row, or that has days and months, so the
+    error appears when the query runs.
+
+    Args:
+        words: the words of the clause that has the length, such as WITHIN BETWEEN ROWS.
+        location: the row.
     """
     return MatchRecognizeRunError(
         f"the length of {words} is NULL, negative or too large at this row",
@@ -214,7 +225,7 @@ def division_by_zero(
     )
 
 
-_LEAVE_OUT = "add a condition that excludes such rows"
+_EXCLUDE_ROWS = "add a condition that excludes such rows"
 
 
 def function_failed(*, variable: str, reason: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -228,7 +239,7 @@ def function_failed(*, variable: str, reason: str, location: RowLocation) -> Mat
     return MatchRecognizeRunError(
         f"the condition of `{variable}` cannot be computed: {reason}",
         notes=(str(location),),
-        hint=f"change the arguments of the function, or {_LEAVE_OUT}",
+        hint=f"change the arguments of the function, or {_EXCLUDE_ROWS}",
         code="function-failed",
         location=location,
     )
@@ -247,7 +258,7 @@ def function_failed_under_ansi(
     return MatchRecognizeRunError(
         f"the condition of `{variable}` cannot be computed: {reason}",
         notes=(str(location),),
-        hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false",
+        hint=f"{_EXCLUDE_ROWS}, or set spark.sql.ansi.enabled to false",
         code="function-failed",
         location=location,
     )
@@ -311,9 +322,9 @@ def partition_out_of_memory(
     """Return the error for a partition that does not fit into memory as a whole.
 
     Args:
-        mebibytes: the size of its rows so far.
-        rows: their number.
-        location: the partition.
+        rows: the number of rows of the partition that have arrived.
+        mebibytes: the size of these rows.
+        location: the last of these rows.
     """
     return MatchRecognizeRunError(
         "a Python worker has too little memory for a partition: this query needs the "
@@ -331,8 +342,8 @@ def waiting_rows_out_of_memory(
     """Return the error for rows that do not fit into memory while the first of them is undecided.
 
     Args:
-        mebibytes: the size of the rows.
-        rows: their number.
+        rows: the number of rows that wait.
+        mebibytes: the size of these rows.
         location: the last of these rows.
     """
     return MatchRecognizeRunError(
@@ -349,7 +360,13 @@ def waiting_rows_out_of_memory(
 
 
 def row_too_large(*, mebibytes: int, limit: int, location: RowLocation) -> MatchRecognizeRunError:
-    """Return the error for a row of the result that is too large to be sent to Spark."""
+    """Return the error for a row of the result that is too large to be sent to Spark.
+
+    Args:
+        mebibytes: the size of the row.
+        limit: the largest size, in MiB.
+        location: the row of the input from which the row of the result is made.
+    """
     return MatchRecognizeRunError(
         f"a row of the result would take {mebibytes:,} MiB, but a Python worker can send at most "
         f"{limit:,} MiB to Spark",
@@ -366,7 +383,8 @@ def row_too_large(*, mebibytes: int, limit: int, location: RowLocation) -> Match
 def rows_too_large(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for rows of the result that do not fit into memory together.
 
-    An engine in this process returns them together; often each has all rows of its match.
+    An engine in this process returns the rows of a result together. They are large if each row has
+    all rows of its match, as with FINAL collect_list(x) and ALL ROWS PER MATCH.
     """
     return MatchRecognizeRunError(
         f"rows of the result that are returned together take {mebibytes:,} MiB, which do not fit "

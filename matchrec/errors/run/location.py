@@ -1,4 +1,4 @@
-"""Where a run-time error is: a row of a partition. And how the error leaves a worker."""
+"""The row at which a run-time error happened, and the text by which the error leaves a worker."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ LONGEST_VALUE = 200
 
 @dataclass(frozen=True, slots=True)
 class RowLocation:
-    """A row of a partition."""
+    """A row of a partition, as an error names it."""
 
-    # The values of the partition's keys, by their SQL text.
+    # For each key of PARTITION BY, as SQL: its value in the partition.
     keys: Mapping[str, object]
     # The number of the row in its partition, from 1; None if it is not known.
     row_number: int | None
-    # Whether irrelevant rows are not counted.
+    # Whether `row_number` does not count irrelevant rows, which Spark has not sent.
     relevant_only: bool = False
-    # The time of the row, in UTC, if it is one of a stream.
+    # The time of the row in UTC, for a row of a stream; otherwise None.
     time: str | None = None
-    # Its values of the ORDER BY keys, by their SQL text; empty if the worker does not have them.
+    # For each key of ORDER BY, as SQL: its value in the row. Empty if the worker has no values.
     order: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return the row as a sentence names it: `in the partition with sym = 'X', row 3 (ts = 7)`.
 
-        Without its number, a row is not named, but only its partition.
+        If the number of the row is not known, the text names only the partition.
         """
         keys = ", ".join(f"{text} = {show_value(value)}" for text, value in self.keys.items())
         partition = f"the partition with {keys}" if keys else "the only partition"
@@ -74,12 +74,12 @@ def unquote_column(text: str) -> str:
     return name.replace("\0", "`") if is_column else text
 
 
-# The fields of an error inside the text of another one.
+# The fields of an error inside the text of another error.
 #
 # The driver gets the error of a Python worker as text, between a traceback and Spark's own words.
-# So the last line of the error has its fields once more, as JSON.
+# So the last line of the error repeats its fields, as JSON.
 
-# What the line begins with.
+# The beginning of this line.
 MARK = "for MatchRecognizeRunError.from_exception: "
 
 
@@ -89,7 +89,7 @@ def write_fields(fields: Mapping[str, object]) -> str:
 
 
 def read_fields(text: str) -> dict[str, Any] | None:
-    """Return the fields of the first error in a text; None if there is none that is complete.
+    """Return the fields of the first complete error in a text; None if the text has none.
 
     >>> read_fields(f"[JOB_FAILED] it failed: {write_fields({'row': 1})} SQLSTATE: 39000")
     {'row': 1}
@@ -97,7 +97,7 @@ def read_fields(text: str) -> dict[str, Any] | None:
     for part in text.split(MARK)[1:]:
         try:
             fields, _ = json.JSONDecoder().raw_decode(part)
-        except json.JSONDecodeError:  # cut off on its way
+        except json.JSONDecodeError:  # Spark has cut the text off
             continue
         return dict(fields)
     return None

@@ -25,21 +25,21 @@ _ORDER = f"the order is: {PARTS_IN_ORDER}"
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
     hint = None
-    order = _ORDER
+    note = _ORDER
     if text.upper() in ("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"):
-        order = ""  # it is a whole query or clause, and the order of its parts may be right
+        note = ""  # the text is a whole query or clause, and the order of its parts may be right
     else:
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
         keyword = find_keyword(text)
         if keyword is not None and keyword.split()[0] != text.upper():
-            order = f"`{text}` is not a keyword"
+            note = f"`{text}` is not a keyword"
     if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
         hint = f"{alone}, or pass a whole query to {current_surface().query_call}"
     return MatchRecognizeParseError(
         f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
         span,
-        notes=(order,),
+        notes=(note,),
         hint=hint,
         code="unexpected-first-word",
     )
@@ -49,8 +49,8 @@ def empty_clause(span: Span, text: str) -> MatchRecognizeParseError:
     """Return the error for MATCH_RECOGNIZE (), or for a clause alone that is "".
 
     Args:
-        span: what is between the parentheses, or all of the clause.
-        text: the whole text. Only if something is written there, the message shows it.
+        span: the location of the text between the parentheses, or of the whole clause.
+        text: the whole text of the query. The message shows an excerpt unless the text is blank.
     """
     return MatchRecognizeParseError(
         "missing PATTERN in MATCH_RECOGNIZE",
@@ -73,7 +73,13 @@ def missing_pattern(span: Span) -> MatchRecognizeParseError:
 
 
 def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizeParseError:
-    """Return the error for a word such as PATERN before the row pattern."""
+    """Return the error for a word such as PATERN before the row pattern.
+
+    Args:
+        span: the word in the text of the query.
+        where: the part of the query that needs PATTERN, such as MATCH_RECOGNIZE.
+        text: the word.
+    """
     return MatchRecognizeParseError(
         f"missing PATTERN in {where}",
         span,
@@ -84,10 +90,12 @@ def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizePars
 
 
 def malformed_event_selection(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for words of an event selection after PATTERN that do not make one.
+    """Return the error for words after PATTERN that begin an event selection, but do not make one.
+
+    An example is SKIP TILL MATCH.
 
     Args:
-        span: the location in the text of the query.
+        span: the words in the text of the query.
         text: the words.
     """
     words = text.upper().split()
@@ -113,9 +121,11 @@ def malformed_event_selection(span: Span, *, text: str) -> MatchRecognizeParseEr
 
 
 def skip_with_all_matches(span: Span, *, output: str) -> MatchRecognizeParseError:
-    """Return the error for AFTER MATCH SKIP in a clause that returns other than preferred matches.
+    """Return the error for AFTER MATCH SKIP in a clause that does not return preferred matches.
 
-    An example is ALL MATCHES.
+    Args:
+        span: AFTER MATCH SKIP in the text of the query.
+        output: the choice of matches, such as ALL MATCHES.
     """
     return MatchRecognizeParseError(
         f"AFTER MATCH SKIP is not allowed with {output} in MATCH_RECOGNIZE",
@@ -149,7 +159,7 @@ def pattern_without_parentheses(
 
     Args:
         span: the location in the text of the query.
-        row_pattern: the row pattern as the user wrote it, if it can be told from what follows.
+        row_pattern: the row pattern as the user wrote it; an example if its end is not clear.
     """
     return MatchRecognizeParseError(
         "missing parentheses after PATTERN",
@@ -178,10 +188,10 @@ def sase_as_clause(span: Span) -> MatchRecognizeParseError:
 
 
 def list_comment_notes(query: str) -> tuple[str, ...]:
-    """Return the notes on a missing bracket that a comment may have swallowed.
+    """Return the note on a bracket that may be missing because it is in a comment.
 
     Args:
-        query: the text of the query. There is no note if nothing in it starts a comment.
+        query: the text of the query. The result is empty if the text has no `--`.
     """
     return ("`--` starts a comment, also in `{--` and `--}`",) if "--" in query else ()
 
@@ -190,7 +200,7 @@ def clause_not_closed(*spans: Span, query: str) -> MatchRecognizeParseError:
     """Return the error for a clause whose last `)` closes an inner parenthesis.
 
     Args:
-        spans: the locations in the text of the query, the main one first.
+        spans: the inner parenthesis, then other locations in the text of the query.
         query: the text of the query.
     """
     return MatchRecognizeParseError(
@@ -210,8 +220,9 @@ def bracket_not_closed(
     Args:
         spans: the locations in the text of the query, the main one first.
         query: the text of the query.
-        opening: the bracket.
-        keyword: the part before which it should be closed, if there is one.
+        opening: the opening bracket.
+        keyword: the part of the clause before which the bracket must be closed; None if no part
+            follows.
     """
     missing_at = f"before {keyword}" if keyword else "where it ends"
     return _bracket_error(
@@ -240,7 +251,7 @@ def brackets_open_at_end(
     Args:
         spans: the brackets that are not closed, the innermost one first.
         query: the text of the query.
-        openings: these brackets.
+        openings: the characters at these spans, in the same order.
     """
     closings = "".join(CLOSING_BRACKETS[opening] for opening in openings)
     return _bracket_error(
@@ -268,7 +279,7 @@ def clause_closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseEr
     )
 
 
-# Parts of the clause: their place and order.
+# Parts of the clause: their location, their order and their content.
 
 
 def part_outside_clause(span: Span, *, part: str) -> MatchRecognizeParseError:
@@ -292,12 +303,12 @@ def part_outside_clause(span: Span, *, part: str) -> MatchRecognizeParseError:
 def part_out_of_order(
     span: Span, *, earlier: str, later: str, order: Sequence[str]
 ) -> MatchRecognizeParseError:
-    """Return the error for a part of the clause that must precede an earlier one.
+    """Return the error for a part of the clause that is written after a part that it must precede.
 
     Args:
-        span: the location in the text of the query.
-        earlier: the part.
-        later: the part that precedes it in the clause.
+        span: the keyword of the part `earlier` in the text of the query.
+        earlier: the part that must be earlier, such as ORDER BY.
+        later: the part that must be later, such as MEASURES.
         order: the parts of the clause in the right order.
     """
     return MatchRecognizeParseError(
@@ -340,7 +351,7 @@ def empty_part(span: Span, *, part: str) -> MatchRecognizeParseError:
 
 
 def extra_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
-    """Return the error for a comma with nothing before or after it."""
+    """Return the error for a comma of a part of the clause without an item on one of its sides."""
     return MatchRecognizeParseError(
         f"{part} has a comma too many", span, hint="remove the comma", code="extra-comma"
     )
@@ -350,7 +361,7 @@ def extra_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
 
 
 def duplicate_within(*spans: Span) -> MatchRecognizeParseError:
-    """Return the error for two lengths of WITHIN between the same rows."""
+    """Return the error for a clause in which WITHIN has two lengths for the same rows."""
     return MatchRecognizeParseError(
         "WITHIN limits the distance between the same rows twice",
         *spans,
@@ -360,7 +371,7 @@ def duplicate_within(*spans: Span) -> MatchRecognizeParseError:
 
 
 def within_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
-    """Return the error for WITHIN between the same rows as a time and as a number of rows."""
+    """Return the error for WITHIN with a time and a number of rows for the same rows."""
     return MatchRecognizeParseError(
         "WITHIN limits both the time and the number of rows",
         *spans,
@@ -424,8 +435,8 @@ def unit_without_interval(
 
     Args:
         span: the location in the text of the query.
-        amount: the number with its letter.
-        number: the number.
+        amount: the number with its letter, `30s`.
+        number: the number, `30`.
         type_name: the type that Spark SQL reads.
         unit: the unit that the letter probably means.
     """
@@ -444,15 +455,13 @@ def unit_without_interval(
 def interval_without_unit(
     span: Span, *, number: str, where: str, unit: str
 ) -> MatchRecognizePlanError:
-    """Return the error for INTERVAL 5.
-
-    It is also for WITHIN INTERVAL :gap if the value of the parameter has no unit.
+    """Return the error for INTERVAL 5, and for INTERVAL :gap if the value of :gap has no unit.
 
     Args:
         span: the location in the text of the query.
         number: the number or the parameter.
         where: the clause.
-        unit: the unit to write.
+        unit: the unit that the help writes as an example.
     """
     return MatchRecognizePlanError(
         f"INTERVAL {number} in {where} has a number without a unit",
@@ -490,29 +499,43 @@ _OUTPUTS = (
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
     words = " ".join(text.upper().split())
-    near = find_nearest(words, _OUTPUTS)
-    headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
-    notes: tuple[str, ...] = (
-        (
-            "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
-            "MATCHES or WITH UNMATCHED ROWS"
-        ),
-        (
-            "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or "
-            "SHOW TIMEOUT AND UNFINISHED MATCHES"
-        ),
-    )
-    for rows in ("ONE ROW", "ALL ROWS"):
-        output = words.replace(rows, f"{rows} PER MATCH", 1)
-        if words.startswith(rows) and output in _OUTPUTS:
-            headline, notes, near = f"missing PER MATCH after {rows}", (), output
-    hint = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
+    output = _insert_per_match(words)
+    if output is not None:
+        headline = f"missing PER MATCH after {output.partition(' PER MATCH')[0]}"
+        notes: tuple[str, ...] = ()
+    else:
+        output = find_nearest(words, _OUTPUTS)
+        headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
+        notes = (
+            (
+                "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
+                "MATCHES or WITH UNMATCHED ROWS"
+            ),
+            (
+                "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED "
+                "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
+            ),
+        )
+    hint = f"write {output}" if output else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return MatchRecognizeParseError(
         headline, span, notes=notes, hint=hint, code="malformed-rows-per-match"
     )
 
 
-# What people write after AFTER MATCH SKIP, and what they mean by it.
+def _insert_per_match(words: str) -> str | None:
+    """Return the output option that lacks PER MATCH in a text; None if it lacks something else.
+
+    >>> _insert_per_match("ALL ROWS SHOW EMPTY MATCHES"), _insert_per_match("ONE ROWS PER MATCH")
+    ('ALL ROWS PER MATCH SHOW EMPTY MATCHES', None)
+    """
+    for rows in ("ONE ROW", "ALL ROWS"):
+        output = words.replace(rows, f"{rows} PER MATCH", 1)
+        if words.startswith(rows) and output in _OUTPUTS:
+            return output
+    return None
+
+
+# For words that people write after AFTER MATCH SKIP: the strategy that they mean.
 _MEANT_SKIPS = {
     "PAST NEXT ROW": "TO NEXT ROW",
     "TO THE NEXT ROW": "TO NEXT ROW",
@@ -536,10 +559,15 @@ _SKIPS_TO_VARIABLES = (
 
 
 def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for AFTER MATCH SKIP with other words than it has."""
-    written = " ".join(text.split())
-    words = written.upper()
-    strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", written)
+    """Return the error for AFTER MATCH SKIP that no skip strategy follows.
+
+    Args:
+        span: the location in the text of the query.
+        text: AFTER MATCH SKIP with the words that follow it. SKIP may be missing.
+    """
+    line = join_lines(text)
+    words = line.upper()
+    strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", line)
     headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
     notes: tuple[str, ...] = ()
     if strategy.upper() in _MEANT_SKIPS:
@@ -547,7 +575,8 @@ def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     elif _CORRECT_SKIP.fullmatch(strategy) and "SKIP" not in words.split():
         hint = f"write AFTER MATCH SKIP {strategy}"
     elif _SKIP_WITHOUT_TO.fullmatch(strategy):
-        headline, hint = "missing TO in AFTER MATCH SKIP", f"write SKIP TO {strategy}"
+        headline = "missing TO in AFTER MATCH SKIP"
+        hint = f"write SKIP TO {strategy}"
     else:
         hint = _SKIPS_OF_EVERY_PATTERN
         notes = (_SKIPS_TO_VARIABLES,)
@@ -565,7 +594,7 @@ def measure_without_name(span: Span, *, text: str, name: str) -> MatchRecognizeP
     Args:
         span: the location in the text of the query.
         text: the expression.
-        name: a name that it could have.
+        name: the name that the help gives the measure.
     """
     return MatchRecognizeParseError(
         "missing name of a measure in MEASURES",
@@ -588,7 +617,14 @@ def star_as_measure(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def string_as_name(span: Span, *, what: str, clause: str, text: str) -> MatchRecognizeParseError:
-    """Return the error for a string after AS, as in MEASURES x AS 'y'."""
+    """Return the error for a string after AS, as in MEASURES x AS 'y'.
+
+    Args:
+        span: the string in the text of the query.
+        what: what the name is for, such as "measure".
+        clause: the part of the clause.
+        text: the string with its quotes.
+    """
     return MatchRecognizeParseError(
         f"the name of a {what} in {clause} is a string",
         span,
@@ -637,31 +673,47 @@ def malformed_definition(
         after_comma: whether a comma precedes the definition.
         span: the definition in the text of the query.
     """
-    hint = "write DEFINE A AS x > 1, B AS x > 2"
-    without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
-    without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
-    if without_condition is not None:
-        hint = f"write a condition after AS, such as {without_condition[1]} AS x > 1"
-    elif without_variable is not None:
-        hint = f"write a variable before AS: A {shorten(text)}"
-    elif proposal is not None:
-        variable, condition = proposal
-        # the help for `A < 5` is not `A AS < 5`, because no condition begins with an operator
-        if condition[0] not in "<>!":
-            hint = f"write {variable} AS {shorten(condition)}"
-    joining_word = re.match(r"(?i)(AND|OR)\b", text)
-    if after_comma and joining_word is not None:
-        hint = f"remove the comma before {joining_word[1]}"
-    elif after_comma and re.fullmatch(r"\d+", text):
-        hint = "write AND between the bounds of BETWEEN, and a point before decimals: 1.05"
-    elif after_comma:
-        hint += ", or AND instead of the comma"
+    hint = _find_definition_hint(text, proposal)
+    if after_comma:
+        hint = _find_comma_hint(text) or f"{hint}, or AND instead of the comma"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in DEFINE does not have the form A AS condition",
         span,
         hint=hint,
         code="malformed-definition",
     )
+
+
+def _find_definition_hint(text: str, proposal: tuple[str, str] | None) -> str:
+    """Return how to write a definition; the arguments are as for `malformed_definition`."""
+    without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
+    if without_condition is not None:
+        return f"write a condition after AS, such as {without_condition[1]} AS x > 1"
+    without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
+    if without_variable is not None:
+        return f"write a variable before AS: A {shorten(text)}"
+    if proposal is not None:
+        variable, condition = proposal
+        # the help for `A < 5` is not `A AS < 5`, because no condition begins with an operator
+        if condition[0] not in "<>!":
+            return f"write {variable} AS {shorten(condition)}"
+    return "write DEFINE A AS x > 1, B AS x > 2"
+
+
+def _find_comma_hint(text: str) -> str | None:
+    """Return what to write instead of the comma before a text that is not a definition.
+
+    Returns None unless the text shows that it continues the condition before the comma.
+
+    >>> _find_comma_hint("AND x > 1"), _find_comma_hint("B x > 1")
+    ('remove the comma before AND', None)
+    """
+    joining_word = re.match(r"(?i)(AND|OR)\b", text)
+    if joining_word is not None:
+        return f"remove the comma before {joining_word[1]}"
+    if re.fullmatch(r"\d+", text):  # `x BETWEEN 1, 5`, or `x > 1,05`
+        return "write AND between the bounds of BETWEEN, and a point before decimals: 1.05"
+    return None
 
 
 def and_between_definitions(
@@ -675,9 +727,11 @@ def and_between_definitions(
         definition: the definition that the word precedes, if no comma is missing, as in
             `DEFINE A AS x > 1, AND B AS x > 2`; otherwise "".
     """
-    where, hint = "between two variables", "write a comma instead: DEFINE A AS x > 1, B AS x > 2"
+    where = "between two variables"
+    hint = "write a comma instead: DEFINE A AS x > 1, B AS x > 2"
     if definition:
-        where, hint = "before a variable", f"remove {word}: {shorten(definition)}"
+        where = "before a variable"
+        hint = f"remove {word}: {shorten(definition)}"
     return MatchRecognizeParseError(
         f"{word} is not allowed {where} in DEFINE", span, hint=hint, code="and-between-definitions"
     )

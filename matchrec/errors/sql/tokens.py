@@ -1,4 +1,8 @@
-"""Errors in words, signs and brackets of a clause, its expressions and the query around it."""
+"""Errors in single words, signs and brackets, and in expressions that are not complete.
+
+The text is a clause, an expression in a clause, or the query around a clause. In the arguments,
+`where` is the part of the query that has the text, such as ORDER BY or "the query".
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ def advise_backticks(text: str) -> str:
     return f"write {quote_in_backticks(text)} in backticks, or pass {dialects}"
 
 
-# What a mark opens, and the mark that closes it.
+# For each mark that opens a text: what it opens, and the mark that closes it.
 _CLOSING_MARKS = {
     "'": ("string", "'"),
     '"': ("text in double quotes", '"'),
@@ -50,17 +54,19 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
 
     Args:
         span: the location in the text of the query.
-        mark: the first character of what opens it; "" if it is not known.
+        mark: the first character of the quote or the comment; "" if it is not known.
     """
-    what, hint = "a string, a quoted name or a comment", "close it where it ends"
+    what = "a string, a quoted name or a comment"
+    hint = "close it where it ends"
     if mark in _CLOSING_MARKS:
-        kind, closing = _CLOSING_MARKS[mark]
-        what, hint = f"the {kind} that begins here", f"add {closing} where it ends"
+        opened, closing = _CLOSING_MARKS[mark]
+        what = f"the {opened} that begins here"
+        hint = f"add {closing} where it ends"
     return MatchRecognizeParseError(f"{what} is not closed", span, hint=hint, code="unclosed-text")
 
 
 def malformed_binary(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for a binary value such as `X'1G'`, which has no value.
+    """Return the error for a malformed binary value, such as `X'1G'`.
 
     Args:
         span: the location in the text of the query.
@@ -77,12 +83,12 @@ def malformed_binary(span: Span, *, text: str) -> MatchRecognizeParseError:
 def unexpected_token(
     text: str, where: str, span: Span, text_around: tuple[str, str] = ("", "")
 ) -> MatchRecognizeParseError:
-    """Return the error for a word or sign that cannot come next; its headline says why not.
+    """Return the error for a word or sign that is not allowed at its location.
 
     Args:
         text: the word or sign.
         where: the part of the query.
-        span: where it is.
+        span: the word or sign in the text of the query.
         text_around: the text of this part before the word, and the text from the word on; empty if
             they are not known.
     """
@@ -100,21 +106,29 @@ _NEGATED_COMPARISONS = {"!>": "<=", "!<": ">="}
 
 
 class _TokenExplanation(NamedTuple):
-    """Why a word or sign cannot come next, and what to write instead."""
+    """Why a word or sign is not allowed at its location, and what to write instead."""
 
     problem: str  # the headline without the part of the query
-    hint: str | None
+    hint: str | None  # None if it is not clear what to write
 
 
 def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExplanation:
-    """Explain why a word or sign cannot come next. The arguments are as for `unexpected_token`."""
+    """Explain why a word or sign is not allowed, by the first explanation that fits.
+
+    Args:
+        text: the word or sign.
+        where: the part of the query.
+        before: the text of this part before the word.
+        after: the text from the word on.
+    """
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
     if (brackets := find_bracket_hint(text, before, after)) is not None:
         return _TokenExplanation(not_allowed, brackets)
     if (negated := _NEGATED_COMPARISONS.get(after[:2])) is not None:
-        return _TokenExplanation(f"`{after[:2]}` is not allowed here", f"write {negated}")
+        operator = after[:2]
+        return _TokenExplanation(f"`{operator}` is not allowed here", f"write {negated}")
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
@@ -164,7 +178,7 @@ def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParse
     """Return the error for GROUP BY inside of a clause.
 
     Args:
-        text: GROUP BY and what follows.
+        text: the text of the part from GROUP BY on.
         where: the part of the clause before it.
         span: the word GROUP.
     """
@@ -178,14 +192,14 @@ def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParse
     )
 
 
-# How many characters before and after a missing comma a help repeats.
+# The most characters that a help repeats of the text before an error, and of the text after it.
 _MOST_AROUND = 40
 
 
 def _write_with_comma(where: str, before: str, after: str) -> str | None:
-    """Return the help for a missing comma, with the user's text around it.
+    """Return the help for a missing comma, with the user's text on both sides of the comma.
 
-    None if the part of the query is not a list, or if there is no text on one of the sides.
+    Returns None if the part of the query is not a list, or if one of the sides has no text.
 
     >>> _write_with_comma("PARTITION BY", "sym ", "day")
     'write a comma: PARTITION BY sym, day'
@@ -200,7 +214,7 @@ def _write_with_comma(where: str, before: str, after: str) -> str | None:
     return f"write a comma: {start}, {end}"
 
 
-# For two signs that were written apart or in the wrong order: the operator that is meant.
+# For two signs with a space between them or in the wrong order: the operator that is meant.
 _MEANT_OPERATORS = {
     ("=", "<"): "<=",
     ("=", ">"): ">=",
@@ -246,9 +260,9 @@ def value_after_is(span: Span, *, where: str, operator: str) -> MatchRecognizePa
     """Return the error for IS or IS NOT before a value, as in `price IS NOT PREV(price)`.
 
     Args:
-        span: the words.
+        span: IS or IS NOT in the text of the query.
         where: the part of the query.
-        operator: the operator that compares values instead.
+        operator: the operator that the help writes instead, such as `<>`.
     """
     return MatchRecognizeParseError(
         f"IS is not allowed before a value in {where}",
@@ -260,7 +274,9 @@ def value_after_is(span: Span, *, where: str, operator: str) -> MatchRecognizePa
 
 
 def find_hint_for_token(text: str, where: str) -> str | None:
-    """Return what to write instead of a token, such as a misspelt keyword; None if unknown.
+    """Return what to write instead of a token, such as a misspelt keyword.
+
+    Returns None if that is not clear.
 
     Args:
         text: the token.
@@ -307,9 +323,10 @@ LOOK_ALIKES = {
 
 
 def find_look_alike_hint(sentence: str) -> str | None:
-    """Return the help for a sentence with a sign that looks like one of SQL; None if it has none.
+    """Return the help for the first character of a sentence that looks like a sign of SQL.
 
-    Word processors replace quotes and dashes, and East Asian scripts have their own signs.
+    Word processors replace quotes and dashes, and East Asian scripts have their own signs. Returns
+    None if the sentence has no such character.
 
     >>> find_look_alike_hint("Syntax error at or near '‘'"), find_look_alike_hint("Syntax error")
     ("write ' for ‘", None)
@@ -351,7 +368,10 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
 
 
 def _find_hint_for_value(text: str, where: str) -> str | None:
-    """Return what to write for a unit of time, a name or a value that cannot come next; or None."""
+    """Return what to write for a unit of time, a name or a value that is not allowed.
+
+    Returns None for symbols, and if it is not clear what to write.
+    """
     unit = _find_unit(text)
     if unit is not None:
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
@@ -371,7 +391,7 @@ _WORDS_FOR_ROWS = ("ROW", "ROWS", "EVENT", "EVENTS", "RECORD", "RECORDS", "TUPLE
 
 
 def _find_limit_hint(before: str, word: str) -> str | None:
-    """Return what to write instead of a number and a word in WITHIN; None if it is not such a text.
+    """Return what to write instead of a number and a word in WITHIN; None for other texts.
 
     Args:
         before: the text of WITHIN before the word.
@@ -414,7 +434,7 @@ class _ForeignWord(NamedTuple):
 
 
 def _find_foreign_word_hint(text: str) -> str | None:
-    """Return what to write instead of a word that other products have at this point; or None."""
+    """Return what to write instead of a word of other products; None for other words."""
     word = _read_foreign_words().get(text.upper())
     if word is None:
         return None
@@ -451,6 +471,7 @@ _HINTS_BEFORE_VALUE = {
     **_HINTS_TO_ADD_COMMA,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
 }
+# The note of an expression that ends where a value is needed.
 UNFINISHED = "a value is missing before the end, or between two operators"
 
 
@@ -495,7 +516,7 @@ def case_without_end(span: Span, *, where: str, last_word: str) -> MatchRecogniz
 
 
 def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecognizeParseError:
-    """Return the error for x IN 3."""
+    """Return the error for x IN 3, whose `value` is 3."""
     return MatchRecognizeParseError(
         f"missing parentheses after IN in {where}",
         span,
