@@ -1,7 +1,7 @@
 """The result of `Query.coverage`: the funnels of a query's clauses.
 
-A funnel shows how far the starting rows of a clause get, and what stops them. It can be a text, a
-table or a picture.
+A funnel shows how far the starting rows of a clause get, and what stops them: as text, as a table
+or as a picture.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+# The columns of the table that `Coverage.toPandas` returns, whose docstring explains them.
 COLUMNS = (
     "clause",
     "occurrence",
@@ -62,29 +63,33 @@ class Coverage(PicturedText):
 
     @property
     def text(self) -> str:
-        """The text that `print` shows."""
+        """The text that `print` shows: a funnel for each clause."""
         funnels = {
             number: show_funnel(clause, self._surface) for number, clause in self.clauses.items()
         }
         return replace_control_characters(join_clauses(funnels))
 
     def __repr__(self) -> str:
+        """Return the row pattern of each clause, and how many starting rows begin a match."""
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with a row for each reason why starting rows stopped.
 
         Each occurrence of a variable in PATTERN has one row for each reason, the most frequent
-        reason first. If nothing stopped there, it has one row without a reason. Occurrence 0 is the
-        place before any row. A loop that needs several rows, such as `FALL{3}`, has such rows of
-        the table for each number of its rows that `print` shows. The other columns are:
+        reason first, or one row without a reason if no starting row stopped there. Occurrence 0 is
+        the place before any row. A loop that needs several rows, such as `FALL{3}`, has these rows
+        of the table for each number of its rows that `print` shows. The columns are:
 
+        - `clause`: the number of the clause in the query, from 1;
+        - `occurrence`: the number of the occurrence in PATTERN, from 1; 0 before any row;
+        - `variable`: the name of the variable; None before any row;
         - `rows`: how many rows of this occurrence were reached: 1, 2, 3 for `FALL{3}`, 1 for other
           variables, 0 before any row;
         - `reached`: the number of starting rows that reached this number of rows;
-        - `stopped`: how many of these got no further, for any reason;
-        - `stop_reason`: what stopped them; None if nothing stopped;
-        - `stopped_for_reason`: how many stopped for this reason.
+        - `stopped`: how many of these starting rows got no further, for any reason;
+        - `stop_reason`: the reason; None if no starting row stopped;
+        - `stopped_for_reason`: how many starting rows stopped for this reason.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> covered = matchrec.query(ticks, '''
@@ -119,7 +124,8 @@ class Coverage(PicturedText):
     def svg(self) -> str:
         """Return an SVG drawing with a funnel for each clause.
 
-        Needs matplotlib.
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''
@@ -154,7 +160,8 @@ class Coverage(PicturedText):
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib, for example to change its size.
 
-        Needs matplotlib.
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> coverage = matchrec.query(spark.range(3), large, order_by="id").coverage()

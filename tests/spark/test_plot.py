@@ -144,7 +144,7 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
     )
     source = ChartSource(matches, data, "t", "v", "k")
     page = source.read_page(2, 3)
-    assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
+    assert (list(page.series), page.number, page.page_count) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"

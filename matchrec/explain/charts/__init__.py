@@ -1,16 +1,16 @@
 """Charts: pictures and tables of matches.
 
-    series            the rows of a page, and the matches in them
-    match_spans       where the matches are, from the columns of a result
+    plot              `Plot`, the result of `Query.plot`: a picture of series and matches
+    lines, lanes      the panels of this picture, for numbers and for texts
+    legend            the legend of this picture
+    series            the rows of a page of series, and the matches in them
+    match_spans       SQL for the span of each match, from the columns of a result
     columns           columns of a DataFrame by their names, and SQL for them
-    plot              a picture of series and matches
-    lines, lanes      the panels of such a picture, for numbers and for texts
-    legend            the legend of such a picture
-    backtest          labelled incidents compared with matches
-    backtest_picture  a picture of both
-    sweep             the results of one clause with many values
-    sweep_picture     a line chart of these
+    backtest          `Backtest`, the result of `Query.backtest`: incidents compared with matches
+    backtest_picture  the picture of a back-test
+    sweep             `Sweep`, the result of `sweep`: what a clause finds with many values
+    sweep_picture     the line chart of a sweep
     axes              the style and the labels of axes
 
-Of a long series Spark sends only as many rows as a picture can show, and of many series one page.
+Spark sends only the series of one page, and only as many rows of a series as a picture can show.
 """

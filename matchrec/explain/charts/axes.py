@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 # The width of a chart in inches. A page of the documentation shows such a chart in its own size.
 WIDTH = 7.0
 
-# The sizes of text in points: of a panel's title, of the label of an axis, of ticks and legends.
+# The sizes of text in points: of the title of a panel, of the labels of axes, and of small texts
+# such as ticks and legends.
 TITLE, LABEL, SMALL = 12, 10, 9
 
 # The number of characters of a text that fit at an axis that is as wide as the picture.
@@ -30,15 +31,15 @@ class AxisLabels:
 
     x: str
     y: str
-    series: str = ""
+    series: str = ""  # empty if there is one series
 
     def shorten(self, most_x: int, most_y: int) -> AxisLabels:
-        """Return the labels, cut to `most_x` and `most_y` characters as `shorten` does."""
+        """Return labels whose x and y are shortened to `most_x` and `most_y` characters."""
         return AxisLabels(shorten(self.x, most_x), shorten(self.y, most_y), self.series)
 
 
 def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return a text in one line, and leave out its middle if it has more characters than allowed.
+    """Return a text in one line, without its middle if it is longer than `most` characters.
 
     The beginning and the end stay, because names often differ in a number at their end.
 
@@ -53,7 +54,13 @@ def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
-    """Give a panel a title, labels of its axes and pale lines, and remove its box."""
+    """Style a panel like all charts: pale lines, no box, texts in one colour.
+
+    Args:
+        panel: the panel.
+        title: the title of the panel; "" for none.
+        labels: the labels of its axes.
+    """
     panel.set_title(title, loc="left", color=TEXT_COLOUR, fontsize=TITLE, fontweight="bold")
     panel.set_xlabel(labels.x, color=TEXT_COLOUR, fontsize=LABEL)
     panel.set_ylabel(labels.y, color=TEXT_COLOUR, fontsize=LABEL)
@@ -68,16 +75,20 @@ def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
 
 
 def draw_note(figure: Figure, note: str) -> None:
-    """Write a sentence instead of a chart that would be empty."""
+    """Write a sentence into an empty figure, instead of a chart without rows."""
     figure.set_size_inches(WIDTH, 0.5)
     figure.text(0.5, 0.5, note, ha="center", va="center", color=TEXT_COLOUR, fontsize=LABEL)
 
 
-# The formats of ticks, by the smallest unit that the ticks differ in: years, months, days, hours,
-# minutes, seconds.
+# Formats of dates, by the smallest unit in which the ticks of an axis differ: years, months, days,
+# hours, minutes, seconds.
+
+# The formats of the ticks.
 TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
-FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M:%S"]  # the first tick of a larger unit
-CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]  # the rest of the last tick
+# The formats of a tick at which a larger unit begins, such as the tick of January.
+FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M:%S"]
+# The formats of the text in the corner: the part of the last date that the ticks leave out.
+CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]
 
 # The number of ticks of each unit, from years to microseconds, that fit below a panel. The first
 # tuple is for a panel as wide as the picture, the second for a panel half as wide.
@@ -88,8 +99,8 @@ NARROW_TICKS = (6, 6, 4, 5, 5, 4, 3)
 def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) -> None:
     """Label the ticks of a time axis: few and short dates, or numbers.
 
-    The corner shows what the labels of dates leave out. A day has its month in its label, because
-    the corner could name only one month and an axis often begins in another.
+    The corner shows what the labels of dates leave out. The label of a day contains the month,
+    because the corner could name only one month, and an axis often begins in another month.
 
     Args:
         panel: the panel, or one of several panels that share the axis.
@@ -140,10 +151,15 @@ def show_dates(panel: Axes, least_ticks: int, most_ticks: Sequence[int]) -> None
 
 
 def show_numbers(axis: Axis, values: Iterable[Any], most_ticks: int = 9) -> None:
-    """Put few ticks at an axis: at whole numbers if all values are whole, so 4 and 5, not 4.2.
+    """Put few ticks at an axis of numbers. If all values are whole, the ticks are whole, too.
 
-    The labels are whole values, such as 10000004: by default matplotlib writes 4, and `+1e7` in a
-    corner.
+    A label shows the whole value, such as 10000004. By default matplotlib would write 4, and `+1e7`
+    in a corner.
+
+    Args:
+        axis: the axis.
+        values: the values along the axis, of which some may be None.
+        most_ticks: the largest number of ticks.
     """
     from matplotlib import rc_context
     from matplotlib.ticker import MaxNLocator, ScalarFormatter

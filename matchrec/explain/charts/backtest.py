@@ -1,7 +1,7 @@
 """`Backtest`, the result of `Query.backtest`: labelled incidents compared with matches.
 
-It has numbers and reasons as text, the incidents as a table, and a picture of both. `api.backtest`
-makes the DataFrames, `backtest_picture` draws.
+The result has numbers and reasons as text, the incidents as a table, and a picture of incidents and
+matches. `api.backtest` makes the two DataFrames of a `Backtest`, and `backtest_picture` draws them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-# The columns that are added to the labels: about the matches that hit them, and about the best
-# attempts at those that were missed.
+# The columns that `api.backtest` adds to the labels: about the matches that hit an incident, and
+# about the best attempt at an incident that was missed.
 MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
-# The number of reasons that are printed.
+# The largest number of reasons that are printed.
 MOST_REASONS = 10
 
-# The attributes of `Score`: the numbers of incidents, then of matches, and the shares.
+# The attributes of `Score`: the numbers of incidents and of matches, then the shares.
 SCORE_NUMBERS = (
     *("incidents", "hits", "hit_by_several", "misses"),
     *("matches", "matches_on_incidents", "false_alarms"),
@@ -41,7 +41,7 @@ SCORE_SHARES = ("recall", "precision", "f1")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Score:
-    """The numbers of incidents and matches, and how many of each overlap the others."""
+    """How many incidents are hit, how many matches hit an incident, and the shares of both."""
 
     # The number of incidents.
     incidents: int
@@ -55,7 +55,7 @@ class Score:
     matches_on_incidents: int
 
     def __repr__(self) -> str:
-        """Return all numbers, shares rounded to three digits."""
+        """Return all numbers, and the shares rounded to three digits."""
         numbers = [f"{name}={getattr(self, name)}" for name in SCORE_NUMBERS]
         for name in SCORE_SHARES:
             share = getattr(self, name)
@@ -96,9 +96,9 @@ class Score:
 class MissReason(NamedTuple):
     """A reason why the best attempts at missed incidents ended."""
 
-    # The number of incidents.
+    # The number of incidents whose best attempt ended for this reason, after the same variable.
     incidents: int
-    # The last variable to which these attempts mapped a row; None if they mapped none.
+    # The last variable to which these attempts mapped a row; None if they mapped no row.
     variable: str | None
     # The reason, as a sentence.
     reason: str
@@ -108,15 +108,15 @@ class MissReason(NamedTuple):
 class OutcomeGroup:
     """The incidents that have an outcome, a furthest variable and a reason in common.
 
-    Spark returns a row with these fields for each group. `Backtest` says what the
-    first three are.
+    Spark returns a row with these fields for each group. The first three are columns of
+    `Backtest.incidents`, see there.
     """
 
     outcome: str  # hit or miss
     furthest_variable: str | None
     reason: str | None  # None for a hit
-    incidents: int  # how many incidents the group has
-    hit_by_several: int  # how many of them several matches overlap
+    incidents: int  # the number of incidents of the group
+    hit_by_several: int  # the number of these incidents that several matches overlap
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,7 +230,7 @@ class Backtest(figures.PicturedText):
 
     @cached_property
     def _outcome_groups(self) -> list[OutcomeGroup]:
-        """The groups of incidents. Reading it for the first time runs a job."""
+        """The groups of incidents. The first time that they are read, a job runs."""
         from pyspark.sql.functions import expr
 
         groups = self.incidents.groupBy("outcome", "furthest_variable", "reason")
@@ -239,7 +239,7 @@ class Backtest(figures.PicturedText):
 
     @property
     def text(self) -> str:
-        """The figures, as `print` shows them."""
+        """The text that `print` shows: the numbers of the score, then the reasons for misses."""
         score = self.score
         several = ""
         if score.hit_by_several:
@@ -256,9 +256,9 @@ class Backtest(figures.PicturedText):
         ]
         if score.misses:
             lines.append("why the best attempts at the missed incidents stopped")
-            for count, variable, reason in self.reasons[:MOST_REASONS]:
+            for incident_count, variable, reason in self.reasons[:MOST_REASONS]:
                 after = "" if variable is None else f"after {variable}: "
-                lines.append(f"  {count:,} {after}{reason}")
+                lines.append(f"  {incident_count:,} {after}{reason}")
         return "\n".join(lines)
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
@@ -286,8 +286,12 @@ class Backtest(figures.PicturedText):
     def svg(self) -> str:
         """Return an SVG drawing: incidents as bands, matches as lines, one lane for each partition.
 
-        Lanes with missed incidents come first, then those with false alarms; at most 30 are drawn.
-        The ORDER BY column must have numbers, dates or instants. Needs matplotlib.
+        Lanes with missed incidents come first, then lanes with false alarms; at most 30 lanes are
+        drawn. Runs two jobs.
+
+        Raises:
+            MatchRecognizeError: matplotlib is not installed, or the values of the ORDER BY column
+                are neither numbers nor dates nor instants.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -349,7 +353,7 @@ class Backtest(figures.PicturedText):
         return draw_backtest(incidents, matches, labels)
 
     def __repr__(self) -> str:
-        """Return the columns of the labels that have the ends. Runs no job."""
+        """Return the names of the two columns with the ends of incidents. Runs no job."""
         return f"<Backtest of incidents in {', '.join(self.span_columns)}>"
 
 

@@ -35,26 +35,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-# The number of lanes that are drawn.
+# The largest number of lanes that are drawn.
 MOST_LANES = 30
 
-# The number of incidents that are drawn, and of matches.
+# The largest number of incidents that are drawn, and of matches.
 MOST_SPANS = 5000
 
-# The height of the band of an incident, as a part of its lane, and the width of the band's border,
-# in points. The band of an incident that begins and ends at the same time is only a border.
-BAND_HEIGHT, BORDER = 0.42, 2
+# The height of the band of an incident, as a share of the height of a lane.
+BAND_HEIGHT = 0.42
+
+# The width of the border of a band, in points. The band of an incident that begins and ends at the
+# same time is only a border.
+BORDER_WIDTH = 2
 
 # Heights in inches: of a lane, and of the axis and the legend together.
-LANE_HEIGHT, REST_HEIGHT = 0.45, 1.3
+LANE_HEIGHT = 0.45
+REST_HEIGHT = 1.3
 
 
 class DrawnSpan(NamedTuple):
     """An incident or a match in the picture. Spark returns a row with these fields."""
 
-    # The name of the partition; None for an incident that is about all partitions.
+    # The name of the partition; None for an incident that concerns all partitions.
     lane: str | None
-    # The values of the ORDER BY column. An incident without one has no beginning or no end.
+    # The values of the ORDER BY column at the beginning and the end. They are None for an incident
+    # without a beginning or without an end.
     begin: Any
     end: Any
     # Whether the incident is hit, or the match overlaps an incident.
@@ -63,27 +68,30 @@ class DrawnSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpanColumns:
-    """The columns of incidents or of matches that the picture needs."""
+    """The columns of incidents or of matches from which the picture is drawn."""
 
-    # The columns with the partition values, which name the lane.
+    # The names of the columns with the partition values, which name the lane.
     keys: tuple[str, ...]
-    # The columns with the beginning and the end.
+    # The names of the columns with the beginning and the end.
     begin: str
     end: str
-    # `DrawnSpan.overlaps` as SQL.
+    # SQL over the columns for `DrawnSpan.overlaps`.
     overlaps: str
 
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
         """Return at most MOST_SPANS rows as spans. Runs a job.
 
-        First come spans that overlap nothing, then the other lanes in the order of their names.
+        Spans that overlap nothing come first. Spans that are alike in this are in the order of the
+        names of their lanes.
 
         Args:
-            frame: the incidents or the matches.
+            frame: all incidents or all matches.
         """
         types = dict(frame.dtypes)
-        key_texts = ", ".join(write_series_name(quote_name(key), types[key]) for key in self.keys)
-        lane = f"concat_ws(', ', {key_texts})" if self.keys else "CAST(NULL AS STRING)"
+        lane = "CAST(NULL AS STRING)"
+        if self.keys:
+            key_texts = [write_series_name(quote_name(key), types[key]) for key in self.keys]
+            lane = f"concat_ws(', ', {', '.join(key_texts)})"
         # Numbers may be decimals, which matplotlib does not draw.
         is_number = name_comparable_type(types[self.begin]) == "number"
         template = "CAST({} AS DOUBLE)" if is_number else "{}"
@@ -97,8 +105,11 @@ class SpanColumns:
 def check_drawable(matches: DataFrame) -> None:
     """Check that the values of the ORDER BY column have positions on an axis. Runs no job.
 
+    Args:
+        matches: the DataFrame `Backtest.matches`.
+
     Raises:
-        MatchRecognizeError: they are neither numbers nor dates nor times.
+        MatchRecognizeError: the values are neither numbers nor dates nor times.
     """
     type_name = dict(matches.dtypes)["match_start"]
     if not has_positions(type_name):
@@ -106,7 +117,7 @@ def check_drawable(matches: DataFrame) -> None:
 
 
 class Mark(Enum):
-    """The meaning of a band or a line of the picture, with its entry in the legend."""
+    """The meaning of a band or a line of the picture. The value is its label in the legend."""
 
     HIT = "hit incident"
     MISS = "missed incident"
@@ -115,7 +126,7 @@ class Mark(Enum):
 
     @property
     def style(self) -> dict[str, Any]:
-        """The arguments of matplotlib for a band about an incident, or for a line about a match."""
+        """The arguments of matplotlib for the band of an incident or the line of a match."""
         return STYLES[self]
 
 
@@ -154,13 +165,15 @@ def draw_backtest(
 
     Args:
         incidents: the incidents.
-        matches: the matches. They have lanes, also if there is only one partition.
+        matches: the matches. Each of them has a lane; if there is only one partition, its name is
+            "".
         labels: the labels of the axes.
     """
     spans = (*incidents, *matches)
     ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
     lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
-    lane_positions = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
+    drawn_lanes = lanes[:MOST_LANES] or [""]  # without partitions, an empty lane
+    lane_positions = {lane: index for index, lane in enumerate(drawn_lanes)}
     lane_count = len(lane_positions)
     figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
     panel = figure.subplots()
@@ -180,14 +193,15 @@ def draw_backtest(
 def draw_incidents(
     panel: Axes, incidents: Sequence[DrawnSpan], lane_positions: dict[str, int], ends: Sequence[Any]
 ) -> None:
-    """Draw incidents as bands: in a lane, or over all lanes if they are about all partitions.
+    """Draw incidents as bands: in a lane, or over all lanes if they concern all partitions.
 
     Args:
-        panel: where to draw.
+        panel: the panel to draw on.
         incidents: the incidents.
-        lane_positions: the lanes that are drawn, with their positions from the top.
-        ends: the values at which incidents and matches begin and end. An incident without a
-            beginning or an end reaches to the first or the last of them.
+        lane_positions: the lanes that are drawn, with their positions from the top, from 0.
+        ends: the values at which incidents and matches begin and end. The band of an incident
+            without a beginning starts at the smallest value, and the band of an incident without
+            an end extends to the largest value.
     """
     # If no incident has an end and there is no match, a band covers an axis without numbers.
     first, last = (min(ends), max(ends)) if ends else (0, 1)
@@ -196,14 +210,20 @@ def draw_incidents(
         end = last if incident.end is None else incident.end
         style = choose_incident_mark(incident).style
         if incident.lane is None:
-            panel.axvspan(begin, end, alpha=0.3, linewidth=BORDER, **style)
+            panel.axvspan(begin, end, alpha=0.3, linewidth=BORDER_WIDTH, **style)
         elif incident.lane in lane_positions:
             y = lane_positions[incident.lane]
-            panel.barh(y, end - begin, BAND_HEIGHT, left=begin, linewidth=BORDER, **style)
+            panel.barh(y, end - begin, BAND_HEIGHT, left=begin, linewidth=BORDER_WIDTH, **style)
 
 
 def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict[str, int]) -> None:
-    """Draw matches as lines with points at both ends, see `draw_incidents`."""
+    """Draw matches as lines with points at both ends.
+
+    Args:
+        panel: the panel to draw on.
+        matches: the matches.
+        lane_positions: the lanes that are drawn, see `draw_incidents`.
+    """
     for match in matches:
         if match.lane in lane_positions:
             y = lane_positions[match.lane]
@@ -215,7 +235,7 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden_lanes: int) -> 
 
     Args:
         figure: the figure.
-        marks: the marks that are drawn. If nothing is drawn, all are explained.
+        marks: the marks that are drawn. If it is empty, the legend explains all marks.
         hidden_lanes: how many partitions are not drawn.
     """
     from matplotlib.lines import Line2D

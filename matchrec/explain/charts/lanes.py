@@ -3,7 +3,7 @@
              home    cart    pay
     user 1    o       o-------o       the points of a match are joined
 
-A text that would overlap with another one is below its point, or is left out. `lines` draws series
+A text that would overlap with another text is below its point, or is left out. `lines` draws series
 of numbers.
 """
 
@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# How many characters of a text a lane shows.
+# The largest number of characters of a text that a lane shows.
 MOST_TEXT = 16
 
 # The width of a character of a text, and the gap between two texts, in points.
-CHARACTER_WIDTH, TEXT_GAP = 5.2, 3
+CHARACTER_WIDTH = 5.2
+TEXT_GAP = 3
 
 # How far a text is above or below its point, in points.
 TEXT_OFFSET = 6
@@ -49,14 +50,17 @@ TEXT_OFFSET = 6
 # The height of the band around the points of a match, in points.
 BAND_HEIGHT = 15
 
-# The part of a lane that is free before its first and after its last row.
+# The free space before the first row and after the last row of the lanes, as a share of the width
+# between these rows.
 MARGIN = 0.05
 
 # The heights in inches: of a lane, and of the legend and the axis together.
-LANE_HEIGHT, REST_HEIGHT = 0.6, 0.9
+LANE_HEIGHT = 0.6
+REST_HEIGHT = 0.9
 
 # The widths in points: of a character of a lane's name, and of everything else beside the lanes.
-NAME_CHARACTER_WIDTH, REST_WIDTH = 6.5, 64
+NAME_CHARACTER_WIDTH = 6.5
+REST_WIDTH = 64
 
 # How many characters of the label of the y axis fit beside a lane.
 LABEL_CHARACTERS_PER_LANE = 9
@@ -73,10 +77,11 @@ def draw_lanes(
 
     Args:
         figure: an empty figure.
-        series: the name of each series, and the series.
-        spans: the matches.
+        series: the series, by their names.
+        spans: the matches in these series.
         labels: the labels of the axes.
-        other_times: times at which the caller draws something on the lanes, too.
+        other_times: times at which the caller draws further things on the lanes. The time axis
+            covers these times, too.
     """
     if not series:
         draw_note(figure, NO_ROWS)
@@ -106,10 +111,10 @@ def draw_lanes(
 class TimeAxis:
     """The time axis of all lanes."""
 
-    # The first and the last time.
+    # The first and the last time: both are dates, date-times or numbers.
     first: Any
     last: Any
-    # The width between these times in points.
+    # The distance between these times on the axis, in points.
     width: float
 
     def find_position(self, time: Any) -> float:
@@ -120,10 +125,10 @@ class TimeAxis:
 
 
 def measure_lane_width(names: Sequence[str]) -> float:
-    """Return the width between the first and the last time in points.
+    """Return the distance between the first and the last time on a lane, in points.
 
     Args:
-        names: the names of the lanes, which take space beside them.
+        names: the names of the lanes, which take space at the left.
     """
     name_width = NAME_CHARACTER_WIDTH * max(map(len, names))
     return (POINTS_PER_INCH * WIDTH - name_width - REST_WIDTH) / (1 + 2 * MARGIN)
@@ -134,14 +139,15 @@ def draw_lane(
 ) -> set[Any]:
     """Draw the points of a series on its lane, its matches, and the texts that fit.
 
-    Return the times of the rows of the matches.
-
     Args:
-        panel: where to draw.
-        lane: the number of the lane, from 0.
-        points: the rows.
+        panel: the panel to draw on.
+        lane: the number of the lane, from 0, which is also its y.
+        points: the rows of the series.
         spans: the matches in these rows.
         axis: the time axis.
+
+    Returns:
+        The times of the rows that belong to a match.
     """
     panel.scatter(points.times, [lane] * len(points.times), color=FAINT_COLOUR, zorder=2)
     matched_times: set[Any] = set()
@@ -157,9 +163,9 @@ class LaneText:
 
     # The time of the row.
     time: Any
-    # The text, shortened.
+    # The text, shortened to MOST_TEXT characters.
     text: str
-    # Whether the text is above the point of the row. Otherwise it is below.
+    # Whether the text is above the point of the row. If not, the text is below the point.
     is_above: bool
 
 
@@ -190,11 +196,12 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
         axis: the time axis.
     """
     chosen: list[LaneText] = []
-    # The left and the right end in points of each chosen text.
+    # The left and the right end in points of each text that is chosen above or below the points.
     intervals_above: list[tuple[float, float]] = []
     intervals_below: list[tuple[float, float]] = []
     rows = list(zip(points.times, points.values, strict=True))
-    for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
+    matched_rows_first = sorted(rows, key=lambda row: row[0] not in matched_times)
+    for time, value in matched_rows_first:
         text = shorten(str(value), MOST_TEXT)
         middle = axis.find_position(time)
         half_width = (CHARACTER_WIDTH * len(text) + TEXT_GAP) / 2
@@ -208,17 +215,27 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
 
 
 def is_free(intervals: Sequence[tuple[float, float]], left: float, right: float) -> bool:
-    """Return whether no interval overlaps with the one from left to right."""
+    """Return whether the interval from `left` to `right` overlaps with none of some intervals."""
     return all(right <= begin or end <= left for begin, end in intervals)
 
 
 def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[Any]:
-    """Draw the rows of a match on its lane, joined over a band, and return their times."""
+    """Draw the rows of a match on a lane: points that are joined by a line, over a band.
+
+    Args:
+        panel: the panel to draw on.
+        lane: the number of the lane, from 0, which is also its y.
+        points: the rows of the lane.
+        span: the match.
+
+    Returns:
+        The times of the rows that belong to the match.
+    """
     times = [
         time
-        for time, may_match in zip(points.times, points.matched, strict=True)
+        for time, may_match in zip(points.times, points.may_match, strict=True)
         if may_match and span.first <= time <= span.last
-        if not span.rows or time in span.rows
+        if not span.row_times or time in span.row_times
     ]
     if times:
         lanes = [lane] * len(times)

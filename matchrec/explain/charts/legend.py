@@ -1,4 +1,4 @@
-"""The legend of a picture of matches, and the note instead of a picture without rows."""
+"""The legend of a picture of matches, and the text that a picture without rows shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matchrec.explain.pictures.figures import FAINT_COLOUR, MATCH_COLOUR, TEXT_C
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# The note that is drawn instead of a picture without rows.
+# The text that is drawn if there are no rows.
 NO_ROWS = "There are no rows to draw."
 
 
@@ -19,9 +19,9 @@ def draw_legend(figure: Figure, *, match_form: str, other_form: str, has_others:
 
     Args:
         figure: the figure.
-        match_form: how a match is drawn, as matplotlib writes it: `-` is a line, `o` a point, `o-`
-            both.
-        other_form: how other rows are drawn.
+        match_form: how a match is drawn, in the notation of matplotlib: `-` is a line, `o` a point,
+            `o-` both.
+        other_form: how other rows are drawn, in the same notation.
         has_others: whether there is a row that is in no match.
     """
     from matplotlib.lines import Line2D

@@ -1,4 +1,4 @@
-"""Draw series of numbers: a panel with a line for each series, on which matches are coloured.
+"""Draw series of numbers: each series is a line in its own panel, on which matches are coloured.
 
 `lanes` draws series of texts.
 """
@@ -31,15 +31,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The heights in inches: of a panel, and of the legend and the axis together.
-PANEL_HEIGHT, REST_HEIGHT = 2.2, 0.5
+PANEL_HEIGHT = 2.2
+REST_HEIGHT = 0.5
+
+# A match is short if the series is at least this many times as long.
+TIMES_AS_LONG = 50
 
 # How much wider the band of a short match is than the match, in points, so that the band of one row
-# among many can be seen. A match is short if the series is this many times as long.
-BAND_BORDER, TIMES_AS_LONG = 3, 50
+# among many can be seen.
+BAND_BORDER = 3
 
-# How many characters fit: in a title or below the x axis of a narrow panel, in the title of a wide
+# How many characters fit in the title of a narrow panel or below its x axis, in the title of a wide
 # panel, and beside the y axis.
-MOST_NARROW, MOST_WIDE_TITLE, MOST_Y_LABEL = 12, 56, 18
+MOST_NARROW = 12
+MOST_WIDE_TITLE = 56
+MOST_Y_LABEL = 18
 
 
 def draw_lines(
@@ -87,9 +93,14 @@ def draw_lines(
 
 
 def has_row_outside(line: Series, spans: Iterable[MatchSpan]) -> bool:
-    """Return whether a row of a series is before, between or after its matches."""
+    """Return whether a row of a series is in no match of the series.
+
+    Args:
+        line: the rows, in order of time.
+        spans: the matches of the series, in any order.
+    """
     ordered_spans = deque(sorted(spans, key=lambda span: span.first))
-    latest_end = None
+    latest_end = None  # of the matches that begin at the row or before it
     for time, value in zip(line.times, line.values, strict=True):
         while ordered_spans and ordered_spans[0].first <= time:
             end = ordered_spans.popleft().last
@@ -117,30 +128,34 @@ def is_short(span: MatchSpan, line: Series) -> bool:
     """Return whether a match is so short that its band could hardly be seen."""
     if not line.times:
         return True
-    is_part: bool = TIMES_AS_LONG * (span.last - span.first) <= line.times[-1] - line.times[0]
-    return is_part
+    is_small_part: bool = TIMES_AS_LONG * (span.last - span.first) <= line.times[-1] - line.times[0]
+    return is_small_part
 
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
-    """Draw a line, and over it each match in colour, with points for its rows if they are known.
+    """Draw a series as a line, and on the line each match in colour, over a band.
+
+    Points mark the rows of a match, if these are known.
 
     Args:
-        panel: where to draw.
-        line: the rows.
+        panel: the panel to draw on.
+        line: the rows of the series.
         spans: the matches in these rows.
     """
     # A line of one row cannot be seen, so it has a point.
     marker = "." if len(line.times) == 1 else None
     panel.plot(line.times, line.values, color=FAINT_COLOUR, linewidth=1.2, marker=marker, zorder=1)
     for span in spans:
-        first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
-        times, values = line.times[first:last], line.values[first:last]
+        begin = bisect_left(line.times, span.first)
+        end = bisect_right(line.times, span.last)
+        times = line.times[begin:end]
+        values = line.values[begin:end]
         band: Any = {"color": MATCH_BAND_COLOUR, "zorder": 0, "gid": span.id}
         border = BAND_BORDER if is_short(span, line) else 0
         panel.axvspan(span.first, span.last, linewidth=border, **band)
         panel.plot(times, values, color=MATCH_COLOUR, linewidth=2.2)
         # A match of one row has no line, so it always has a large point.
-        point_times = set(span.rows) if len(times) > 1 else set(times)
+        point_times = set(span.row_times) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
-        marker = "." if len(times) > 1 else "o"
-        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCH_COLOUR)
+        match_marker = "." if len(times) > 1 else "o"
+        panel.plot([x for x, _ in points], [y for _, y in points], match_marker, color=MATCH_COLOUR)

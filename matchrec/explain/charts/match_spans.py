@@ -1,6 +1,7 @@
-"""Write SQL that finds out from the result of a query where its matches are along the time axis.
+"""Write SQL that finds the span of each match along the time axis, from the result of a query.
 
-The columns that say it are those that the user names, or else the first of these forms:
+The span is read from the columns that the user names. Without these, the result has the span in the
+first of these forms:
 
     arrays of events             a field of the events is x: from the least to the greatest x
     first_..., last_...          two columns of the type of x; or start and end, from and to
@@ -24,16 +25,16 @@ from matchrec.explain.charts.columns import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The words with which the names of the columns of a match's first and last x begin.
-PAIRS = (("first", "last"), ("start", "end"), ("begin", "end"), ("from", "to"))
+# The names of the columns with the first and the last x of a match begin with the words of a pair.
+END_WORDS = (("first", "last"), ("start", "end"), ("begin", "end"), ("from", "to"))
 
 # The names of a column with the number of the match, in the order in which they are tried.
-MATCH_NUMBERS = ("match_number", "match_num", "match_no", "match")
+NUMBER_COLUMNS = ("match_number", "match_num", "match_no", "match")
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSpanSql:
-    """A writer of SQL over `{matches}` with the span of each match."""
+    """A writer of SQL over `{matches}` that returns the span of each match."""
 
     # The result of the query.
     matches: DataFrame
@@ -42,37 +43,33 @@ class MatchSpanSql:
     x_type: str
     # The column with the name of the series; None if there is one series.
     by: str | None
-    # The columns with the times of the first and of the last row, if the user names them.
+    # The columns with the times of the first and of the last row; None if the user does not name
+    # them.
     between: tuple[str, str] | None
-    # The column with the number of the match, if the user names it.
+    # The column with the number of the match; None if the user does not name it.
     match: str | None
 
     def write(self) -> str:
-        """Return SQL with the columns series, first, last and rows of each match.
+        """Return SQL that returns the columns series, first, last and rows of each match.
 
-        `rows` is an array of the times of all its rows, or NULL if they are not known. Empty
-        matches are left out.
+        `rows` is an array of the times of all rows of the match, or NULL if they are not known.
+        Empty matches are left out.
 
         Raises:
-            MatchRecognizePlanError: no columns say where a match is.
+            MatchRecognizePlanError: a column that the user names is missing, or no columns say
+                where a match is.
         """
         spans = self.write_spans()
         return f"SELECT * FROM ({spans}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
     def write_spans(self) -> str:
-        """Return SQL with the values of these columns, also for empty matches, whose first is NULL.
+        """Return SQL like `write`, but with unnamed columns and with empty matches.
 
-        Raises:
-            MatchRecognizePlanError: no columns say where a match is.
+        The first x of an empty match is NULL. Raises the same errors as `write`.
         """
         if self.between is not None:
-            first, last = self.between
-            return self.write_spans_from_ends(
-                (
-                    find_column(self.matches, "between", first),
-                    find_column(self.matches, "between", last),
-                )
-            )
+            first, last = (find_column(self.matches, "between", name) for name in self.between)
+            return self.write_spans_from_end_columns(first, last)
         if self.match is None:
             event_columns = [
                 column
@@ -81,20 +78,20 @@ class MatchSpanSql:
             ]
             if event_columns:
                 return self.write_spans_from_events(event_columns)
-            ends = self.find_ends()
-            if ends is not None:
-                return self.write_spans_from_ends(ends)
+            end_columns = self.find_end_columns()
+            if end_columns is not None:
+                return self.write_spans_from_end_columns(*end_columns)
         return self.write_spans_from_rows()
 
     def write_series_of_match(self, event_column: str | None = None) -> str:
         """Return SQL for the name of a match's series.
 
         Args:
-            event_column: the column with the events of a match, whose first event has the name if
-                no column of the matches has it.
+            event_column: a column with an array of the events of a match; None if the result has
+                none. If the matches have no column `by`, the first event has the name.
 
         Raises:
-            MatchRecognizePlanError: neither has the name.
+            MatchRecognizePlanError: neither the matches nor their events have a column `by`.
         """
         if self.by is None:
             return "''"
@@ -110,7 +107,7 @@ class MatchSpanSql:
         raise errors.series_column_missing(name=self.by)
 
     @property
-    def columns_like_x(self) -> list[str]:
+    def comparable_columns(self) -> list[str]:
         """The columns of the matches whose values can be compared with x."""
         comparable_type = name_comparable_type(self.x_type)
         return [
@@ -119,28 +116,34 @@ class MatchSpanSql:
             if name_comparable_type(type_name) == comparable_type
         ]
 
-    def find_ends(self) -> tuple[str, str] | None:
-        """Return the columns of the first and of the last x of a match, as their names say.
+    def find_end_columns(self) -> tuple[str, str] | None:
+        """Return the columns whose names say that they have the first and the last x of a match.
 
-        None if there is not exactly one column for each word of a pair.
+        None if no pair of words has exactly one column for each of its words.
         """
-        for first_word, last_word in PAIRS:
-            first_columns = [name for name in self.columns_like_x if begins(name, first_word)]
-            last_columns = [name for name in self.columns_like_x if begins(name, last_word)]
+        for first_word, last_word in END_WORDS:
+            first_columns = [name for name in self.comparable_columns if begins(name, first_word)]
+            last_columns = [name for name in self.comparable_columns if begins(name, last_word)]
             if len(first_columns) == 1 and len(last_columns) == 1:
                 return first_columns[0], last_columns[0]
         return None
 
-    def write_spans_from_ends(self, ends: tuple[str, str]) -> str:
-        """Return SQL of `write_spans` if each row is a match from one column to another."""
-        first, last = (f"CAST({write_column_name(end)} AS {self.x_type})" for end in ends)
+    def write_spans_from_end_columns(self, first_column: str, last_column: str) -> str:
+        """Return the SQL of `write_spans` if each row is a match, and two columns have its ends.
+
+        Args:
+            first_column: the column with the x of the first row.
+            last_column: the column with the x of the last row.
+        """
+        first = f"CAST({write_column_name(first_column)} AS {self.x_type})"
+        last = f"CAST({write_column_name(last_column)} AS {self.x_type})"
         return f"SELECT {self.write_series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
 
     def write_spans_from_events(self, event_columns: Sequence[str]) -> str:
-        """Return SQL of `write_spans` if each row is a match.
+        """Return the SQL of `write_spans` if each row is a match with arrays of its events.
 
         Args:
-            event_columns: the columns with arrays of its events.
+            event_columns: the columns with these arrays, at least one.
         """
         read_x = f"e -> CAST(e.{write_column_name(self.x)} AS {self.x_type})"
         times = ", ".join(
@@ -151,19 +154,19 @@ class MatchSpanSql:
         return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
 
     def write_spans_from_rows(self) -> str:
-        """Return SQL of `write_spans` if each row is a row of a match, with the match's number.
+        """Return the SQL of `write_spans` if each row is a row of a match, with the match's number.
 
         Raises:
-            MatchRecognizePlanError: there is no column with the number, or with x.
+            MatchRecognizePlanError: there is no column with the number, or no column x.
         """
         columns_by_name = {
             column.lower(): write_column_name(column) for column in self.matches.columns
         }
-        number_names = [self.match.lower()] if self.match else MATCH_NUMBERS
+        number_names = [self.match.lower()] if self.match else NUMBER_COLUMNS
         number_columns = [columns_by_name[name] for name in number_names if name in columns_by_name]
         x = columns_by_name.get(self.x.lower())
         if not number_columns or x is None:
-            raise errors.no_match_columns(x=self.x, candidates=self.columns_like_x)
+            raise errors.no_match_columns(x=self.x, candidates=self.comparable_columns)
         columns = f"{self.write_series_of_match()} AS series, {number_columns[0]} AS number"
         rows = f"SELECT {columns}, CAST({x} AS {self.x_type}) AS x FROM {{matches}}"
         matches = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
@@ -180,9 +183,9 @@ def begins(name: str, word: str) -> bool:
 
 
 def find_event_fields(matches: DataFrame, column: str) -> dict[str, str]:
-    """Return the names of the fields of the events in a column, in lower case, with their types.
+    """Return the type of each field of the events in a column, by the field's name in lower case.
 
-    Empty if the column is not an array of structs.
+    The result is empty if the column is not an array of structs.
     """
     data_type: Any = matches.schema[column].dataType
     fields = getattr(getattr(data_type, "elementType", None), "fields", ())

@@ -1,7 +1,7 @@
 """`Plot`, the result of `Query.plot`: a picture of matches over the rows in which they were found.
 
-Numbers are drawn as lines (`lines`), texts as points on lanes (`lanes`), one page of series at a
-time.
+`lines` draws numbers as lines, and `lanes` draws texts as points on lanes. A picture has one page
+of series.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
-from matchrec.explain.charts.axes import WIDTH, AxisLabels
+from matchrec.explain.charts.axes import SMALL, WIDTH, AxisLabels
 from matchrec.explain.charts.lanes import draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, Page
@@ -29,6 +29,10 @@ from matchrec.explain.pictures.figures import (
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+# The resolution of a PNG file, which is sharper than a picture in a notebook.
+FILE_DOTS_PER_INCH = 130
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +85,7 @@ class Plot:
         """
         check_picture_format(Path(path))
         with keep_texts():
-            self._figure.savefig(path, dpi=130)
+            self._figure.savefig(path, dpi=FILE_DOTS_PER_INCH)
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib, for example to change its size.
@@ -119,32 +123,33 @@ class Plot:
         """
         matches = show_count(len(self._page.spans), "match", "matches")
         counts = f"{matches} in {len(self._page.series)} series"
-        return f"{counts}, page {self._page.number} of {self._page.pages}"
+        return f"{counts}, page {self._page.number} of {self._page.page_count}"
 
 
 def plot(source: ChartSource, page: int, panels: int) -> Plot:
-    """Draw a page: see `Query.plot`. Runs jobs.
+    """Draw one page of the series and matches of a chart, as `Query.plot` returns it. Runs jobs.
 
     Args:
         source: the rows and the matches.
         page: the number of the page, from 1.
-        panels: how many series a page has: panels with lines, or lanes if values are not numbers.
+        panels: the largest number of series on a page: panels with lines, or lanes if the values
+            are not numbers.
 
     Raises:
-        MatchRecognizeError: matplotlib is missing, or a column or the page does not exist.
+        MatchRecognizeError: matplotlib is not installed, or a column or the page does not exist.
     """
     check_matplotlib()  # before any job runs
     drawn_page = source.read_page(page, panels)
-    figure = make_figure(WIDTH, 1)  # it is made higher when the number of series is known
+    figure = make_figure(WIDTH, 1)  # the drawing function below sets the height
     labels = AxisLabels(source.x, source.y, source.by or "")
-    draw = draw_lines if source.is_measured else draw_lanes
+    draw = draw_lines if source.has_numbers else draw_lanes
     with keep_texts():
         draw(figure, drawn_page.series, drawn_page.spans, labels)
     notes = []
-    if drawn_page.pages > 1:
-        notes.append(f"page {page} of {drawn_page.pages}")
-    if not drawn_page.all_matches:
+    if drawn_page.page_count > 1:
+        notes.append(f"page {page} of {drawn_page.page_count}")
+    if not drawn_page.has_all_matches:
         notes.append(f"the first {MOST_MATCHES} matches")
     if notes:
-        figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=9)
+        figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=SMALL)
     return Plot(figure, drawn_page)

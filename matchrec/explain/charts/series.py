@@ -1,7 +1,7 @@
 """Read the series and the matches of a page of a chart.
 
-Spark divides the rows into series, leaves out rows that a picture cannot show, and finds out where
-the matches are (`match_spans`). Only what is drawn is collected.
+Spark divides the rows into series, leaves out rows that a picture cannot show, and finds the spans
+of matches by SQL from `match_spans`. Only what is drawn is collected.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Series:
     times: Sequence[Any]
     # The number or the text of each row: its value on the y axis.
     values: Sequence[Any]
-    # For each row, whether a match from before to after it may contain it.
-    matched: Sequence[bool]
+    # For each row, whether it may belong to a match whose span contains its time.
+    may_match: Sequence[bool]
 
 
 def collect_times(series: Mapping[str, Series]) -> list[Any]:
@@ -50,13 +50,13 @@ def collect_times(series: Mapping[str, Series]) -> list[Any]:
 class MatchSpan:
     """The span of a match along the time axis."""
 
-    # The name of the series; None for all series.
+    # The name of the series; None if the match is drawn in all series.
     series: str | None
-    # The times of its first and its last row.
+    # The times of the first and of the last row of the match.
     first: Any
     last: Any
-    # The times of all its rows; empty if they are not known.
-    rows: tuple[Any, ...] = ()
+    # The times of all rows of the match, sorted; empty if they are not known.
+    row_times: tuple[Any, ...] = ()
 
     @property
     def id(self) -> str:
@@ -71,11 +71,11 @@ class MatchSpan:
 # The number of columns of pixels of a picture. In each of them a series has at most four rows.
 PIXEL_COLUMNS = 1000
 
-# The number of matches that a page shows.
+# The largest number of matches that a page shows.
 MOST_MATCHES = 5000
 
-# SQL for the position of x on the axis, as a number, by the type of x. Numbers are their own
-# positions.
+# SQL for the position of x on the axis, as a number, by the type of x. Numbers are missing here: a
+# number is its own position.
 POSITIONS = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIMESTAMP))"}
 
 
@@ -85,21 +85,21 @@ class Page:
 
     # The series, by their names.
     series: dict[str, Series]
-    # The matches.
+    # The matches in these series, by time, at most MOST_MATCHES.
     spans: tuple[MatchSpan, ...]
     # The number of the page, from 1.
     number: int
-    # The number of pages.
-    pages: int
-    # Whether `spans` has all matches of these series. It has at most MOST_MATCHES.
-    all_matches: bool
+    # The number of pages of the chart.
+    page_count: int
+    # Whether `spans` has all matches in these series.
+    has_all_matches: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ChartSource:
     """The rows and matches of a chart, and the columns that the user has named."""
 
-    # The result of the query.
+    # The result of the query, from which the spans of matches are read.
     matches: DataFrame
     # The rows that are drawn.
     data: DataFrame
@@ -109,55 +109,60 @@ class ChartSource:
     y: str
     # The column of the rows with the name of the series; None if there is one series.
     by: str | None = None
-    # The columns of the matches with the times of the first and of the last row, if named.
+    # The columns of the matches with the times of the first and of the last row; None if the user
+    # has not named them.
     between: tuple[str, str] | None = None
-    # The column of the matches with the number of the match, if named.
+    # The column of the matches with the number of the match; None if the user has not named it.
     match: str | None = None
 
     @property
     def x_type(self) -> str:
-        """The type of x as it is drawn. Instants are drawn in the session's time zone."""
+        """The type of x as it is drawn. Instants are drawn in the session's time zone.
+
+        Raises:
+            MatchRecognizePlanError: there is no column `x`, or its values have no positions.
+        """
         type_name = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
         if not has_positions(type_name):
             raise errors.wrong_axis_type(name=self.x, type_name=type_name)
         return "timestamp_ntz" if type_name == "timestamp" else type_name
 
     @property
-    def is_measured(self) -> bool:
-        """Return whether y is a number, drawn as a line. Anything else is text on a lane."""
+    def has_numbers(self) -> bool:
+        """Return whether y is a number, drawn as a line. Other values are texts, drawn on lanes."""
         column = find_column(self.data, "y", self.y)
         return name_comparable_type(dict(self.data.dtypes)[column]) == "number"
 
     @property
-    def rows(self) -> str:
-        """SQL over `{data}` with the columns series, x and y of each row.
+    def rows_sql(self) -> str:
+        """SQL over `{data}` that returns the columns series, x and y of each row.
 
-        Rows without x or y are left out, and rows whose x is infinite or NaN.
+        The SQL leaves out rows without x or y, and rows whose x is infinite or NaN.
         """
         x = write_column_name(find_column(self.data, "x", self.x))
         y = write_column_name(find_column(self.data, "y", self.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
-        value = number if self.is_measured else f"CAST({y} AS STRING)"
-        columns = f"{self.series} AS series, CAST({x} AS {self.x_type}) AS x, {value} AS y"
+        value = number if self.has_numbers else f"CAST({y} AS STRING)"
+        columns = f"{self.series_sql} AS series, CAST({x} AS {self.x_type}) AS x, {value} AS y"
         is_on_axis = "abs(x) < DOUBLE('Infinity')" if self.x_type in FLOATS else "x IS NOT NULL"
         rows = f"SELECT {columns} FROM {{data}}"
         return f"SELECT * FROM ({rows}) WHERE {is_on_axis} AND y IS NOT NULL"
 
     @property
-    def series(self) -> str:
-        """SQL for the name of a row's series."""
+    def series_sql(self) -> str:
+        """SQL for the name of the series of a row: '' if there is one series."""
         if self.by is None:
             return "''"
         by = find_column(self.data, "by", self.by)
         return write_series_name(write_column_name(by), dict(self.data.dtypes)[by])
 
     @property
-    def match_spans(self) -> str:
-        """SQL over `{matches}`, see `MatchSpanSql.write`."""
-        spans = MatchSpanSql(
+    def spans_sql(self) -> str:
+        """SQL over `{matches}` that returns the span of each match, see `MatchSpanSql.write`."""
+        writer = MatchSpanSql(
             self.matches, self.x, self.x_type, self.by, between=self.between, match=self.match
         )
-        return spans.write()
+        return writer.write()
 
     def run_sql(self, text: str) -> DataFrame:
         """Return the DataFrame of SQL over `{data}` and `{matches}`."""
@@ -170,68 +175,70 @@ class ChartSource:
 
         Args:
             number: the number of the page, from 1.
-            size: how many series a page has.
+            size: the largest number of series on a page.
 
         Raises:
-            MatchRecognizePlanError: there is no such page or column, or nothing says where a match
-                is.
+            MatchRecognizePlanError: there is no such page or column, or no columns of the result
+                say where a match is.
         """
-        rows, matches = self.rows, self.match_spans
-        names = self.read_series_names(matches) or self.read_series_names(rows)
-        pages = max(1, ceil(len(names) / size))
-        if not 1 <= number <= pages:
-            raise errors.unknown_plot_page(page=number, pages=pages)
+        rows_sql = self.rows_sql
+        spans_sql = self.spans_sql
+        names = self.read_series_names(spans_sql) or self.read_series_names(rows_sql)
+        page_count = max(1, ceil(len(names) / size))
+        if not 1 <= number <= page_count:
+            raise errors.unknown_plot_page(page=number, pages=page_count)
         page_names = names[(number - 1) * size : number * size]
-        spans = self.read_spans(matches, page_names)
+        spans = self.read_spans(spans_sql, page_names)
         return Page(
-            series=self.read_thinned_series(rows, page_names),
+            series=self.read_thinned_series(rows_sql, page_names),
             spans=spans[:MOST_MATCHES],
             number=number,
-            pages=pages,
-            all_matches=len(spans) <= MOST_MATCHES,
+            page_count=page_count,
+            has_all_matches=len(spans) <= MOST_MATCHES,
         )
 
-    def read_series_names(self, rows: str) -> list[str]:
+    def read_series_names(self, source_sql: str) -> list[str]:
         """Return the names of the series of some rows or matches, sorted. Runs a job.
 
         Args:
-            rows: SQL with a column `series`.
+            source_sql: SQL of the rows or matches, which have a column `series`.
         """
-        name_rows = self.run_sql(f"SELECT DISTINCT series FROM ({rows})").collect()
+        name_rows = self.run_sql(f"SELECT DISTINCT series FROM ({source_sql})").collect()
         return sorted((row.series for row in name_rows), key=make_sort_key)
 
-    def read_spans(self, matches: str, names: Sequence[str]) -> tuple[MatchSpan, ...]:
+    def read_spans(self, spans_sql: str, names: Sequence[str]) -> tuple[MatchSpan, ...]:
         """Return the matches of some series, by time. Runs a job.
 
-        At most one more than a page shows, so that the caller knows whether some are missing.
+        At most one match more than a page shows is returned, so that the caller knows whether some
+        are missing.
 
         Args:
-            matches: `match_spans`.
+            spans_sql: the SQL `self.spans_sql`, which takes time to write.
             names: the names of the series.
         """
-        text = f"SELECT * FROM ({matches}) WHERE {write_series_test(names)} ORDER BY first, last"
+        text = f"SELECT * FROM ({spans_sql}) WHERE {write_series_test(names)} ORDER BY first, last"
         rows = self.run_sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect()
         return tuple(
-            MatchSpan(row.series, row.first, row.last, rows=tuple(sorted(row.rows or ())))
+            MatchSpan(row.series, row.first, row.last, row_times=tuple(sorted(row.rows or ())))
             for row in rows
         )
 
-    def read_thinned_series(self, rows: str, names: Sequence[str]) -> dict[str, Series]:
+    def read_thinned_series(self, rows_sql: str, names: Sequence[str]) -> dict[str, Series]:
         """Return some series with only the rows that a picture can show. Runs two jobs.
 
-        In each column of pixels these are the first, the last, the lowest and the highest row.
+        These are the first, the last, the lowest and the highest row in each column of pixels.
 
         Args:
-            rows: SQL of `rows`.
+            rows_sql: the SQL `self.rows_sql`, which takes time to write.
             names: the names of the series.
         """
         position = POSITIONS.get(self.x_type, "CAST(x AS DOUBLE)")
         positioned_rows = (
-            f"SELECT *, {position} AS position FROM ({rows}) WHERE {write_series_test(names)}"
+            f"SELECT *, {position} AS position FROM ({rows_sql}) WHERE {write_series_test(names)}"
         )
         ends = self.run_sql(f"SELECT min(position), max(position) FROM ({positioned_rows})")
-        least, most = ends.collect()[0]
-        pixel_column = write_pixel_column(least or 0, most or 0)
+        first_position, last_position = ends.collect()[0]  # both are NULL if there are no rows
+        pixel_column = write_pixel_column(first_position or 0, last_position or 0)
         shown_rows = "min(row), max(row), min_by(row, y), max_by(row, y)"
         query = f"""SELECT series, inline(array_sort(array_distinct(shown_rows))) FROM (
             SELECT series, array({shown_rows}) AS shown_rows
@@ -240,28 +247,29 @@ class ChartSource:
             GROUP BY series, pixel_column)"""
         times: dict[str, list[Any]] = {name: [] for name in names}
         values: dict[str, list[Any]] = {name: [] for name in names}
-        for series, x, y in sorted(self.run_sql(query).collect(), key=lambda row: row[1]):
-            times[series].append(x)
-            values[series].append(y)
+        for name, x, y in sorted(self.run_sql(query).collect(), key=lambda row: row[1]):
+            times[name].append(x)
+            values[name].append(y)
         return {
-            name: Series(times[name], values[name], matched=[True] * len(times[name]))
+            name: Series(times[name], values[name], may_match=[True] * len(times[name]))
             for name in names
         }
 
 
-def write_pixel_column(least: float, most: float) -> str:
-    """Return SQL for the number of the column of pixels at a position, from 0.
+def write_pixel_column(left: float, right: float) -> str:
+    """Return SQL for the number, from 0, of the column of pixels at a column `position`.
 
-    It is NULL for a position that is not between `least` and `most`, such as NaN.
+    The number is NULL for a position that is not between `left` and `right`, such as NaN.
 
     Args:
-        least: the position at the left edge of the picture.
-        most: the position at its right edge.
+        left: the position at the left edge of the picture.
+        right: the position at the right edge.
     """
-    pixel_width = (most - least) / PIXEL_COLUMNS or 1
-    first, last = write_number_literal(least), write_number_literal(most)
-    distance = f"(position - {first}) / {write_number_literal(pixel_width)}"
-    return f"CASE WHEN position BETWEEN {first} AND {last} THEN floor({distance}) END"
+    pixel_width = (right - left) / PIXEL_COLUMNS or 1
+    left_sql = write_number_literal(left)
+    right_sql = write_number_literal(right)
+    distance = f"(position - {left_sql}) / {write_number_literal(pixel_width)}"
+    return f"CASE WHEN position BETWEEN {left_sql} AND {right_sql} THEN floor({distance}) END"
 
 
 def write_series_test(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# The columns of the table after its parameter columns. `api.sweep.count_matches` computes them.
+# The columns of the table after the parameter columns. `api.sweep.count_matches` computes them.
 FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
@@ -53,7 +53,7 @@ class Sweep(PicturedText):
 
     @property
     def text(self) -> str:
-        """The table, as `print` shows it."""
+        """The text that `print` shows: the table, with cells aligned to the right."""
         rows = [self.columns, *self._make_cells()]
         widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
         lines = [
@@ -63,7 +63,7 @@ class Sweep(PicturedText):
         return "\n".join(lines)
 
     def _make_cells(self) -> list[tuple[str, ...]]:
-        """Return the cells of all rows as texts."""
+        """Return the cells of the table as texts: a tuple for each row, without the header."""
         return [tuple(show_cell(value) for value in row) for row in self.rows]
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
@@ -77,10 +77,13 @@ class Sweep(PicturedText):
         return make_data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
-        """Return a chart of the matches against the values of the first parameter, as SVG.
+        """Return a chart of the number of matches for each value of the first parameter, as SVG.
 
-        Each combination of the other values has a line, or only points if the first parameter has
-        strings. Needs matplotlib.
+        Each combination of the other parameters' values has a line, or only points if the values of
+        the first parameter are strings.
+
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
@@ -91,7 +94,8 @@ class Sweep(PicturedText):
     def figure(self) -> Figure:
         """Return the chart as a figure of matplotlib, for example to change its size.
 
-        Needs matplotlib.
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> counts = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
@@ -112,5 +116,5 @@ class Sweep(PicturedText):
 
 
 def show_cell(value: object) -> str:
-    """Return a value as a cell of the table: nothing for None."""
+    """Return a value as a cell of the table: an empty cell for None."""
     return "" if value is None else str(value)

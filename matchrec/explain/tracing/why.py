@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# The columns of `Why.toPandas`, which explains them.
+# The columns of the table that `Why.toPandas` returns, whose docstring explains them.
 COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", "condition")
 
 
@@ -49,7 +49,7 @@ class Why(figures.PicturedText):
         return replace_control_characters(show_story(self._story))
 
     def __repr__(self) -> str:
-        """Return the matches, and the title and the end of the first attempt."""
+        """Return the results of the search, and the title and the end of the first attempt."""
         lines = [*self._story.results]
         if self._story.attempts:
             attempt = self._story.attempts[0]
@@ -95,7 +95,8 @@ class Why(figures.PicturedText):
         """Return an SVG drawing of each attempt: rows down, variables across, and failed
         conditions.
 
-        Needs matplotlib.
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
@@ -124,7 +125,8 @@ class Why(figures.PicturedText):
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib, for example to change its size.
 
-        Needs matplotlib.
+        Raises:
+            MatchRecognizeError: matplotlib is not installed.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> why = matchrec.query(spark.range(3), large, order_by="id").why()
