@@ -1,7 +1,7 @@
 """Turn failures of a search into errors that name the row in the user's terms.
 
-A search knows a row only by its position in the arrays. A user gets the keys of the partition, the
-number of the row in it, and the values of ORDER BY.
+A search knows a row only by its position in the arrays. An error shows the keys of the partition,
+the number of the row in the partition, and the values of the ORDER BY keys.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def locate_row(
         compiled_query: the compiled query.
         table: rows as the worker gets them.
         row: the position of the row in `table`.
-        row_number: its number in the partition, from 1; None if it is not known.
+        row_number: the number of the row in its partition, from 1; None if it is not known.
         order_columns: the columns of the ORDER BY keys whose values the location has.
     """
     keys = {
@@ -120,7 +120,7 @@ def check_and_locate(
 def name_large_partitions(
     compiled_query: CompiledQuery, pieces: Iterator[Piece]
 ) -> Iterator[Piece]:
-    """Yield the pieces, and name the partition if there is too little memory for its rows.
+    """Yield the same pieces. If memory does not suffice for a partition, name it in the error.
 
     Raises:
         MatchRecognizeRunError: there is too little memory for the rows of a partition.
@@ -130,4 +130,6 @@ def name_large_partitions(
     except PartitionWithoutRoom as error:
         make_error = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
         location = locate_row(compiled_query, error.last_row, 0, None)
-        raise make_error(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
+        raise make_error(
+            rows=error.row_count, mebibytes=error.byte_count >> 20, location=location
+        ) from error

@@ -11,17 +11,17 @@ many before it as conditions and measures look back, wait for the rows that foll
     first piece      rows 0 .. 99, searched up to row 80, conditions look back 2 rows
     second piece     rows 78 .. 199, searched from row 80 on
 
-So the next piece depends on the search of this one. Whoever searches a piece calls
+So each piece depends on the search of the piece before it. Whoever searches a piece calls
 `Piece.record_search` at the end of the search, and only then asks for the next piece. The progress
-is not sent back to `split_into_pieces`, because pieces pass through other generators on their way:
-those that name large partitions in errors, and that measure the time between pieces.
+is not sent back to `split_into_pieces`, because pieces pass through other generators on their way,
+which name large partitions in errors and measure the time between pieces.
 
 The number of waiting rows at least doubles before the next search. So searching the undecided rows
 again costs no more, in sum, than searching each row once.
 
 Memory: the rows of one search, which are fewer if the rows are wide, and the undecided rows of the
-partition that is being read. If partitions must be whole, these are all rows of that partition. It
-is an error if there is no room for them.
+partition that is being read. If partitions must be whole, all rows of this partition are undecided.
+If there is no room for the rows, PartitionWithoutRoom is raised.
 """
 
 from __future__ import annotations
@@ -41,31 +41,37 @@ from matchrec.worker.column_roles import Struct
 
 # About how many bytes of rows are searched together, if the number of rows does not limit them.
 BYTES_PER_SEARCH = 64 << 20
-# Waiting rows become a table, and then the arrays that are made of the table.
+# How often waiting rows are in memory when they are searched: as a table, and as the arrays that
+# are made of the table.
 TIMES_IN_MEMORY = 2
 
 
 class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- a worker turns it into a user's error
     """There is no room for the rows of a partition that wait for a search."""
 
-    def __init__(self, last_row: pa.Table, rows: int, size: int, *, must_be_whole: bool) -> None:
-        super().__init__(rows, size)
+    def __init__(
+        self, last_row: pa.Table, row_count: int, byte_count: int, *, must_be_whole: bool
+    ) -> None:
+        super().__init__(row_count, byte_count)
         self.last_row = last_row  # a table of the last row that has arrived
-        self.rows = rows  # the number of waiting rows of the partition
-        self.size = size  # the bytes of all waiting rows
+        self.row_count = row_count  # the number of waiting rows of the partition
+        self.byte_count = byte_count  # the bytes of all waiting rows
         # whether the rows wait because the partition must be whole
         self.must_be_whole = must_be_whole
 
 
 @dataclass(slots=True)
 class Piece:
-    """The rows of one search: whole partitions, or a part of one partition.
+    """The n rows of one search, in p partitions.
+
+    All partitions are whole, except the last one if more of its rows will arrive, and the first one
+    if earlier pieces had rows of it.
 
     A search leaves `frontier` and `covered` as they are. `record_search` sets the values after it.
     """
 
     table: pa.Table
-    # The row at which each partition starts, then the number of rows.
+    # int64[p + 1], the row at which each partition starts, then the number of rows.
     starts: IntArray
     # Where the search of each partition begins, and before which row it must stop.
     frontier: Frontier
@@ -73,7 +79,7 @@ class Piece:
     rows_before: int | None
     # bool[n], the rows that a match of an earlier piece covers.
     covered: BoolArray
-    # The number of rows that no earlier piece had. They are the last ones of the table.
+    # The number of rows that no earlier piece had. They are the last rows of the table.
     new_rows: int
     # `frontier` and `covered` after the search of this piece; None before.
     frontier_after: Frontier | None = None
@@ -97,7 +103,7 @@ class Piece:
         )
 
     def record_search(self, partitions: Partitions, covered: BoolArray) -> None:
-        """Record how far the search of this piece has come: the next piece begins there.
+        """Record how far the search of this piece has come. The next piece begins at that row.
 
         Args:
             partitions: the rows of the piece as they were searched. The search has changed their
@@ -110,7 +116,7 @@ class Piece:
         self.covered_after = covered
 
     def read_search(self) -> tuple[Frontier, BoolArray]:
-        """Return `frontier` and `covered` after the search of this piece, which was recorded."""
+        """Return `frontier` and `covered` after the search, which `record_search` has recorded."""
         assert self.frontier_after is not None, "`record_search` was called"
         assert self.covered_after is not None, "`record_search` was called"
         return self.frontier_after, self.covered_after
@@ -131,8 +137,8 @@ def split_into_pieces(
 ) -> Iterator[Piece]:
     """Yield the rows of a task in pieces.
 
-    `Piece.record_search` must be called before the next piece is asked for: if a partition is not
-    complete, the next piece begins where the search has stopped.
+    The caller must call `Piece.record_search` before it asks for the next piece: if a partition is
+    not complete, the next piece begins where the search has stopped.
 
     Args:
         batches: rows in the order of their partitions. Bit 0 of the first column of bits marks the
@@ -148,7 +154,7 @@ def split_into_pieces(
     waiting = WaitingRows(rows_per_call, structs)
     for batch in batches:
         if waiting.has_half_a_search and begins_partition(batch):
-            # searching these rows by themselves saves a copy of both tables
+            # searching the waiting rows without this batch saves a copy of both
             yield waiting.take_partitions(waiting.row_count)
         waiting.add(batch)
         if waiting.last_start >= waiting.rows_per_search:
@@ -172,14 +178,16 @@ class PartitionProgress:
     The default values are the progress of a partition that was not searched yet.
     """
 
-    # The next starting row, among the waiting rows. See `Frontier`, also for the next two fields.
+    # The next starting row, as a position among the waiting rows.
     start: int = 0
+    # The number of matches so far.
     number: int = 0
+    # How often conditions on the run were evaluated so far.
     steps: int = 0
     # The number of rows of the partition that were dropped, see `Piece.rows_before`.
     rows_before: int = 0
-    # bool[r], `Piece.covered` of the undecided rows: those that the latest search had, and that
-    # wait for another one.
+    # bool[u], `Piece.covered` of the u undecided rows, which were in the latest search and wait for
+    # another one.
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
@@ -187,20 +195,21 @@ class PartitionProgress:
 class WaitingRows:
     """The rows that wait for a search.
 
-    Rows are positions among the waiting rows. The first of them may belong to a partition that
-    earlier pieces had a part of.
+    Row numbers are positions among the waiting rows. The first rows may belong to a partition of
+    which earlier pieces had a part.
     """
 
     # The number of rows that make a search worth its fixed cost, however wide they are.
     rows_per_call: int
+    # Columns of structs whose fields are sent as columns of their own.
     structs: tuple[Struct, ...]
     batches: list[pa.RecordBatch] = field(default_factory=list)
     # The number of rows of `batches`, and their bytes.
     row_count: int = 0
     byte_count: int = 0
-    # The same as `rows_per_call`, or fewer rows if those of the latest batch are wide.
+    # The same as `rows_per_call`, or fewer rows if the rows of the latest batch are wide.
     rows_per_search: int = field(init=False)
-    # The row at which the last partition starts, 0 if it starts before these rows.
+    # The row at which the last partition starts; 0 if it starts before the waiting rows.
     last_start: int = 0
     # How far the search of the first partition has come.
     progress: PartitionProgress = field(default_factory=PartitionProgress)
@@ -211,14 +220,15 @@ class WaitingRows:
 
     @property
     def has_half_a_search(self) -> bool:
-        """Return whether these rows are at least half as many as make a search worth its cost."""
+        """Return whether at least half as many rows wait as make a search worth its fixed cost."""
         return 2 * self.row_count >= self.rows_per_search
 
     @property
     def has_large_partition(self) -> bool:
         """Return whether the last partition must be searched before it is complete.
 
-        It has at least twice the rows that the latest search left undecided.
+        The partition must have twice the rows that the latest search left undecided, and at least
+        `rows_per_search` new rows.
         """
         undecided = len(self.progress.covered) or self.rows_per_search
         needed_rows = undecided + max(undecided, self.rows_per_search)
@@ -236,8 +246,8 @@ class WaitingRows:
         last_row = pa.Table.from_batches([last_batch.slice(last_batch.num_rows - 1)])
         raise PartitionWithoutRoom(
             last_row=add_structs(last_row, self.structs),
-            rows=self.row_count - self.last_start,
-            size=self.byte_count,
+            row_count=self.row_count - self.last_start,
+            byte_count=self.byte_count,
             must_be_whole=must_be_whole,
         )
 
@@ -266,7 +276,7 @@ class WaitingRows:
         return piece
 
     def remove_first(self, row_count: int) -> list[pa.RecordBatch]:
-        """Remove the first rows, given their number, and return them. No row is copied."""
+        """Remove the first `row_count` rows, and return them. No row is copied."""
         table = pa.Table.from_batches(self.batches)
         first_batches: list[pa.RecordBatch] = table.slice(0, row_count).to_batches()
         self.batches = table.slice(row_count).to_batches()
@@ -278,8 +288,9 @@ class WaitingRows:
         """Return a piece with the rows of some batches.
 
         Args:
-            batches: the first of the waiting rows, or all of them.
-            edge: the row before which the search of the last partition must stop, or NO_EDGE.
+            batches: the first of the waiting rows, or all waiting rows.
+            edge: the row before which the search of the last partition must stop; NO_EDGE if the
+                partition is whole.
         """
         progress = self.progress
         table = add_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
@@ -307,7 +318,8 @@ class WaitingRows:
         """
         frontier, covered = piece.read_search()
         start = int(frontier.start[-1])
-        dropped = max(start - max(1, lookaround.before), 0)
+        rows_to_keep = max(1, lookaround.before)  # one, so that the partition is not empty
+        dropped = max(start - rows_to_keep, 0)
         self.remove_first(dropped)
         self.progress = PartitionProgress(
             start=start - dropped,
@@ -323,13 +335,18 @@ def begins_partition(batch: pa.RecordBatch) -> bool:
     return len(find_partition_starts(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
 
 
-def estimate_rows(size: int, batch: pa.RecordBatch) -> int:
-    """Return about how many rows as wide as in a batch fit into `size` bytes, at least 1."""
-    return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
+def estimate_rows(byte_count: int, rows: pa.RecordBatch | pa.Table) -> int:
+    """Return about how many rows fit into some bytes, at least 1.
+
+    Args:
+        byte_count: the number of bytes.
+        rows: rows that are as wide as the rows to fit.
+    """
+    return max(1, byte_count * int(rows.num_rows) // max(1, int(rows.nbytes)))
 
 
 def find_partition_starts(bits: pa.Array) -> IntArray:
-    """Return the rows that start a partition.
+    """Return the positions of the rows that start a partition, ascending.
 
     Args:
         bits: the first column of bits. Bit 0 marks the first row of each partition.
