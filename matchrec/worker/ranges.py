@@ -32,8 +32,8 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, read_numbers, take_column
 
-# The approximate number of ranges that the kept rows are divided into. There are fewer ranges if so
-# many would have fewer than `RangeWorker.least_rows` rows on average.
+# About how many ranges the kept rows are divided into. There are fewer ranges if this many would
+# have fewer than `RangeWorker.least_rows` rows on average.
 USUAL_RANGE_COUNT = 256
 
 
@@ -48,7 +48,7 @@ class Stretches:
     classes: IntArray  # int64[s], the class of each stretch
     positions: IntArray  # int64[s], the number of each stretch along the order of its class
     bits: IntArray  # int64[s], which conditions hold for some row of each stretch
-    rows: IntArray  # int64[s], the number of rows of each stretch
+    row_counts: IntArray  # int64[s], the number of rows of each stretch
 
     def are_joined(self, index_distance: int, reach: int) -> BoolArray:
         """Return whether one match can have rows of stretch i and of stretch i + index_distance.
@@ -75,26 +75,30 @@ class RangeWorker:
     # The mask of the conditions that hold for the first row of every match.
     first_row_mask: int
     # A range begins at the first border after each multiple of this number of kept rows, so few
-    # ranges are small. A range after a larger one, and the last range, may have fewer rows.
+    # ranges are small. The last range, and a range after a larger range, may have fewer rows.
     least_rows: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the class and the position of each kept stretch, with the number of its range.
 
         Args:
-            batches: all stretches in any order, with their class, position, bits and row count.
+            batches: all stretches in any order, with four columns: class, position, bits and number
+                of rows.
         """
         stretch_batches = list(batches)
         if not stretch_batches:
             return
         table = pa.Table.from_batches(stretch_batches).combine_chunks()
         class_name, position_name, *_ = table.column_names
-        classes, positions, bits, rows = (
+        classes, positions, bits, row_counts = (
             read_numbers(take_column(table, name)).astype(np.int64) for name in table.column_names
         )
         order = np.lexsort((positions, classes))
         stretches = Stretches(
-            classes=classes[order], positions=positions[order], bits=bits[order], rows=rows[order]
+            classes=classes[order],
+            positions=positions[order],
+            bits=bits[order],
+            row_counts=row_counts[order],
         )
         ranges = self.find_ranges(stretches)
         is_kept = ranges >= 0
@@ -103,15 +107,15 @@ class RangeWorker:
             position_name: stretches.positions,
             wire.RANGE: ranges,
         }
-        arrays = [make_array(values[is_kept]) for values in output.values()]
-        yield pa.RecordBatch.from_arrays(arrays, names=[*output])
+        columns = [make_array(values[is_kept]) for values in output.values()]
+        yield pa.RecordBatch.from_arrays(columns, names=[*output])
 
     def find_ranges(self, stretches: Stretches) -> IntArray:
         """Return the range of each stretch, -1 for a stretch that no match can reach.
 
         >>> positions = np.array([0, 1, 5, 6])
-        >>> bits, rows = np.array([2, 4, 2, 0]), np.full(4, 9000)
-        >>> stretches = Stretches(0 * positions, positions, bits, rows)
+        >>> bits, row_counts = np.array([2, 4, 2, 0]), np.full(4, 9000)
+        >>> stretches = Stretches(0 * positions, positions, bits, row_counts)
         >>> RangeWorker(1, needed_mask=6, first_row_mask=2, least_rows=1).find_ranges(stretches)
         array([ 0,  0, -1, -1])
         """
@@ -120,7 +124,7 @@ class RangeWorker:
         is_kept = can_begin | is_reached
         is_border = is_kept & ~is_reached
 
-        kept_rows = np.where(is_kept, stretches.rows, 0)
+        kept_rows = np.where(is_kept, stretches.row_counts, 0)
         rows_before = np.cumsum(kept_rows) - kept_rows
         rows_per_range = max(self.least_rows, int(kept_rows.sum()) // USUAL_RANGE_COUNT + 1)
         # All stretches from a border to the next border are in the same range.
@@ -139,7 +143,12 @@ class RangeWorker:
         return np.asarray(has_needed_rows & has_first_row, np.bool_)
 
     def find_reached(self, stretches: Stretches, can_begin: BoolArray) -> BoolArray:
-        """Return whether a match that begins in an earlier stretch can reach each one: bool[s]."""
+        """Return whether a match that begins in an earlier stretch can reach each stretch: bool[s].
+
+        Args:
+            stretches: the stretches.
+            can_begin: bool[s], whether a match can begin in each stretch.
+        """
         is_reached = np.zeros_like(can_begin)
         for index_distance in range(1, self.reach + 1):
             is_joined = stretches.are_joined(index_distance, self.reach)

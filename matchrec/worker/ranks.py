@@ -10,7 +10,7 @@ that a condition may compare them:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +27,10 @@ from matchrec.worker.sort_keys import rank_encoded_values
 class Ranking(NamedTuple):
     """The ranks of the values of a column, or of several columns one after the other."""
 
-    # The rank of each value; NULL for NULL.
+    # int64, the rank of each value; NULL for NULL.
     ranks: pa.Array
-    # The distinct values in the order of their ranks, also those of columns that were ranked
-    # together with these. Empty if nobody reads them.
+    # The distinct values in Python, in the order of their ranks. Values of other columns are among
+    # them if the columns were ranked together. Empty if nobody reads the distinct values.
     distinct_values: list[object]
 
 
@@ -38,8 +38,8 @@ def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ra
     """Rank the values of the columns that conditions read as ranks.
 
     Returns:
-        The ranking of each such column, by its index in `SentColumns.columns`. It has the distinct
-        values if their type is nested or a condition calls Python.
+        The ranking of each such column, by its index in `SentColumns.columns`. A ranking has the
+        distinct values if their type is nested, or if a condition calls Python.
     """
     indices_by_type: dict[object, list[int]] = {}
     for index in sorted(compiled_query.sent_columns.ranked):
@@ -49,10 +49,10 @@ def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ra
     rankings: dict[int, Ranking] = {}
     for indices in indices_by_type.values():
         columns = [arrays.take_encoded_column(table, wire.name_column(index)) for index in indices]
-        together = rank_together(columns, with_values=calls_python)
+        common_ranking = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
-            ranks = together.ranks.slice(position * table.num_rows, table.num_rows)
-            rankings[index] = together._replace(ranks=ranks)
+            ranks = common_ranking.ranks.slice(position * table.num_rows, table.num_rows)
+            rankings[index] = common_ranking._replace(ranks=ranks)
     return rankings
 
 
@@ -60,19 +60,19 @@ def rank_together(columns: Sequence[pa.Array], *, with_values: bool) -> Ranking:
     """Return the ranking of the values of several columns, one column after the other.
 
     Args:
-        columns: columns of one type.
-        with_values: whether to return the distinct values of a type that is not nested. Those of a
-            nested type are always returned.
+        columns: one or more columns of one `find_type_shape`.
+        with_values: whether to return the distinct values of a type that is not nested. The values
+            of a nested type are always returned.
     """
     if pa.types.is_nested(columns[0].type):
         return rank_nested(columns)
     if all(pa.types.is_dictionary(values.type) for values in columns):
-        together = pa.chunked_array(columns).unify_dictionaries().combine_chunks()
+        all_values = pa.chunked_array(columns).unify_dictionaries().combine_chunks()
     else:
         decoded = [arrays.decode(values) for values in columns]
-        together = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
-    distinct_values = sort_distinct(together.dictionary) if with_values else []
-    return Ranking(rank_encoded_values(together), distinct_values)
+        all_values = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
+    distinct_values = sort_distinct(all_values.dictionary) if with_values else []
+    return Ranking(rank_encoded_values(all_values), distinct_values)
 
 
 def sort_distinct(distinct: pa.Array) -> list[object]:
@@ -104,13 +104,17 @@ def rank_nested(columns: Sequence[pa.Array]) -> Ranking:
     Args:
         columns: columns of one `find_type_shape`.
     """
-    values = [
-        None if value is None else find_representative(value)
-        for nested in columns
-        for value in read_values(nested)
-    ]
-    keys = [None if value is None else make_rank_key(value) for value in values]
-    value_by_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
+    keys: list[Any] = []  # the rank key of each value, None for NULL
+    value_by_key: dict[Any, object] = {}
+    for column in columns:
+        for value in read_values(column):
+            if value is None:
+                keys.append(None)
+                continue
+            representative = find_representative(value)
+            key = make_rank_key(representative)
+            keys.append(key)
+            value_by_key[key] = representative
     sorted_keys = sorted(value_by_key)
     rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}
     ranks = np.array([0 if key is None else rank_by_key[key] for key in keys], np.int64)
