@@ -24,10 +24,10 @@ from matchrec.worker.task_input import TaskInput
 
 # The columns of `AttemptWorker` about the nearest run of a starting row, in their order.
 ATTEMPT_NOTES = (
-    "remaining",  # how many rows a match still needed
-    "choice",  # the last choice of the run, from 1; 0 if the run has none
-    "reason",  # why the run ended
-    "rows",  # the number of its rows
+    "remaining",  # how many further rows the run needed to become a match
+    "choice",  # the number of the last choice of the run, from 1; 0 if the run has none
+    "reason",  # why the run ended, a number of `explain.clause_coverage.Reason`
+    "rows",  # the number of rows of the run
     "parts",  # a bit for each part of a condition that was not true
 )
 
@@ -46,7 +46,7 @@ class AttemptWorker:
     task_input: TaskInput = TaskInput()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a batch for each piece. A row that two pieces have may be in both batches.
+        """Yield a batch for each piece. If two pieces have a row, both batches may have it.
 
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
@@ -59,7 +59,9 @@ class AttemptWorker:
             del piece  # so that its table is gone while the next one grows
 
     def make_attempts(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
-        """Return a row for each starting row with notes, and for each row of no earlier piece.
+        """Return an output row for each starting row with notes, and for each row that is new.
+
+        A row is new if no earlier piece had it.
 
         Args:
             piece: the piece that was searched.
@@ -86,12 +88,13 @@ class AttemptWorker:
 def make_note_columns(
     notes: IntArray, has_notes: BoolArray, rows_after_first: IntArray
 ) -> list[pa.Array]:
-    """Return the columns of `ATTEMPT_NOTES` for some starting rows.
+    """Return the columns of `ATTEMPT_NOTES` for r starting rows.
 
     Args:
         notes: int64[r, NOTE_SIZE], see `kernels.nearest_runs`.
         has_notes: bool[r], which of the rows have notes. The columns are NULL for the others.
-        rows_after_first: int64[r], how many rows of each nearest run follow its starting row.
+        rows_after_first: int64[r], the distance from each starting row to the last row of its
+            nearest run.
     """
     choice = notes[:, nearest_runs.NOTE_CHOICE]
     columns = {

@@ -1,8 +1,9 @@
-"""Count what a worker does. The counters are the last row of its output.
+"""Count and time the work of a worker. The last row of the worker's output has the counters.
 
-The output has a column for them, an array of BIGINT. In the last row it holds the counters and then
-the number of the task in its stage; in all other rows it is empty. The other columns of the last
-row are NULL, or an empty array if they are arrays, because pandas has no NULL for these.
+The output has a column for the counters, an array of BIGINT. In the last row, the array has the
+counters and then the number of the task in its stage; in all other rows it is empty. The other
+columns of the last row are NULL. But if they are arrays, they are empty, because pandas has no NULL
+for arrays.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from matchrec.worker.pieces import Piece
 
 COUNTERS_TYPE = pa.list_(pa.int64())  # of the column of counters
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
-# The greatest number of matches that a task counts.
-# Counts above 2^53 are approximate if matches are only counted.
+# The greatest number of matches that a task counts. Counts above 2^53 are approximate if matches
+# are counted without being built.
 GREATEST_COUNT = int(GREATEST_BIGINT)
 
 T = TypeVar("T")
@@ -45,10 +46,10 @@ class WorkerCounter(IntEnum):
     PARTITIONS = 1
     MATCHES = 2
     # Nanoseconds of the stages of a worker.
-    WAITING = 3  # waiting for rows from Spark, with sorting if the worker sorts
+    WAITING = 3  # waiting for rows from the engine, with sorting if the worker sorts
     ENCODING = 4  # turning Arrow columns into the arrays of the search
-    MATCHING = 5
-    GATHERING = 6  # turning positions into Arrow columns
+    MATCHING = 5  # searching for matches
+    GATHERING = 6  # turning matches into Arrow columns
 
 
 # The index of the first counter of the kernels.
@@ -63,13 +64,14 @@ class Tally:
     schema: pa.Schema | None = None
     # The counters of the worker itself, by `WorkerCounter`.
     counts: list[int] = field(default_factory=lambda: [0] * len(WorkerCounter))
+    # The counters of the kernels, in the order of `kernels.layout`. Kernels add to them in place.
     kernel_counters: IntArray = field(
         default_factory=lambda: np.zeros(layout.COUNTER_COUNT, np.int64)
     )
 
     @contextmanager
     def measure_time(self, stage: WorkerCounter) -> Iterator[None]:
-        """Add the time that the block takes to a stage, also if it raises an error."""
+        """Add the time that the `with` block takes to a stage, even if the block fails."""
         begin = perf_counter_ns()
         try:
             yield
@@ -77,7 +79,10 @@ class Tally:
             self.counts[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: WorkerCounter, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items, and add the time that the iterator takes for them to a stage."""
+        """Yield the same items, and add the time that the iterator takes for them to a stage.
+
+        No item may be None.
+        """
         while True:
             with self.measure_time(stage):
                 item = next(items, None)
@@ -88,10 +93,10 @@ class Tally:
             del item
 
     def count_while_matching(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
-        """Yield the same matches, and count them and the rows of their piece.
+        """Yield the same matches. Count the matches, and the rows and partitions of their piece.
 
-        The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
-        counters is a BIGINT. If matches are counted without being built, it can be reached.
+        The number of matches stays at `GREATEST_COUNT` once it is reached, because a counter is a
+        BIGINT. So many matches are possible if matches are counted without being built.
         """
         self.counts[WorkerCounter.ROWS] += piece.new_rows
         self.counts[WorkerCounter.PARTITIONS] += piece.new_partitions
@@ -101,11 +106,11 @@ class Tally:
             yield chunk
 
     def append_empty_counter_column(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch of output with the column of counters, which is empty in each row.
+        """Return a batch of output with the column of counters, an empty array in each row.
 
-        The batch is returned as it is if counters are left out. Its schema is kept for the row of
-        the counters: all batches of an Arrow stream have one schema, and the names of elements of
-        lists are a part of it.
+        If counters are left out, return the batch unchanged. Otherwise its schema is kept for the
+        row of the counters: all batches of an Arrow stream have one schema, and the names of
+        elements of lists are a part of the schema.
         """
         if self.schema is None:
             return batch
@@ -123,13 +128,17 @@ class Tally:
             pa.array([[] if pa.types.is_list(data_type) else None], data_type)
             for data_type in output_types
         ]
+        # In the order of `WorkerCounter`, then from `FIRST_OF_KERNELS` on of `kernels.layout`.
         counter_values = [*self.counts, *self.kernel_counters.tolist(), find_task_number()]
         counters = pa.array([counter_values], COUNTERS_TYPE)
         yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
 
 
 def find_task_number() -> int:
-    """Return the number of this task in its stage, which is the same when Spark runs it again."""
+    """Return the number of this task in its stage; 0 outside of Spark's tasks, as on Sail.
+
+    If Spark runs a task again, the task has the same number.
+    """
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -139,8 +148,8 @@ def find_task_number() -> int:
 def count_matches_of_chunk(matches: Matches) -> int:
     """Return the number of matches in a chunk.
 
-    A chunk of the graph of all matches has the matches that end in it. If matches are counted
-    without being built, the number is at most the greatest BIGINT.
+    In the graph of all matches, a match belongs to the chunk with its last pointer. If matches are
+    counted without being built, the number is at most the greatest BIGINT.
     """
     if matches.totals is not None:
         match_counts = view_as_doubles(matches.totals[:, PATH_COUNT + DOUBLE_WORD])

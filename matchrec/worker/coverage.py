@@ -1,9 +1,9 @@
 """The worker of coverage: it counts how far starting rows come instead of returning matches.
 
-It returns one row for a task: an array of counts, then the starting row that came closest to a
-match without beginning one. `sum_coverage` adds up the counts of all tasks. A starting row without
-a match is represented by its *nearest run*, the run after which a match needs the fewest rows: see
-`search.kernels.nearest_runs`.
+The worker returns one row for a task: an array of counts, then the starting row that came closest
+to a match without beginning a match. `sum_coverage` adds up the counts of all tasks. A starting row
+without a match is represented by its *nearest run*, the run after which a match needs the fewest
+rows: see `search.kernels.nearest_runs`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from matchrec.worker.task_input import TaskInput
 
 @dataclass(frozen=True)
 class NearestRun:
-    """The nearest run that came closest to a match, of all starting rows without a match."""
+    """The run that came closest to a match, among the nearest runs of all starting rows."""
 
-    # The number of rows that the run still needed.
+    # The number of further rows that the run needed to become a match.
     remaining: int
-    # The values that name its starting row, of `CoverageTask.naming_columns`, each as an array of
-    # one value.
+    # The values of `CoverageTask.naming_columns` on the starting row of the run, each as an array
+    # of one value.
     naming_values: tuple[pa.Array, ...]
 
     def list_columns(self) -> list[pa.Array]:
@@ -76,22 +76,22 @@ class CoverageWorker:
         yield make_batch([pa.array([all_counts]), *columns_of_run], self.schema)
 
     def search_piece(self, piece: Piece, counts: Counts) -> Figures:
-        """Search a piece, add to `counts`, and return the figures of the piece.
+        """Search a piece, add to `counts` in place, and return the figures of the piece.
 
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
         covered = piece.covered
-        # The first partition may have had matches in an earlier piece, and been counted there.
+        # The first partition may have had matches in an earlier piece, and was counted there then.
         matched_before = {0} if piece.frontier.number[:1].any() else set()
-        matched = set(matched_before)
+        matched_partitions = set(matched_before)
         match_count = 0
         longest_match = 0
         with prepare_partitions(self.task, self.task_input, piece) as partitions:
             for matches in find_matches(self.task.annotated_task, counts, partitions):
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
-                matched.update(np.unique(matches.partition).tolist())
+                matched_partitions.update(np.unique(matches.partition).tolist())
                 covered = covered | find_matched_rows(matches, partitions.row_count)
         piece.record_search(partitions, covered)
         sizes = np.diff(piece.starts)
@@ -99,7 +99,7 @@ class CoverageWorker:
         return Figures(
             rows=piece.new_rows,
             partitions=piece.new_partitions,
-            matched_partitions=len(matched - matched_before),
+            matched_partitions=len(matched_partitions - matched_before),
             matches=match_count,
             rows_in_matches=int(np.count_nonzero(covered)) - int(np.count_nonzero(piece.covered)),
             ties=self.count_ties(piece, partitions),
@@ -109,9 +109,9 @@ class CoverageWorker:
         )
 
     def count_ties(self, piece: Piece, partitions: Partitions) -> int:
-        """Return how many rows equal the row before them in their order.
+        """Return how many rows equal the row before them in all ORDER BY columns.
 
-        Only rows count that no earlier piece had.
+        Only rows that no earlier piece had are counted.
         """
         tie = self.task.tie
         if tie is None:
@@ -120,14 +120,15 @@ class CoverageWorker:
             flags = find_satisfying_rows(partitions, tie)
         else:
             flags = find_rows_with_bit(partitions.satisfied, tie)
-        flags[piece.starts[:-1]] = 0  # the row before it is in another partition
+        flags[piece.starts[:-1]] = 0  # the row before the first row is in another partition
         return int(flags[len(flags) - piece.new_rows :].sum())
 
     def pop_nearest(self, piece: Piece, counts: Counts) -> NearestRun | None:
-        """Return the nearest run of this piece if it is nearer than in all pieces before it.
+        """Return the nearest run of this piece if it is nearer than the runs of all earlier pieces.
 
-        Remove its starting row from `counts`. So if `counts` has a starting row after the next
-        piece, that piece has a nearer run.
+        Remove the starting row of the run from `counts`. The number of rows that the run needed
+        stays there. So if `counts` has a starting row after the next piece, the next piece has a
+        nearer run.
         """
         start = int(counts.nearest_of_all[nearest_runs.NEAREST_START])
         if start == NO_START:
@@ -146,25 +147,27 @@ def flatten_counts(counts: Counts) -> IntArray:
     return np.concatenate([counts.reached, counts.end_counts.ravel(), counts.false_parts.ravel()])
 
 
-def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
+def sum_coverage(task: CoverageTask, count_arrays: Iterable[list[int]]) -> tuple[Figures, Counts]:
     """Return the figures and the counts of all tasks together.
 
     Args:
         task: what the workers have counted.
-        rows: the array of counts that each worker has returned.
+        count_arrays: the array of counts that each worker has returned: the fields of `Figures`,
+            then the counts as `flatten_counts` returns them.
     """
     empty = Counts.create(task.annotated_task)
     figure_count = len(fields(Figures))
     figures = Figures()
     sums = np.zeros(len(flatten_counts(empty)), np.int64)
-    for row in rows:
-        figures = figures.merge(Figures(*row[:figure_count]))
-        sums += np.array(row[figure_count:], np.int64)
+    for all_counts in count_arrays:
+        figures = figures.merge(Figures(*all_counts[:figure_count]))
+        sums += np.array(all_counts[figure_count:], np.int64)
 
-    counted_arrays = (empty.reached, empty.end_counts, empty.false_parts)
-    ends = np.cumsum([array.size for array in counted_arrays])
-    reached, end_counts, false_parts = (
-        flat_array.reshape(array.shape)
-        for flat_array, array in zip(np.split(sums, ends[:-1]), counted_arrays, strict=True)
+    ends = np.cumsum([empty.reached.size, empty.end_counts.size, empty.false_parts.size])
+    reached, end_counts, false_parts = np.split(sums, ends[:-1])
+    counts = empty._replace(
+        reached=reached.reshape(empty.reached.shape),
+        end_counts=end_counts.reshape(empty.end_counts.shape),
+        false_parts=false_parts.reshape(empty.false_parts.shape),
     )
-    return figures, empty._replace(reached=reached, end_counts=end_counts, false_parts=false_parts)
+    return figures, counts

@@ -1,4 +1,4 @@
-"""What the workers of coverage and of back-tests share: pieces of rows in, batches out."""
+"""Read pieces and make batches for the workers of coverage and of back-tests."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def read_pieces(
 def prepare_partitions(
     task: CoverageTask, task_input: TaskInput, piece: Piece
 ) -> Iterator[Partitions]:
-    """Return a context with the partitions of a piece, in which they can be searched.
+    """Return a context in which to search the partitions of a piece, which it yields.
 
-    They have the bits of all conditions.
+    The partitions have the bits of all conditions.
 
     Raises:
         MatchRecognizeRunError: the rows do not allow the search in the context. The error names the
