@@ -30,7 +30,7 @@ from matchrec.search.partitions import BoolArray, IntArray, add_up_before
 class AggregateResults:
     """The results of an aggregate that are read. k is the number of mapped rows of all matches."""
 
-    # First the result for no rows, then the results that are read, in the order of the mapped rows.
+    # First the result of no rows, then the results that are read, in the order of the mapped rows.
     results: list[Value]
     # bool[k]: whether the result on a mapped row is read.
     is_read: BoolArray
@@ -39,10 +39,10 @@ class AggregateResults:
         """Return int64[r]: for each of r mapped rows, the index in `results` of its result.
 
         Args:
-            mapped_rows: int64[r], mapped rows, in any order, on which the result is read; -1 for
-                the result for no rows.
+            mapped_rows: int64[r], indices of mapped rows on which the result is read, in any order;
+                -1 for the result of no rows.
         """
-        assert self.is_read[mapped_rows[mapped_rows >= 0]].all()
+        assert self.is_read[mapped_rows[mapped_rows >= 0]].all(), "all results were computed"
         read_counts = add_up_before(self.is_read)
         # `results[0]` is not in the counts, so the count up to a row is the index of its result.
         return np.asarray(read_counts[mapped_rows + 1], np.int64)

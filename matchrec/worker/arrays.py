@@ -1,8 +1,8 @@
 """Convert Arrow arrays to NumPy arrays and back, and take columns of tables.
 
 Arrow's own `to_numpy`, `pa.array` of a NumPy array, and `fill_null` load pandas first, which takes
-a new worker longer than all the rest of Arrow. `read_numbers` and `make_array` share memory without
-it.
+a new worker longer than loading all the rest of Arrow. `read_numbers` and `make_array` do the same
+without pandas.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Batches = Iterable[pa.RecordBatch]
 def take_column(table: pa.Table, name: str) -> pa.Array:
     """Return a column as one array without a dictionary.
 
-    It is not copied if the table has one chunk and the column has no dictionary.
+    The values are not copied if the column has one chunk and no dictionary.
     """
     return decode(take_encoded_column(table, name))
 
@@ -67,9 +67,9 @@ def write_batches(batches: Sequence[pa.RecordBatch]) -> bytes:
 
 
 def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
-    """Return the table with columns of structs added. Their fields are columns of the table.
+    """Return the table with columns of structs added, whose fields are columns of the table.
 
-    No values are copied.
+    Values are not copied if the columns have one chunk and no dictionary.
     """
     for struct in structs:
         fields = [take_column(table, column) for column in struct.field_columns]
@@ -83,7 +83,8 @@ def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
 def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     """Return the values of booleans, floats, or a type that is stored as integers.
 
-    A NULL may become any value. Booleans are copied; all others share memory with Arrow.
+    A NULL may become any value. Booleans are copied. Other values share memory with Arrow, and must
+    not be changed.
     """
     data_type = values.type
     end = values.offset + len(values)
@@ -119,18 +120,23 @@ def read_integers(values: pa.Array) -> IntArray:
 
 
 def read_flags(table: pa.Table, condition: int) -> IntArray:
-    """Return where a condition holds that Spark has computed: int64[n], 1 or 0."""
+    """Return on which rows a row condition holds: int64[n], 1 or 0.
+
+    Args:
+        table: rows with columns of bits.
+        condition: the number of a condition that the engine has computed, from 0.
+    """
     # Bit 0 of the first column marks the first rows of partitions: see `wire`.
     column_index, bit = divmod(condition + 1, wire.count_bits_per_column())
     return (read_integers(take_column(table, wire.name_bits(column_index))) >> bit) & 1
 
 
 def read_decimal_words(values: pa.Array) -> IntArray:
-    """Return the low and high words of decimals as int64[n, 2]; 0 for NULL.
+    """Return the low and high words of decimals of at most 38 digits as int64[n, 2]; 0 for NULL.
 
-    The low word has no sign.
+    The low word is an unsigned number in an int64, the high word is signed.
     """
-    if values.null_count:
+    if values.null_count:  # only then is pandas loaded
         values = values.fill_null(pa.scalar(Decimal(0), values.type))
     words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
     return words[values.offset : values.offset + len(values)]
@@ -142,7 +148,7 @@ def read_floats(values: pa.Array) -> FloatArray:
 
 
 def view_as_doubles(bits: IntArray) -> FloatArray:
-    """Return the doubles with these bits."""
+    """Return the doubles with these bits. The array is copied unless it is contiguous."""
     return np.ascontiguousarray(bits).view(np.float64)
 
 
@@ -157,11 +163,14 @@ def find_valid(values: pa.Array) -> BoolArray:
 
 
 def make_array(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
-    """Return an array of booleans, integers or floats.
+    """Return an Arrow array of booleans, integers or floats.
+
+    Integers and floats share memory with `numbers` if that array is contiguous, so it must not be
+    changed afterwards.
 
     Args:
         numbers: the values.
-        absent: bool[n], which of them are NULL; None if no value is NULL.
+        absent: bool[n], which values are NULL; None if no value is NULL.
     """
     valid = None
     if absent is not None and absent.any():
@@ -181,7 +190,12 @@ def cast_integers(numbers: IntArray, data_type: pa.DataType) -> pa.Array:
 
 
 def make_value_array(values: Sequence[object], data_type: pa.DataType) -> pa.Array:
-    """Return an array of Python values. Dates and times are given as integers."""
+    """Return an Arrow array of Python values.
+
+    Args:
+        values: the values, None for NULL. Dates and times must be integers in the unit of the type.
+        data_type: the type of the values.
+    """
     if pa.types.is_temporal(data_type):
         integer_type = pa.int32() if data_type.bit_width == 32 else pa.int64()
         return pa.array(values, integer_type).view(data_type)
@@ -189,14 +203,18 @@ def make_value_array(values: Sequence[object], data_type: pa.DataType) -> pa.Arr
 
 
 def make_offsets(offsets: IntArray) -> pa.Array:
-    """Return offsets as an Arrow list needs them: in 32 bits."""
+    """Return offsets in 32 bits, as an Arrow list needs them. Each must fit into 31 bits."""
     return make_array(offsets.astype(np.int32))
 
 
 def repeat_values(values: pa.Array, ends: IntArray) -> pa.Array:
-    """Return the values, each repeated up to where it ends.
+    """Return an array in which each value is repeated up to its end.
 
     The values "a" and "b" with the ends 2 and 3 become "a", "a", "b".
+
+    Args:
+        values: v values.
+        ends: int64[v], ascending: for each value, the position after its last repetition.
     """
-    # The ends are passed as an array of NumPy: before version 18, Arrow fails with its own arrays.
+    # The ends are a NumPy array, because Arrow before version 18 fails with ends in an Arrow array.
     return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))

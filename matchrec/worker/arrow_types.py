@@ -14,7 +14,8 @@ TYPES_IN_SPARK = {
     pa.date64(): pa.date32(),
     **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("ns")), pa.time64("us")),
 }
-# The same for types that only newer versions of Arrow have, by their names.
+# The same for types that only newer versions of Arrow have. Their names are the keys, because older
+# versions have no such objects.
 NEWER_TYPES_IN_SPARK = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 

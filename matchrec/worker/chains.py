@@ -22,11 +22,11 @@ from matchrec.worker.decimals import has_exact_sums
 
 
 def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
-    """Return the task of a query, which asks for chains if all reads can be read from them.
+    """Return the task of a query, with `wants_chains` set if all reads can be read from chains.
 
-    A sum can be read only if the values of the table allow it, see `can_sum_in_chains`. An average
-    always can, because it is a sum of doubles: integers are added up as doubles, too, and the
-    average of decimals is not a separate read.
+    A sum can be read from chains only if the values of the table allow it, see `can_sum_in_chains`.
+    An average always can, because it is computed from a sum of doubles: integers are added up as
+    doubles, too, and the average of decimals is not a separate read.
 
     Args:
         compiled_query: the compiled query.
@@ -52,9 +52,14 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
 def can_sum_in_chains(values: pa.Array, *, ansi: bool) -> bool:
     """Return whether sums of some of these values can be read from chains.
 
-    They can if they are the same in any order of additions, and if no intermediate sum raises an
-    error that another order would not raise. Doubles always can: if their sums may be rounded,
-    they are added up in the order of the rows, even if matches share their rows.
+    Integers and decimals can if their sum is the same in any order of additions, and if no
+    intermediate sum raises an error that another order would not raise. Doubles always can: if
+    their sums may be rounded, they are added up in the order of the rows, even if matches share
+    their rows.
+
+    Args:
+        values: the values of the column of the sum.
+        ansi: whether a sum that is too large is an error.
     """
     if pa.types.is_decimal(values.type):
         return has_exact_sums(values)

@@ -1,4 +1,8 @@
-"""Sums of decimals as two words of 64 bits, which wrap: which of them fit, and as Arrow columns."""
+"""Turn sums of decimals into Arrow columns, and find sums that are too large for their type.
+
+A sum is an integer of 128 bits, in units of its last digit: a low and a high word of 64 bits. If it
+is too large for 128 bits, the words have wrapped around.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,16 @@ from matchrec.conditions.types import find_sum_precision
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import arrays
 
-DECIMAL_LIMIT = 10**38  # the least number that has more digits than a decimal
-# A sum whose double is greater is surely at least DECIMAL_LIMIT, whatever rounding has lost. A sum
-# that has wrapped around to less than the limit is really beyond 2.4e38, so it is found as well.
+DECIMAL_LIMIT = 10**38  # the least positive integer with more digits than a decimal can have
+# If the double of a sum is greater than this number, the sum is at least DECIMAL_LIMIT, whatever
+# rounding has lost. If a sum has wrapped around to less than the limit, it is really beyond 2.4e38,
+# so its double is greater, too.
 SURELY_TOO_LARGE = 1.2e38
 
 
 def has_exact_sums(values: pa.Array) -> bool:
     """Return whether every sum of some of these decimals has at most 38 digits."""
-    if values.type.precision <= 28 or not len(values):
+    if values.type.precision <= 28 or not len(values):  # no table has 10^10 rows
         return True
     high = arrays.read_decimal_words(values)[:, 1]
     largest_word = max(int(high.max()), -int(high.min())) + 1
@@ -31,9 +36,10 @@ def find_too_large(
 
     Args:
         words: int64[n, 2], low and high words of the sums, which may have wrapped around.
-        doubles: float64[n], the same sums of doubles.
-        scale: the number of digits behind the point, which the words do not have.
-        limit: the limit, in units of the last digit, as the words are.
+        doubles: float64[n], the sums as doubles; or upper bounds of them, without their signs.
+        scale: the number of digits behind the decimal point. A double times 10^scale is in units of
+            the last digit, as the words are.
+        limit: the limit, in units of the last digit.
     """
     low = words[:, 0].view(np.uint64)
     high = words[:, 1]
@@ -51,7 +57,14 @@ def widen_for_sum(decimal_type: pa.DataType) -> pa.DataType:
 
 
 def make_decimals(words: IntArray, is_null: BoolArray, decimal_type: pa.DataType) -> pa.Array:
-    """Return decimals, given their low and high words as int64[n, 2], and which are NULL."""
+    """Return decimals as an Arrow array.
+
+    Args:
+        words: int64[n, 2], the low and the high word of each decimal.
+        is_null: bool[n], which decimals are NULL. The words of other decimals must fit into the
+            type.
+        decimal_type: the type.
+    """
     data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
     valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())
     widest = pa.decimal128(38, decimal_type.scale)

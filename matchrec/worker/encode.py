@@ -43,8 +43,8 @@ def encode_partitions(
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
         frontier: how far each partition has been searched before; None for whole partitions. The
             result has a copy of it, which the search changes.
-        satisfied: uint64[n, w], which row conditions hold, as in `Partitions`; None to read this
-            from the columns of bits.
+        satisfied: uint64[n, w], which row conditions hold, as in `Partitions`; None to unpack the
+            conditions from the columns of bits.
     """
     if satisfied is None:
         satisfied = unpack_conditions(table, len(compiled_query.row_conditions))
@@ -52,7 +52,7 @@ def encode_partitions(
     return Partitions(
         frontier=None if frontier is None else frontier.copy(),
         window_end=find_window_ends(compiled_query, table, starts, frontier),
-        end_times=encode_timeouts(compiled_query, table),
+        end_times=encode_end_times(compiled_query, table),
         starts=starts,
         satisfied=satisfied,
         columns=encoded.columns,
@@ -65,8 +65,8 @@ def encode_partitions(
 class EncodedColumns(NamedTuple):
     """The c columns of n rows that a search reads.
 
-    Integer columns come first, then the floating ones, then those that only totals over all matches
-    read.
+    Integer columns come first, then columns of floats, then columns that only totals over all
+    matches read.
     """
 
     columns: IntArray  # int64[c, n], floats as their bits
@@ -125,7 +125,12 @@ def encode_for_conditions(values: pa.Array) -> IntArray:
 def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     """Return the values that totals over all matches read in a column, as int64[n].
 
-    Floats that are added up are given as their bits.
+    Floats that are added up become their bits. If totals read only whether a value is NULL, all
+    values become zeros.
+
+    Args:
+        values: the values of the column.
+        aspect: what the totals read of a value.
     """
     if aspect is ColumnAspect.PRESENCE:
         return np.zeros(len(values), np.int64)
@@ -136,12 +141,12 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     return read_integers(values)
 
 
-def encode_timeouts(compiled_query: CompiledQuery, table: pa.Table) -> IntArray | None:
+def encode_end_times(compiled_query: CompiledQuery, table: pa.Table) -> IntArray | None:
     """Return when the windows that begin with each row end, see `Partitions.end_times`.
 
-    The ends are numbers that compare as the ends do. The end of a window is NULL if it is beyond
-    all values of its type: such a window never ends. None if the query outputs no run because a
-    window between neighbouring rows has ended.
+    The numbers compare as the ends of the windows do. If an end is NULL, it is beyond all values of
+    its type, so the window never ends. None if the query does not output runs whose window between
+    neighbouring rows has ended.
     """
     stages = compiled_query.task.stages
     if not compiled_query.sent_columns.ends or stages is None or not stages.outputs_timeouts:
@@ -169,23 +174,26 @@ def append_columns(columns: Sequence[pa.Array]) -> pa.Array:
     return table.column("values").combine_chunks()
 
 
-S = TypeVar("S", bound=np.generic)
+ScalarType = TypeVar("ScalarType", bound=np.generic)
 
 
 def stack_columns(
-    columns: Sequence[npt.NDArray[np.generic]], row_count: int, dtype: type[S]
-) -> npt.NDArray[S]:
-    """Return the columns as one array dtype[len(columns), row_count]. There may be no columns."""
+    columns: Sequence[npt.NDArray[np.generic]], row_count: int, dtype: type[ScalarType]
+) -> npt.NDArray[ScalarType]:
+    """Return columns as one array, dtype[c, n], for c columns of n = `row_count` rows.
+
+    There may be no columns.
+    """
     if not columns:
         return np.empty((0, row_count), dtype)
     return np.ascontiguousarray(np.stack(columns).astype(dtype, copy=False))
 
 
 def unpack_conditions(table: pa.Table, condition_count: int, bit_count: int = 0) -> WordArray:
-    """Return which row conditions hold on each row, as uint64[n, w].
+    """Return which row conditions hold on each row, as uint64[n, w] with w words for each row.
 
-    Condition c is bit c % 64 of word c // 64. The table packs 62 bits in each column, and its first
-    bit marks partitions, so it is dropped:
+    Condition c is bit c % 64 of word c // 64. A column of the table has only 62 bits, and the first
+    bit of the first column marks partitions, so the bits are moved:
 
         columns    mark, conditions 0 .. 60    conditions 61 .. 122
         words      conditions 0 .. 63          conditions 64 .. 122
@@ -193,7 +201,8 @@ def unpack_conditions(table: pa.Table, condition_count: int, bit_count: int = 0)
     Args:
         table: rows with columns of bits.
         condition_count: the number of conditions that the engine has computed.
-        bit_count: the number of bits to make room for, if the worker computes conditions as well.
+        bit_count: the number of conditions with those that the worker computes itself, whose bits
+            are 0; 0 if the worker computes none.
     """
     packed = [
         read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)

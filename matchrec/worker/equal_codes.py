@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def encode_equal(values: pa.Array) -> IntArray:
     """Return codes of values: int64[n], -1 for NULL.
 
-    Codes are equal if the values are equal in Spark, where NaN equals NaN and -0.0 equals 0.0.
+    Codes are equal if the values are equal in Spark, where NaN equals NaN and -0.0 equals 0.0. All
+    codes are less than n. Their order has no meaning.
     """
     if pa.types.is_struct(values.type):
         present = find_valid(values).astype(np.int64)
@@ -37,7 +38,7 @@ def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     (array([0, 1, 2]), array([0, 1, 2]))
 
     Args:
-        codes: one or more arrays int64[n], from -1 on and less than n.
+        codes: one or more arrays int64[n]. Each code is at least -1 and less than n.
 
     Returns:
         The number of each row, int64[n], in the order in which numbers first come; and the first
@@ -45,7 +46,7 @@ def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """
     numbers = np.zeros(len(codes[0]), np.int64)
     for codes_of_column in codes:
-        code_count = int(codes_of_column.max(initial=0)) + 2  # with -1 and 0
+        code_count = int(codes_of_column.max(initial=0)) + 2  # the codes begin with -1
         pairs = make_array(numbers * code_count + codes_of_column)
         numbers = read_numbers(pairs.dictionary_encode().indices).astype(np.int64)
     first_rows = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)

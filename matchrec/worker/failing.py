@@ -25,14 +25,14 @@ Rows = TypeVar("Rows", bound=Sized)
 
 
 class SharedCounter:
-    """A number to which several threads can add."""
+    """A counter, beginning with 0, to which several threads can add."""
 
     def __init__(self) -> None:
         self.number = 0
         self._lock = Lock()
 
     def add(self, number: int) -> None:
-        """Add a number."""
+        """Add a number to the counter."""
         with self._lock:
             self.number += number
 
@@ -44,15 +44,15 @@ rows_read_by_workers = SharedCounter()
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield the output of a worker. Append the fields of matchrec's errors to their messages.
 
-    Errors leave the worker without their tracebacks, because Spark Connect cuts off the end of long
-    messages, which has the fields. The garbage collector never scans the objects that a task has
-    loaded.
+    Errors leave the worker without their tracebacks: Spark Connect cuts off the end of a long
+    message, and the fields are at the end. The garbage collector never scans the objects that a
+    task has loaded.
 
     Args:
-        output: returns the output.
+        output: starts the worker, and returns its output.
 
     Raises:
-        MatchRecognizeRunError: the output raised it, or there is too little memory.
+        MatchRecognizeRunError: the worker raised this error, or there is too little memory.
     """
     try:
         with freeze_loaded_modules():
@@ -92,8 +92,8 @@ def unpickle(payload: bytes) -> object:
 def hold_garbage_collection() -> Iterator[None]:
     """Return a context in which to import what a worker needs.
 
-    The garbage collector is off in it, and never looks at what was loaded in it. That makes loading
-    faster.
+    In the context, the garbage collector is off. Afterwards it never scans what was loaded in the
+    context. So loading is faster.
 
     Raises:
         MatchRecognizeRunError: there is too little memory for the libraries.
@@ -105,7 +105,7 @@ def hold_garbage_collection() -> Iterator[None]:
     except ModuleNotFoundError:
         raise
     except (ImportError, OSError, MemoryError) as error:
-        # a library that finds no room fails with any of these, in the words of its loader
+        # without memory, the loader of a library fails with any of these errors
         raise describe_lack_of_memory(error) from error
 
 
@@ -113,8 +113,11 @@ def describe_lack_of_memory(error: Exception) -> MatchRecognizeRunError:
     """Return the error of a worker that has too little memory.
 
     Args:
-        error: what was raised. It is raised again if it cannot be about memory: it is not a
-            MemoryError, and the process has no limit.
+        error: the error that was raised.
+
+    Raises:
+        Exception: `error` itself, if it cannot be about memory: it is not a MemoryError, and the
+            process has no limit of memory.
     """
     limit = memory.find_limit()
     if limit is None and not isinstance(error, MemoryError):
@@ -125,7 +128,7 @@ def describe_lack_of_memory(error: Exception) -> MatchRecognizeRunError:
 
 
 def find_cause(message: str) -> str:
-    """Return why the engine could not compute a row, without the steps in which this failed.
+    """Return why the engine could not compute a row, without the names of the steps that failed.
 
     >>> find_cause("Execution error: reading input failed: Arrow error: Divide by zero error")
     'Divide by zero error'

@@ -8,8 +8,9 @@ unchanged:
 2. Take the values of these rows from the input: the prices of rows 4 and 9, NULL between them.
 
 A `Gatherer` has the output rows and the input. It divides the output rows into batches, and looks
-up values and names. For each class of reads, a function `fill_...` fills the column;
-`FILL_FUNCTIONS` lists them. Aggregates take more steps, which are in other modules:
+up values and names. For each class of reads, a function `fill_...` fills the column.
+`FILL_FUNCTIONS` maps the classes to these functions. Aggregates take more steps, which are in other
+modules:
 
     match_aggregates   counts, sums, averages and extremes of the rows of a match
     accumulated        aggregates of the rows of a match that Python adds up
@@ -71,11 +72,11 @@ class Gatherer:
     """A gatherer of the values that a compiled query reads, for output rows over one table."""
 
     compiled_query: CompiledQuery
-    table: pa.Table  # the input, in the order of row positions
-    reader: MatchReader  # of the matches and their output rows
+    table: pa.Table  # the input: a row position is an index in this table
+    reader: MatchReader  # reads the matches, and has their output rows
     # Columns that are filled already, for the output rows of `reader`.
     filled_columns: Mapping[Read, pa.Array] = field(default_factory=dict)
-    # A cache of `find_navigation_indices`.
+    # The cache of `find_navigation_indices`, which adds to it.
     navigation_indices: dict[Navigation, pa.Array] = field(default_factory=dict)
 
     def divide(self, event_columns: Collection[int] = ()) -> Iterator[Gatherer]:
@@ -115,7 +116,11 @@ class Gatherer:
             )
 
     def build_batch(self) -> pa.RecordBatch:
-        """Return the reads of the output rows as one batch."""
+        """Return the reads of the output rows as one batch.
+
+        Raises:
+            RunFailure: a sum or total is too large for its type.
+        """
         columns = [self.fill_column(read) for read in self.compiled_query.reads]
         assert columns, "a batch without columns loses its rows"
         return pa.RecordBatch.from_arrays(columns, wire.name_output(self.compiled_query))
@@ -130,7 +135,7 @@ class Gatherer:
             return self.filled_columns[read]
         return FILL_FUNCTIONS[type(read)](self, read)
 
-    # Values of the input. A column is named by its index among the columns that were sent.
+    # Values of the input. The argument `column` is an index among the columns that were sent.
 
     def read_column(self, column: int) -> pa.Array:
         """Return the values of a column, by row position."""
@@ -146,8 +151,7 @@ class Gatherer:
 
     def take_indexed_values(self, column: int, indices: pa.Array) -> pa.Array:
         """Return the values of a column at row positions in an Arrow array, NULL at NULL."""
-        # Values with a dictionary are taken before they are decoded, since most of them are not
-        # read.
+        # Values are taken first and decoded then, because most values of a column are not read.
         encoded_values = arrays.take_encoded_column(self.table, wire.name_column(column))
         return arrays.decode(take_rows(encoded_values, indices))
 
@@ -168,7 +172,7 @@ class Gatherer:
 
         Args:
             mapped: indices among the mapped rows of all matches.
-            columns: the columns. The result has an array for each, and one more.
+            columns: the columns. The result has an array for each column, and one more.
         """
         matches = self.reader.matches
         rows = matches.mapped_rows[mapped]
@@ -186,8 +190,9 @@ def make_lists_of_structs(
     structs {x: 7} and {x: 8}, the second one has {x: 9}.
 
     Args:
-        offsets: int64[r + 1], where the structs of each output row begin, then their number.
-        values: for each field of the structs, its values.
+        offsets: int64[r + 1] for r output rows, where the structs of each output row begin, then
+            the number of structs.
+        values: for each field of the structs, the values of the field in all structs.
         names: the names of the fields.
     """
     return pa.ListArray.from_arrays(
@@ -246,14 +251,14 @@ def fill_match_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
 
 
 def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:
-    """Return TRUE for each output row."""
+    """Return TRUE for each output row, because a batch without columns would lose its rows."""
     return make_array(np.ones(gatherer.reader.rows.count, np.bool_))
 
 
 def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
     """Return a field of the pointers of the graph of all matches. An output row is a pointer.
 
-    The first pointer of a run leads to no other one, so its `PREVIOUS_` fields are NULL.
+    The first pointer of a run leads to no other pointer, so its `PREVIOUS_` fields are NULL.
     """
     matches = gatherer.reader.matches
     pointers = matches.pointers
@@ -293,7 +298,8 @@ def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
 def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
     """Return for each output row the rows of its match that are output, with their variables.
 
-    The last field of the structs in the input column only holds the place for the variable.
+    The last field of the structs in the input column has no values: the names of the variables
+    replace it.
     """
     reader = gatherer.reader
     is_listed = reader.mark_mapped_rows(read.variable) & ~reader.matches.excluded
@@ -321,7 +327,7 @@ def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
 
 def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     """Return an aggregate of the rows that each output row sees, added up row by row in Python."""
-    from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need it
+    from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need the module
 
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
@@ -350,8 +356,8 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
 def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
     """Return a value of one of the rows that each output row sees: `max_by(A.name, A.price)`.
 
-    The row is the one with the greatest or least key. `first` and `last` have no key, so the row
-    position is their key. NULL if no row counts.
+    The value is read on the row with the greatest or least key. `first` and `last` have no key, so
+    the row position is their key. NULL if no row counts.
     """
     is_counted = np.ones(gatherer.table.num_rows, np.bool_)
     if read.condition is not None:

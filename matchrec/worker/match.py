@@ -1,6 +1,6 @@
 """Search pieces of partitions for matches and make batches of output rows.
 
-This is what runs in a Python worker. `PieceWorker.match_piece` takes a piece through four steps:
+A Python worker runs `PieceWorker`. For each piece, `PieceWorker.match_piece` takes four steps:
 
 1. Encode the columns as the arrays that the search reads (`worker.encode`).
 2. Compute the conditions on neighbouring rows that the worker itself computes (`search.nearby`).
@@ -37,8 +37,8 @@ from matchrec.worker.gather import Gatherer
 from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
 
-# Makes batches of output from the table of a piece, its partitions, some of their matches, and the
-# output rows of these. Picklable. It may raise RunFailure.
+# Makes batches of output, given the table of a piece, its partitions, some of their matches, and
+# the output rows of these matches. Picklable. Batch makers may raise RunFailure.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
 # Returns the partitions with the bits of some conditions set, as `add_nearby_bits` does.
 AddNearbyBits = Callable[[Partitions, tuple[NearbyCondition, ...]], Partitions]
@@ -72,7 +72,11 @@ class PieceWorker:
         yield from self.tally.make_counter_row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Encode and search a piece, and yield its output."""
+        """Encode and search a piece, yield its output, and record the search in the piece.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search or a measure.
+        """
         with self.tally.measure_time(WorkerCounter.ENCODING):
             partitions = encode_partitions(
                 self.compiled_query, piece.table, piece.starts, piece.frontier
@@ -90,10 +94,12 @@ class PieceWorker:
 
         Args:
             piece: the piece.
-            partitions: its rows as the search sees them, with the bits of Spark's conditions.
+            partitions: the rows of the piece as the search sees them, with the bits of the
+                conditions that the engine has computed.
             add_bits: sets the bits of the conditions on neighbouring rows. The rules of a set share
                 these bits.
-            number_matches: gives the matches of a rule of a set other numbers; None to keep them.
+            number_matches: gives the matches other numbers, if a rule of a set divides the
+                partitions of the set; None to keep the numbers.
 
         Raises:
             MatchRecognizeRunError: the rows do not allow the search or a measure.
@@ -109,9 +115,9 @@ class PieceWorker:
     def make_output(
         self, piece: Piece, partitions: Partitions, matches: Iterator[Matches]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the output of the matches of a piece, then of its unmatched rows if wanted.
+        """Yield the output of the matches of a piece, then of its unmatched rows if they are shown.
 
-        When all matches have been read, the search is recorded in the piece.
+        When all matches have been read, record the search in the piece.
 
         Args:
             piece: the piece, before its search.
@@ -137,9 +143,10 @@ class PieceWorker:
             yield from self.make_batches(piece.table, partitions, no_matches, unmatched_rows)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Yield the matches of a piece in chunks, and count them.
+        """Search a piece, and yield its matches in chunks. Count the matches.
 
-        They share rows if the search and the reads allow it. A batch maker gets no shared rows.
+        Matches may share their rows as chains, see `worker.chains`. But a batch maker gets no
+        chains.
         """
         task = self.compiled_query.task
         if self.batch_maker is None:
@@ -169,7 +176,7 @@ class PieceWorker:
     def make_batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the output rows as batches; none if there are no rows.
+        """Yield the output rows as batches. Yield no batch if there are no rows.
 
         Args:
             table: the rows of a piece.

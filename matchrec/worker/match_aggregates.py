@@ -1,9 +1,9 @@
 """Fill the columns of basic aggregates of the rows of a match: counts, sums, averages, extremes.
 
-`output.aggregates` computes a total for each mapped row, and says which total each output row
-reads. Here the totals become Arrow columns of the types that the aggregates have in Spark. A sum
-that is too large for its type is an error in ANSI mode. Otherwise integers wrap around, and
-decimals become NULL.
+`output.aggregates` computes a total for each mapped row, which is the aggregate of the rows of the
+match up to this row, and says which total each output row reads. This module turns the totals into
+Arrow columns of the types that the aggregates have in Spark. In ANSI mode, a sum that is too large
+for its type is an error. Otherwise integers wrap around, and decimals become NULL.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class AggregateFiller:
     reader: MatchReader
     read: ReadBasicAggregate
     values: pa.Array  # the values of the column, by row position; None for a count of rows
-    ansi: bool
+    ansi: bool  # whether a sum that is too large is an error
 
     def fill(self) -> pa.Array:
-        """Return the aggregate for each output row; NULL if it sees no value, 0 for a count.
+        """Return the aggregate for each output row. If a row sees no value: NULL, or 0 for a count.
 
         Raises:
             RunFailure: a sum is too large for its type, in ANSI mode.
@@ -59,7 +59,7 @@ class AggregateFiller:
 
     @cached_property
     def totals(self) -> AggregateReader:
-        """Return the reader of totals. Rows whose value is NULL do not count."""
+        """Return the reader of totals, for which rows with a NULL value do not count."""
         if self.values is None:
             valid = np.ones(self.reader.partitions.row_count, np.bool_)
         else:
@@ -72,11 +72,11 @@ class AggregateFiller:
         return find_total_rows(self.reader, self.read.semantics)
 
     def take_totals(self, totals: IntArray, default: int = 0) -> IntArray:
-        """Return the total that each output row reads, `default` if it sees no row.
+        """Return the total that each output row reads: int64[r] or int64[r, w].
 
         Args:
-            totals: int64[k] or int64[k, w], the total of each mapped row.
-            default: the total without rows.
+            totals: int64[k], the total of each mapped row; or int64[k, w] if a total has w words.
+            default: the total of an output row that sees no row.
         """
         return take_or_default(totals, self.total_rows, default)
 
@@ -102,6 +102,9 @@ class AggregateFiller:
         """Return the sum of decimals for each output row, see `sum_values`.
 
         As in Spark, a sum of more than 38 digits is NULL, or an error in ANSI mode.
+
+        Raises:
+            RunFailure: a sum is too large for its type, in ANSI mode.
         """
         value_type = self.values.type
         type_of_sum = widen_for_sum(value_type)

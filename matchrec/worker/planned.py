@@ -1,8 +1,8 @@
 """Check that the columns of a task are as the query was planned for: their types, and NOT NULL.
 
-Over Spark Connect, and so on Sail, a DataFrame keeps the text of its query. The server analyses it
-again for every action. If a view was replaced meanwhile, the columns may have other types than
-those with which the conditions were compiled:
+Over Spark Connect, and so on Sail, a DataFrame keeps the text of its query. The server analyses the
+text again for every action. If a view was replaced meanwhile, the columns may have other types than
+the conditions were compiled for:
 
     result = matchrec.sql(spark, "SELECT * FROM t MATCH_RECOGNIZE (...)")    t.v is INT
     other.createOrReplaceTempView("t")                                       t.v is DOUBLE
@@ -11,8 +11,8 @@ those with which the conditions were compiled:
 Without the check, the bytes of a DOUBLE would be read as those of an INT. Only types of values
 count here: Arrow has several layouts of one type, such as `string` and `large_string`.
 
-A column that was NOT NULL may have NULLs in the same way. That is an error only if the schema of
-the result says that there are none.
+In the same way, a column that was NOT NULL may now have NULLs. They are an error only if the schema
+of the result excludes NULLs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from matchrec.worker.column_roles import PlannedColumn
 def check_batches(
     batches: Batches, planned: Sequence[PlannedColumn], never_null: Collection[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a task, once each of them is checked.
+    """Yield the batches of a task, each after it was checked.
 
     Args:
         batches: the rows of a task, as the engine sends them.
@@ -40,13 +40,13 @@ def check_batches(
             NOT NULL in the input.
 
     Raises:
-        MatchRecognizeRunError: a column has values of another type than planned, or a NULL where
-            the result has none.
+        MatchRecognizeRunError: a column has values of another type than planned, or a NULL that the
+            schema of the result excludes.
     """
     null_checks = list_null_checks(planned, never_null)
     checked_schema: pa.Schema | None = None
     for batch in batches:
-        schema = batch.schema  # another object for each batch, but mostly the same schema
+        schema = batch.schema  # a new object for each batch, but mostly an equal schema
         if checked_schema is None or not schema.equals(checked_schema):
             check_schema(schema, planned)
             checked_schema = schema
@@ -57,10 +57,10 @@ def check_batches(
 
 
 class NullCheck(NamedTuple):
-    """A check that a column has no NULL where the result has none."""
+    """A check that a column has no NULL that the schema of the result excludes."""
 
     column: PlannedColumn
-    field: pa.Field  # says whether the values, and which parts of them, may be NULL
+    field: pa.Field  # says whether values of the column, and parts of the values, may be NULL
 
 
 def list_null_checks(
@@ -68,8 +68,8 @@ def list_null_checks(
 ) -> list[NullCheck]:
     """Return the checks of the columns in which some NULL is forbidden.
 
-    In a column that is not among `never_null`, a value may be NULL, but no part of a value that was
-    planned as NOT NULL.
+    In a column that is not among `never_null`, a value may be NULL. But a part of a value, such as
+    a field of a struct, must not be NULL if it was planned as NOT NULL.
 
     Args:
         planned: see `check_batches`.
@@ -100,16 +100,16 @@ def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
 
 
 def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = False) -> bool:
-    """Return whether two Arrow types have the same values, in whatever layout.
+    """Return whether two Arrow types have the same values, perhaps in different layouts.
 
-    The name of a zone does not count, because it does not change how an instant is stored.
+    The name of a time zone does not count, because it does not change how an instant is stored.
 
     Args:
         planned: the type when the query was built.
         arrived: the type of the values that have arrived, which may have a dictionary.
         in_utc: whether the session is in UTC, where an instant and a local time are the same
             number. There Sail can send a TIMESTAMP for a TIMESTAMP_NTZ: its optimizer takes two
-            constants of these types for one if they print alike.
+            constants of these types for the same constant if they print alike.
 
     >>> is_same_type(pa.list_(pa.string()), pa.large_list(pa.large_string()))
     True
@@ -188,7 +188,12 @@ def list_nested_fields(data_type: pa.DataType) -> list[pa.Field]:
 
 
 def has_forbidden_null(values: pa.Array, field: pa.Field) -> bool:
-    """Return whether there is a NULL where the field allows none, also inside of values."""
+    """Return whether a value, or a part of a value, is NULL although the field excludes NULL.
+
+    Args:
+        values: the values.
+        field: says which values and parts of values must not be NULL.
+    """
     if not field.nullable and values.null_count:
         return True
     inner_fields = [inner for inner in list_nested_fields(field.type) if forbids_null(inner)]
@@ -198,5 +203,6 @@ def has_forbidden_null(values: pa.Array, field: pa.Field) -> bool:
     present = values.drop_null() if values.null_count else values
     if pa.types.is_struct(present.type):
         return any(has_forbidden_null(present.field(inner.name), inner) for inner in inner_fields)
+    # A map has one nested field, its values; an array has one, its elements.
     inner_values = present.items if pa.types.is_map(present.type) else present.flatten()
     return has_forbidden_null(inner_values, inner_fields[0])

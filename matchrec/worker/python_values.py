@@ -17,7 +17,15 @@ from matchrec.worker.arrays import find_valid, make_array, read_integers
 
 
 def read_value_at(table: pa.Table, name: str, row: int) -> object:
-    """Return a value in Python; as text if Python cannot have such a date or time."""
+    """Return the value of a column on a row, in Python.
+
+    A date or time that Python cannot represent, such as a year beyond 9999, becomes a text.
+
+    Args:
+        table: the rows.
+        name: the name of the column.
+        row: the position of the row.
+    """
     value = table.column(name)[row]
     try:
         return value.as_py()
@@ -40,7 +48,7 @@ def read_values(array: pa.Array) -> list[Value]:
 
 
 def read_structs(array: pa.StructArray) -> list[Value]:
-    """Return each struct as a tuple of its fields. Anything may be under a NULL struct."""
+    """Return each struct as a tuple of its fields. The tuple of a NULL struct has no meaning."""
     fields = [read_values(values) for values in array.flatten()]
     if not fields:
         return [()] * len(array)
@@ -48,7 +56,10 @@ def read_structs(array: pa.StructArray) -> list[Value]:
 
 
 def read_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
-    """Return each array as a tuple of its elements, each map as a tuple of (key, value)."""
+    """Return each array as a tuple of its elements, each map as a tuple of pairs (key, value).
+
+    The tuple of a NULL array or map has no meaning.
+    """
     if pa.types.is_fixed_size_list(array.type):  # Sail reads such a type from a file
         array = array.cast(pa.list_(array.type.value_field))
     if pa.types.is_map(array.type):

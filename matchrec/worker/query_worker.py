@@ -1,7 +1,7 @@
 """The worker of a query: from the batches of a task to batches of output rows.
 
 The driver imports this module to build and pickle workers. What a worker needs to run, such as
-kernels and the sort, is imported only when it runs, so the driver never loads it.
+kernels and the sort, is imported only when the worker runs, so that the driver never loads it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ class QueryWorker:
     """A worker that runs a compiled query over the batches of one task. Picklable."""
 
     compiled_query: CompiledQuery
+    # How the rows arrive.
     task_input: TaskInput = TaskInput()
     # The schema of the output if it ends with counters, see `Tally`; None without counters.
     counted_schema: pa.Schema | None = None
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """Yield output batches in the order of the partitions, then the batch of the counters."""
+        """Yield output batches in the order of the partitions, then the batch of the counters.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not fit the plan, a condition or a measure cannot be
+                computed, or there is too little memory.
+        """
         with hold_garbage_collection():
             from matchrec.output.reads import ReadRow
             from matchrec.worker.count import Tally
@@ -41,6 +47,7 @@ class QueryWorker:
         has_counters = self.counted_schema is not None
         needed_bits = () if has_counters else self.compiled_query.needed_bits
         reads = self.compiled_query.reads
+        # The output has the values of these columns as they are, so it has their NULLs, too.
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.compiled_query.lookaround
         pieces = self.task_input.read_pieces(batches, lookaround, needed_bits, never_null)

@@ -1,7 +1,7 @@
 """Estimate how many bytes output rows take, and divide them into batches that are not too large.
 
-Most output rows are small. So first the longest value of each column is taken for every row: if all
-rows fit into one batch even then, no row is looked at by itself.
+Most output rows are small. So the first estimate assumes the longest value of each column for every
+row. If all rows fit into one batch even then, no row is estimated by itself.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from matchrec.worker.arrow_types import is_text
 BYTES_OF_A_NUMBER = 8
 # About how many bytes a batch has at most.
 BYTES_PER_BATCH = 128 << 20
-# The most bytes of one output row: offsets in an Arrow column have 31 bits.
+# The most bytes of one output row. Offsets in an Arrow column have 31 bits, and a batch may have up
+# to BYTES_PER_BATCH in other rows. The same again is left for errors of the estimate.
 MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
-# Sail makes one batch of this many rows, and holds this many copies of it.
+# Sail makes batches of SAIL_ROWS rows, and holds SAIL_COPIES copies of a batch.
 SAIL_ROWS = 1 << 13
 SAIL_COPIES = 5
 
@@ -47,7 +48,7 @@ class SizeEstimator:
     reader: MatchReader
 
     def find_batch_borders(self, event_columns: Collection[int] = ()) -> IntArray:
-        """Return the output rows at which batches begin, then the number of output rows.
+        """Return the output rows at which batches begin, then the number r of output rows: int64.
 
         Args:
             event_columns: columns that the caller adds to each output row, with their values on all
@@ -60,7 +61,7 @@ class SizeEstimator:
         row_count = self.reader.rows.count
         one_batch = np.array([0, row_count])
         if matches.totals is not None or matches.pointers is not None:
-            return one_batch  # such rows stand for no input row, and are small
+            return one_batch  # rows of totals or of a graph have no values of input rows
         most_bytes = self.estimate_longest_row() * row_count
         most_bytes += self.estimate_longest_values(event_columns) * len(matches.classifiers)
         if most_bytes <= BYTES_PER_BATCH:
@@ -113,11 +114,11 @@ class SizeEstimator:
         return sizes
 
     def estimate_sizes_at(self, index: int, positions: IntArray) -> IntArray:
-        """Return about how many bytes the values of a column at row positions take, as int64[p].
+        """Return about how many bytes each value of a column at row positions takes, as int64[p].
 
         Args:
             index: the index of the column.
-            positions: int64[p], -1 for NULL, which takes none.
+            positions: int64[p], row positions; -1 for NULL, which takes no bytes.
         """
         sizes = self.estimate_column(index)
         sizes_at_positions = sizes if isinstance(sizes, int) else sizes[positions]
@@ -134,13 +135,14 @@ class SizeEstimator:
         return reader.add_up_values(sizes * is_listed, row_list.semantics)
 
     def check_sizes(self, sizes: IntArray) -> None:
-        """Check that each output row fits into a batch, and the batches of Sail into memory.
+        """Check that each output row fits into a batch, and that batches of Sail fit into memory.
 
         Args:
             sizes: int64[r], about how many bytes each output row takes.
 
         Raises:
-            RunFailure: they do not fit.
+            RunFailure: a row does not fit into a batch, or the SAIL_ROWS largest rows do not fit
+                into memory SAIL_COPIES times.
         """
         largest = int(np.argmax(sizes))
         row = int(self.reader.rows.row[largest])
@@ -154,7 +156,7 @@ class SizeEstimator:
                 raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
 
     def estimate_column(self, index: int) -> IntArray | int:
-        """Return about how many bytes each value of a column takes, see `estimate_value_sizes`."""
+        """Return what `estimate_value_sizes` returns for a column, given its index."""
         values = arrays.take_encoded_column(self.table, wire.name_column(index))
         return estimate_value_sizes(values)
 

@@ -4,13 +4,14 @@
     __kind              what the output row stands for, see `RowKind`
     __k0 ...            the keys of the partition
     __n                 the number of the match; NULL for a run that is not a match
-    __first, __last     the order value of its first and last row
-    __events            its rows, as an array of structs
+    __first, __last     the order values of the first and the last row of the match
+    __events            the rows of the match, as an array of structs
     __message           why the rule failed in the partition
     __r0 ...            slots: the values that the rule reads
 
-A column that an output row does not have is NULL. Rules share the slots, each of which has a type:
-a set has as many slots of a type as the rule that reads most values of this type.
+Each output row has a value only in the columns of its kind. The other columns are NULL. Rules share
+the slots, each of which has a type: a set has as many slots of a type as the rule that reads most
+values of this type.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class RowKind(IntEnum):
     ROW = 1
     # A partition in which a rule has failed. Has the keys and the message of the error.
     FAILURE = 2
-    # A run that ended without a match, if the rule outputs such runs. Has what a match has.
+    # A run that ended without a match, if the rule outputs such runs. Has the columns of a match,
+    # except the number.
     PARTIAL = 3
 
 
@@ -60,7 +62,8 @@ def make_batch(schema: pa.Schema, rule_number: int, columns: Columns) -> pa.Reco
     Args:
         schema: the schema of the output.
         rule_number: the number of the rule, from 0.
-        columns: the columns that these rows have, `__kind` among them. The others are NULL.
+        columns: the columns that these rows have, `__kind` among them. The other columns of the
+            schema become NULL.
     """
     row_count = len(columns[wire.ROW_KIND])
     columns = {wire.RULE_NUMBER: repeat_number(rule_number, row_count)} | columns
@@ -75,7 +78,10 @@ def make_batch(schema: pa.Schema, rule_number: int, columns: Columns) -> pa.Reco
 
 
 def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of batches in larger batches: all but the last have MIN_BATCH_ROWS or more."""
+    """Yield the rows of small batches in larger batches.
+
+    All batches except the last have at least MIN_BATCH_ROWS rows.
+    """
     waiting_batches: list[pa.RecordBatch] = []
     waiting_rows = 0
     for batch in batches:

@@ -7,8 +7,8 @@ piece and each rule, a worker
 2. searches them as the worker of a single query does (`worker.match`),
 3. turns the matches into rows of the output that all rules share (`worker.rule_batches`).
 
-If a rule fails in a partition, the output has the error instead of matches, or the task fails, as
-the argument `on_error` of `matchrec.match_rules` says.
+If a rule fails in a partition, the argument `on_error` of `matchrec.match_rules` decides: either
+the output has the error instead of matches of the rule in this partition, or the task fails.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
 
 # Searches consecutive partitions for the matches of a rule, and yields the output. Raises
-# MatchRecognizeError if the rule fails in one of them.
+# MatchRecognizeError if the rule fails in one of these partitions.
 SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
-# Returns the output row of a partition in which a rule has failed.
+# Returns the output row of a partition in which a rule has failed, given the number of the
+# partition and the error.
 ReportFailure = Callable[[int, MatchRecognizeError], pa.RecordBatch]
 
 
@@ -63,6 +64,7 @@ class RuleSetWorker:
     """A worker that runs all rules of a set over the batches of one task. Picklable."""
 
     output: RuleSetOutput
+    # How the rows arrive.
     task_input: TaskInput
 
     @property
@@ -85,9 +87,14 @@ class RuleSetWorker:
     # From rows to matches.
 
     def search_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Yield the output of all rules for a piece."""
+        """Yield the output of all rules for a piece of whole partitions.
+
+        Raises:
+            MatchRecognizeError: a rule fails, and `on_error` is "raise". The error names the rule.
+        """
         all_rows = SharedRows.create(piece.table, piece.starts, self.rule_set)
-        # Rules that divide the partitions by the same columns share the divided rows.
+        # Rules that divide the partitions by the same columns share the divided rows, by the
+        # indices of these columns.
         divided_rows: dict[tuple[int, ...], SharedRows] = {}
         for rule_number, rule in enumerate(self.rule_set.rules):
             columns = rule.dividing_columns
@@ -112,8 +119,12 @@ class RuleSetWorker:
 
         Args:
             rule_number: the number of the rule, from 0.
-            undivided_rows: the rows, in the partitions of the set.
+            undivided_rows: the rows that the rule sees, in the partitions of the set.
             rule_rows: the same rows, in the partitions of the rule.
+
+        Raises:
+            MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
+                rule.
         """
         rule = self.rule_set.rules[rule_number]
         all_partitions = range(len(undivided_rows.starts) - 1)
@@ -185,9 +196,9 @@ class RuleSetOutput:
         Args:
             rule_number: the number of the rule, from 0.
             partitions: the partitions to search.
-            search: searches some of them.
-            report_failure: is called once for each partition in which the rule fails, if
-                `on_error` is "continue".
+            search: searches some of the partitions.
+            report_failure: returns the output row of a partition in which the rule fails. It is
+                called if `on_error` is "continue".
 
         Raises:
             MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
@@ -208,8 +219,8 @@ class RuleSetOutput:
 
         Args:
             rule_number: the number of the rule, from 0.
-            row: a row of the partition, which has its keys.
-            error: the error.
+            row: a row of the partition, from which the keys are read.
+            error: the error of the rule.
         """
         keys = {
             wire.name_rule_key(index): take_column(row, wire.name_column(key))
@@ -238,7 +249,7 @@ class RuleSetOutput:
 
         Args:
             rule_number: the number of the rule, from 0.
-            table: the rows.
+            table: the input rows.
             partitions: the same rows as the search sees them.
             matches: matches in these partitions.
             rows: the output rows of the rule for these matches.
@@ -271,7 +282,7 @@ class RuleSetOutput:
             yield make_batch(self.schema, rule_number, columns)
 
     def fill_slots(self, rule_number: int, gatherer: Gatherer) -> Columns:
-        """Return the slots with the values that a rule reads."""
+        """Return the columns of the slots that a rule uses, filled with the values of its reads."""
         reads = gatherer.compiled_query.reads
         return {
             wire.name_read(slot): gatherer.fill_column(read)
@@ -279,7 +290,11 @@ class RuleSetOutput:
         }
 
     def describe_matches(self, gatherer: Gatherer) -> Columns:
-        """Return the columns that every match has, for a gatherer with one output row per match."""
+        """Return the columns that every match has.
+
+        Args:
+            gatherer: gathers for one output row per match.
+        """
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
@@ -306,12 +321,18 @@ class RuleSetOutput:
 def isolate_failures(
     partitions: range, search: SearchPartitions, report_failure: ReportFailure
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the output of a search, and for each partition in which it fails its report.
+    """Yield the output of a search. For a partition in which the search fails, yield its report.
 
-    If the search of several partitions fails, each half of them is searched again.
+    If the search of several partitions fails, each half of the partitions is searched by itself, so
+    that only the partitions in which the rule fails have no matches.
+
+    Args:
+        partitions: one or more partitions.
+        search: searches some of the partitions.
+        report_failure: returns the output row of a partition in which the rule fails.
     """
     try:
-        output = list(search(partitions))  # a search that fails has no output
+        output = list(search(partitions))  # a list, so that a search that fails has no output
     except MatchRecognizeError as error:
         if len(partitions) > 1:
             half = len(partitions) // 2

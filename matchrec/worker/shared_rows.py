@@ -29,8 +29,9 @@ class SharedRows:
     """n rows in p whole partitions, with the bits of the conditions of all rules.
 
     Rules that see the same rows share one object. Two of its fields change in place: when the first
-    of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets its bit in `words`
-    and notes that in `computed_bits`, and the other rules find the bit there.
+    of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets the bit of the
+    condition in `words` and adds the bit to `computed_bits`. For the other rules, the bit is there
+    already.
     """
 
     table: pa.Table
@@ -38,8 +39,8 @@ class SharedRows:
     starts: IntArray
     # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
     words: WordArray
-    # int64[p], the partition of the set from which each partition was divided; None if these are
-    # the partitions of the set.
+    # int64[p], for each partition, the partition of the set to which its rows belong; None if the
+    # partitions are those of the set.
     set_partitions: IntArray | None = None
     # The bits of conditions on neighbouring rows that `add_nearby_bits` has set.
     computed_bits: set[int] = field(default_factory=set)
@@ -59,26 +60,29 @@ class SharedRows:
     def add_nearby_bits(
         self, partitions: Partitions, conditions: Sequence[NearbyCondition]
     ) -> Partitions:
-        """Set the bits of conditions on neighbouring rows, except those that are set already.
+        """Set the bits of conditions on neighbouring rows, except bits that are computed already.
 
-        The bits are set in place, and the partitions are returned, as by `search.nearby`.
+        The bits are set in place. The partitions are returned, as by `search.nearby`.
 
         Args:
             partitions: these rows as a search sees them, with the same array of words.
             conditions: the conditions.
 
         Raises:
-            RunFailure: a condition cannot be computed on a row. Some bits may be set then, but none
-                is noted, so that the next rule that needs one of them fails as well.
+            RunFailure: a condition cannot be computed on a row. Some bits may be set then, but
+                `computed_bits` has none of them: the next rule that needs one of them also fails.
         """
-        assert partitions.satisfied is self.words
+        assert partitions.satisfied is self.words, "the bits are set for all rules"
         missing = [condition for condition in conditions if condition.bit not in self.computed_bits]
         set_nearby_bits(partitions, missing)
         self.computed_bits.update(condition.bit for condition in missing)
         return partitions
 
     def number_matches(self, matches: Iterator[Matches]) -> Iterator[Matches]:
-        """Yield the matches of a rule, numbered in the partitions of the set and not of the rule.
+        """Yield the matches of a rule, numbered in each partition of the set.
+
+        The search numbers matches in each partition of the rule, which may be a part of a partition
+        of the set.
 
         Args:
             matches: the matches in chunks, in the order of their partitions.
@@ -93,10 +97,11 @@ class SharedRows:
             yield replace(chunk, number=numbered_chunk.number)
 
     def select_partitions(self, partitions: range) -> SharedRows:
-        """Return the rows of some consecutive partitions of the set.
+        """Return the rows of some consecutive partitions.
 
-        The result is a view of the words. Bits may be set in it as well, because the partitions are
-        whole: its rows have the same neighbours.
+        `self` must have the partitions of the set. The words of the result are a view of `words`.
+        Bits may be set in both, because the partitions are whole, so rows have the same neighbours
+        in both.
         """
         begin = int(self.starts[partitions.start])
         end = int(self.starts[partitions.stop])
@@ -106,8 +111,8 @@ class SharedRows:
     def select_version(self, version: Version, rule_set: RuleSet) -> SharedRows:
         """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
 
-        The bits of conditions on neighbouring rows are not copied: here, rows have other
-        neighbours.
+        The bits of conditions on neighbouring rows are not copied, because rows have other
+        neighbours in the result.
 
         Args:
             version: the version.
@@ -128,14 +133,15 @@ class SharedRows:
     def divide(self, columns: tuple[int, ...]) -> SharedRows:
         """Return the rows with each partition divided by the values of some columns.
 
-        Rows with equal values get into one partition, in the order that they have. The new
-        partitions are in the order of their first rows:
+        `self` must have the partitions of the set. Rows with equal values get into one partition,
+        and stay in their order. The new partitions are in the order of their first rows:
 
             a column of one partition    x  y  x        new partitions    x x | y
 
-        The rows have other neighbours then, but the words are copied with all bits. No rule reads a
-        bit that was set for the former neighbours: rules that divide the partitions differently
-        have different bits for the same condition (`compile.joined_queries.NearbyKey`).
+        In the result, rows have other neighbours, but the words are copied with all bits. No rule
+        reads a bit that was set for the former neighbours: rules that divide the partitions
+        differently have different bits for the same condition
+        (`compile.joined_queries.NearbyKey`).
 
         Args:
             columns: the indices of the columns. Without columns, nothing is divided.

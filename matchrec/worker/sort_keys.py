@@ -1,7 +1,7 @@
 """Convert values to int64 keys that compare as Spark compares the values.
 
 5.5, NaN, -0.0      floats: their bits, changed so that they compare as signed integers
-2026-01-02          dates, times and small decimals: the integers as which they are stored
+2026-01-02          integers, dates, times and small decimals: the integers that are stored
 "b", "a", "b"       other values: their ranks 2, 1, 2
 """
 
@@ -53,12 +53,12 @@ def rank_values(values: pa.Array) -> pa.Array:
 
 
 def rank_repeated_values(values: pa.Array) -> pa.Array:
-    """Return ranks as `rank_values` does: ten times as fast if values repeat, else more slowly."""
+    """Return the same ranks as `rank_values`: ten times as fast if values repeat, else slower."""
     return rank_encoded_values(values.dictionary_encode())
 
 
 def rank_encoded_values(values: pa.DictionaryArray) -> pa.Array:
-    """Return ranks as `rank_values` does, for values with a dictionary.
+    """Return the same ranks as `rank_values`, for values with a dictionary.
 
     The values of the dictionary must be distinct and not NULL.
     """
@@ -73,6 +73,7 @@ def encode_float_order(values: FloatArray) -> IntArray:
     floats = values + 0.0  # turns -0.0 into 0.0
     floats[np.isnan(floats)] = np.nan
     bits = floats.view(np.int64)
-    # The bits of negative floats descend, so all of them but the sign are flipped.
+    # As integers, the bits of negative floats are in descending order, so they are flipped, except
+    # the sign.
     flipped_bits = (bits >> 63) & np.iinfo(np.int64).max  # 0 for positive floats
     return np.asarray(bits ^ flipped_bits, np.int64)

@@ -31,8 +31,8 @@ class TaskInput:
     task_count: int = 1
     # The number of rows that make a search worth its fixed cost.
     rows_per_call: int = field(default_factory=lambda: current_shortcuts().rows_per_call)
-    # The columns as they were when the query was built, to be compared with those that arrive.
-    # Empty if the session analyses a query only once, so that they cannot differ.
+    # The columns as they were when the query was built, to be compared with the columns that
+    # arrive. Empty if the session analyses a query only once, so that columns cannot differ.
     planned_columns: tuple[PlannedColumn, ...] = ()
     # The columns of the ORDER BY keys, whose values errors show; empty if a key is not sent.
     order_columns: tuple[ShownColumn, ...] = ()
@@ -53,7 +53,8 @@ class TaskInput:
             never_null: see `planned.check_batches`.
 
         Raises:
-            MatchRecognizeRunError: a column has another type than it was planned with.
+            MatchRecognizeRunError: a column has another type than planned, or a NULL that the
+                schema of the result excludes; or a file for spilled rows cannot be written.
             PartitionWithoutRoom: there is too little memory for the rows of a partition.
         """
         with hold_garbage_collection():

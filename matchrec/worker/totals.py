@@ -1,8 +1,9 @@
 """Fill the columns of aggregates over all matches. An output row is a group of matches.
 
-A search returns the totals of each group as words: see `search.kernels.carried_totals`. Counts and
-sums have 128 bits, which may have wrapped, and a double by which that can be told. Here they become
-values of the type that the aggregate has in Spark, or an error that names the aggregate.
+A search returns the totals of each group as words: see `search.kernels.carried_totals`. A count or
+sum has 128 bits, which may have wrapped around, and a double that shows whether they have. This
+module turns the totals into values of the type that the aggregate has in Spark, or into an error
+that names the aggregate.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
 
-# If the values of a sum, without their signs, add up to at most this, it has not wrapped.
+# A sum has not wrapped around a BIGINT if its values, without their signs, add up to at most this
+# number.
 SURELY_A_BIGINT = 9.2e18
 
 
 @dataclass(frozen=True, slots=True)
 class WideNumbers:
-    """A number of 128 bits for each of m groups, which may have wrapped.
+    """A number of 128 bits for each of m groups, which may have wrapped around.
 
-    If the measure is a double, only `doubles` have a meaning: they are the numbers.
+    If the measure is a double, the numbers are in `doubles`, and `words` have no meaning.
     """
 
     words: IntArray  # int64[m, 2], the low and the high word of each number
-    doubles: FloatArray  # float64[m], what was added up, as doubles without their signs
+    doubles: FloatArray  # float64[m], the sums of the same values as doubles without their signs
 
     @property
     def low(self) -> IntArray:
@@ -52,14 +54,14 @@ class WideNumbers:
         return self.words[:, 1]
 
     @property
-    def fit_into_low_words(self) -> BoolArray:
-        """Return which numbers are those of their low words: bool[m]."""
+    def fits_into_low_word(self) -> BoolArray:
+        """Return which numbers equal their low word as a signed number: bool[m]."""
         return np.asarray(self.high == self.low >> 63, np.bool_)
 
     def to_doubles(self) -> FloatArray:
-        """Return the 128 bits as doubles, rounded once if they fit into 64 bits: float64[m]."""
+        """Return the 128 bits as doubles: float64[m]. Numbers of 64 bits are rounded only once."""
         wide = self.high * 2.0**64 + self.low.view(np.uint64)
-        return np.where(self.fit_into_low_words, self.low.astype(np.float64), wide)
+        return np.where(self.fits_into_low_word, self.low.astype(np.float64), wide)
 
 
 @dataclass(frozen=True)
@@ -68,20 +70,20 @@ class TotalFiller:
 
     compiled_query: CompiledQuery
     table: pa.Table  # the input rows
-    reader: MatchReader
+    reader: MatchReader  # has the totals of the groups, and an output row for each group
     read: ReadTotal
-    index: int  # the index of the aggregate among those of the task
-    total: Total
+    index: int  # the index of the aggregate among the aggregates of the task
+    total: Total  # how the search computes the aggregate
 
     @property
     def totals(self) -> IntArray:
-        """Return int64[m, w], the totals of each group as the search has computed them."""
+        """Return the w words of totals of each group, as the search returns them: int64[m, w]."""
         totals = self.reader.matches.totals
         assert totals is not None
         return totals
 
     def read_numbers(self, word: int) -> WideNumbers:
-        """Return the numbers that begin at a word of the totals, see `carried_totals`."""
+        """Return the number of each group whose words begin at `word`, see `carried_totals`."""
         words = np.ascontiguousarray(self.totals[:, word : word + DOUBLE_WORD])
         return WideNumbers(words, view_as_doubles(self.totals[:, word + DOUBLE_WORD]))
 
@@ -96,7 +98,7 @@ class TotalFiller:
         """Return the aggregate for each group.
 
         Raises:
-            RunFailure: a number is too large for its type.
+            RunFailure: a number is too large for its type, or a total of doubles is infinite.
         """
         begin = carried_totals.locate_total(self.index)
         # The number of matches whose measure is not NULL, and the sum or extreme of their measures.
@@ -137,7 +139,7 @@ class TotalFiller:
             self.check_sizes(is_too_large & ~is_null, type_name)
             return make_decimals(numbers.words, is_null, number_type)
         is_too_large = find_too_large(numbers.words, numbers.doubles, 0)
-        is_too_large |= ~numbers.fit_into_low_words
+        is_too_large |= ~numbers.fits_into_low_word
         self.check_sizes(is_too_large & ~is_null, "BIGINT")
         return make_array(numbers.low, is_null)
 
@@ -172,7 +174,7 @@ class TotalFiller:
         return TotalFunction.COUNT in (self.total.outer_function, self.total.inner_function)
 
     def find_exact_type(self) -> pa.DataType:
-        """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
+        """Return the type of a count or of an exact sum: BIGINT or a decimal."""
         total = self.total
         number_type = pa.int64() if self.adds_up_counts else self.values.type
         is_decimal = pa.types.is_decimal(number_type)
@@ -189,8 +191,8 @@ class TotalFiller:
         """Return the least or greatest count or sum of a match in each group.
 
         Args:
-            extremes: their low words. The doubles bound the values of each sum, added up without
-                their signs.
+            extremes: the extremes, in their low words. The doubles are upper bounds of the sums of
+                the values without their signs.
             is_null: bool[m], the groups whose extreme is NULL.
 
         Raises:
@@ -211,10 +213,10 @@ class TotalFiller:
 
         Args:
             is_too_large: bool[m], the groups whose number is too large.
-            type_name: the type that it is too large for.
+            type_name: the type that the number is too large for.
 
         Raises:
-            RunFailure: a group has. The error names the first one.
+            RunFailure: a number is too large. The error names the first such group.
         """
         self.check_groups(is_too_large, total_too_large, {"type_name": type_name})
 
@@ -229,7 +231,7 @@ class TotalFiller:
             fields: the arguments of `make_error`, apart from the aggregate and the location.
 
         Raises:
-            RunFailure: the aggregate of a group is not known. The error names the first group.
+            RunFailure: the aggregate of a group is not known. The error names the first such group.
         """
         if is_wrong.any():
             columns = [
@@ -239,5 +241,5 @@ class TotalFiller:
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})
 
     def find_first_row(self, is_marked: BoolArray) -> int:
-        """Return the row position of the first marked group."""
+        """Return the row position of the first marked group. At least one group must be marked."""
         return int(self.reader.rows.row[int(np.flatnonzero(is_marked)[0])])

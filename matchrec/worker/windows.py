@@ -1,7 +1,7 @@
 """Find where windows end, and check that every end is known and right.
 
-A window limits how far the rows of a match may be from its first row. There are three kinds: those
-of WITHIN, which conditions can also amount to; those of a number of rows; and those between
+A window limits how far the rows of a match may be from its first row. There are three kinds of
+windows: of WITHIN, or of conditions that mean the same; of a number of rows; and between
 neighbouring rows of a match (WITHIN ... BETWEEN ROWS), which are called gaps. For a search, all
 windows that begin with a row become one number: the first row that is outside of any of them.
 
@@ -35,7 +35,8 @@ from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_
 from matchrec.worker.arrow_types import is_whole
 from matchrec.worker.sort_keys import encode_float_order, make_sort_keys, rank_values
 
-# Flipping it turns int64 values, viewed as uint64, into uint64 values with the same order.
+# If this bit of int64 values, viewed as uint64, is flipped, they become uint64 values with the same
+# order.
 SIGN_BIT = np.uint64(1 << 63)
 
 
@@ -46,8 +47,8 @@ def find_window_ends(
 
     None if the query has no window.
 
-    If more rows of a partition will arrive, a window that contains its last row is still open: it
-    ends after the rows that have arrived.
+    If more rows of a partition will arrive, a window that contains the last row of the partition is
+    still open: its end is a row that has not arrived.
 
     Args:
         compiled_query: the compiled query.
@@ -69,7 +70,7 @@ def find_window_ends(
 def find_ends_in_table(
     compiled_query: CompiledQuery, table: pa.Table, starts: IntArray
 ) -> IntArray | None:
-    """Return what `find_window_ends` does if no more rows will arrive."""
+    """Return what `find_window_ends` returns if no more rows will arrive."""
     sent_columns = compiled_query.sent_columns
     if compiled_query.window_rows is not None:
         ends: IntArray | None = find_ends_by_row_count(starts, compiled_query.window_rows)
@@ -94,7 +95,7 @@ def find_ends_along_order(
         starts: see `encode.encode_partitions`.
         columns: the index of the order column, then the index of the column with the end of each
             row's window. Only the order column if there is a distance. Empty without a window.
-        distance: how far the window reaches, if that was known when the query was compiled.
+        distance: how far the window reaches; None if the engine computes the end for each row.
     """
     if not columns:
         return None
@@ -107,15 +108,15 @@ def find_ends_along_order(
 
 
 class WindowBounds(NamedTuple):
-    """The order of n rows and the bounds of their windows, as numbers that compare.
+    """The order values of n rows and the bounds of their windows, as numbers of one scale.
 
-    Rows from a bound on are outside of the window.
+    A row is outside of a window if its key is at least the bound of the window.
     """
 
-    keys: IntArray  # int64[n], the order of each row
-    has_key: BoolArray  # bool[n], whether the order column is not NULL
-    bounds: IntArray  # int64[n], the end of each row's window
-    has_bound: BoolArray  # bool[n], whether the end is not NULL
+    keys: IntArray  # int64[n], the order value of each row
+    has_key: BoolArray  # bool[n], whether the order value is not NULL
+    bounds: IntArray  # int64[n], the order value at which each row's window ends
+    has_bound: BoolArray  # bool[n], whether the bound is not NULL
 
 
 def make_comparable(order: pa.Array, window_end: pa.Array) -> WindowBounds:
@@ -137,10 +138,10 @@ def make_comparable(order: pa.Array, window_end: pa.Array) -> WindowBounds:
 
 
 def find_first_gaps(gap_ends: IntArray, starts: IntArray) -> IntArray:
-    """Return for each row the next row that is too far from the row before it: int64[n].
+    """Return for each row the first later row that is too far from the row before it: int64[n].
 
-    No match that begins with the row can reach it, since consecutive rows would be too far apart.
-    The first row of the next partition counts as too far.
+    A match that begins with a row ends before this later row, because two consecutive rows would be
+    too far apart. The first row of the next partition counts as too far.
 
     Args:
         gap_ends: int64[n], for each row the first row that is too far from it.
@@ -153,7 +154,13 @@ def find_first_gaps(gap_ends: IntArray, starts: IntArray) -> IntArray:
 
 
 def find_ends_at_distance(distance: Distance, order: pa.Array, starts: IntArray) -> IntArray:
-    """Return for each row the first row that is further from it than a known distance: int64[n]."""
+    """Return for each row the first row that is further away than a known distance: int64[n].
+
+    Args:
+        distance: the distance.
+        order: the order column, of integers, dates, times or doubles.
+        starts: see `encode.encode_partitions`.
+    """
     has_key = find_valid(order)
     if not pa.types.is_floating(order.type):
         # Differences of uint64 do not overflow.
@@ -166,17 +173,17 @@ def find_ends_at_distance(distance: Distance, order: pa.Array, starts: IntArray)
         ends = find_ends_by_rounded_bounds(distance, read_floats(order), has_key, starts)
     if distance.first_must_be_inside:
         return ends
-    # The first row is always inside, even if its order is NULL.
+    # The first row is always inside, even if its order value is NULL.
     return np.asarray(np.maximum(ends, np.arange(1, len(ends) + 1)), np.int64)
 
 
 def find_ends_by_rounded_bounds(
     distance: Distance, values: FloatArray, has_key: BoolArray, starts: IntArray
 ) -> IntArray:
-    """Return for each row the first row x for which the condition of a window fails: int64[n].
+    """Return for each row `first` the next row `x` that fails the condition of a window: int64[n].
 
-    The conditions `x <= first + limit` and `x - limit <= first` round the sum or the difference, so
-    the same operation is done on the same side here.
+    The conditions `x <= first + limit` and `x - limit <= first` round the sum or the difference. So
+    the bounds must be computed with the same operation on the same side.
 
     Args:
         distance: the distance along doubles.
@@ -208,7 +215,7 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
 
     Raises:
         RunFailure: the end of a window is NULL or before its beginning, or an integer overflows in
-            the conditions that form a window.
+            the conditions of a window.
     """
     sent_columns = compiled_query.sent_columns
     check_window_ends("WITHIN", table, sent_columns.window)
@@ -240,13 +247,13 @@ def check_window_ends(clause: str, table: pa.Table, columns: tuple[int, ...]) ->
 
 
 def check_distance(distance: Distance, starts: IntArray, order: pa.Array) -> None:
-    """Check that no integer overflows in the conditions that form a window.
+    """Check that no integer overflows in the conditions of a window.
 
     Without ANSI mode the engine's integers wrap around. So the conditions would hold again for rows
     that are far outside of the window.
 
     Args:
-        distance: the distance that the conditions amount to, along integers.
+        distance: the distance that the conditions allow, along integers.
         starts: see `encode.encode_partitions`.
         order: the order column.
 
@@ -276,7 +283,7 @@ def check_distance(distance: Distance, starts: IntArray, order: pa.Array) -> Non
 
 
 def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: object) -> None:
-    """Check that no row is wrong.
+    """Raise an error for the first wrong row. Do nothing if no row is wrong.
 
     Args:
         is_wrong: bool[n], which rows are wrong.
@@ -284,7 +291,7 @@ def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: objec
         fields: the arguments of `make_error`, without the location of the row.
 
     Raises:
-        RunFailure: a row is wrong. The error names the first one.
+        RunFailure: a row is wrong. The error names the first wrong row.
     """
     if is_wrong.any():
         raise RunFailure(make_error, int(np.argmax(is_wrong)), fields)

@@ -2,7 +2,7 @@
 
 No other module spells one of these names, except for `__e`. `0 ...` stands for a number.
 
-Before the match    __c0 ...       columns that are sent to the workers; a stream keeps them so
+Before the match    __c0 ...       columns that are sent to the workers, and kept in streams
                     __x0 ...       SQL over one row: columns that other columns are made from
                     __s0 ...       values of the row at a fixed distance, such as `PREV(price)`
                     __bits0 ...    truth values, see below
@@ -16,17 +16,18 @@ After the match     __r0 ...       what the workers read for the output, unless 
                     __remaining    in coverage, how many rows the nearest run still needed
 Rule sets           __rule, __kind, __k0 ..., __n, __first, __last, __events, __message
                                    see `worker.rule_batches`
-Ranges              __class        the class of the row's keys, a number: equal keys have the same
+Ranges              __class        the number of the class of the row's keys: equal for equal keys
                     __position     the position of a row in the order
-                    __stretch      a stretch of such positions
+                    __stretch      the number of a stretch of positions
                     __size         the number of rows of a stretch
-                    __range        a range of such stretches
-Streams             __bucket       the bucket of the row's keys, a number: equal keys have the same
+                    __range        the number of a range of stretches
+Streams             __bucket       the number of the bucket of the row's keys: equal for equal keys
                     __time         the column with the watermark
                     __t            the time of that column, in microseconds
 
-Columns of bits hold truth values of each row. Bit 0 of the first column marks the first row of each
-partition. Bit c + 1 says that condition c holds. Every 62 bits another column begins.
+Columns of bits hold the truth values of row conditions. Bit 0 of the first column marks the first
+row of each partition. Bit c + 1 says whether condition c holds. A column has 62 bits, so condition
+61 is bit 0 of the second column.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def name_aggregate(index: int) -> str:
 
 
 def name_aggregated_values(index: int) -> str:
-    """Return the name of the array of the values that such an aggregate is over."""
+    """Return the name of the array of values that Spark aggregates, see `name_aggregate`."""
     return f"__v{index}"
 
 
@@ -122,20 +123,22 @@ def count_bits_per_column() -> int:
     return BITS_PER_COLUMN if current_shortcuts().packing else 1
 
 
-def count_bit_columns(conditions: int) -> int:
-    """Return how many columns of bits there are for some conditions and the mark before them.
+def count_bit_columns(condition_count: int) -> int:
+    """Return how many columns of bits hold the mark of partitions and the conditions after it.
 
     Args:
-        conditions: the number of conditions.
+        condition_count: the number of conditions.
     """
-    return conditions // count_bits_per_column() + 1
+    return condition_count // count_bits_per_column() + 1
 
 
-def pack_bit_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
+def pack_bit_columns(
+    tests: Sequence[str], name_bit_column: Callable[[int], str]
+) -> list[SelectItem]:
     """Return columns of bits that hold the truth values of some tests, up to 62 in each.
 
-    The columns are BIGINT, as most keys and numbers are: what a column costs on its way to Python
-    depends on the number of different types, not on bytes
+    The columns are BIGINT, as most keys and numbers are: the cost of columns on their way to Python
+    depends on the number of different types, not on the number of bytes
     (docs/contributing/decisions/bytes_of_a_batch.md).
 
     >>> [item] = pack_bit_columns(["a > 1", "b IS NULL"], name_bits)
@@ -144,12 +147,12 @@ def pack_bit_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[S
 
     Args:
         tests: conditions in SQL. A condition that is NULL counts as false.
-        name: returns the name of a column, given its number.
+        name_bit_column: returns the name of a column, given its number.
     """
     size = count_bits_per_column()
     tests_by_column = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
     return [
-        SelectItem(pack_bits(column_tests), name(number))
+        SelectItem(pack_bits(column_tests), name_bit_column(number))
         for number, column_tests in enumerate(tests_by_column)
     ]
 
