@@ -1,4 +1,4 @@
-"""The arguments of `%%matchrec`, and how the texts in them are read."""
+"""Read the arguments of `%%matchrec`, and the values that the user wrote in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matchrec.errors import command as errors
 # The first words of SQL queries, SASE+ queries and clauses.
 QUERY_KEYWORDS = ("SELECT", "WITH", "FROM", "VALUES", "PATTERN", "PARTITION", "ORDER")
 
-# A word of a line, as IPython splits it: quotes only count at the start of a word.
+# A word of a line, as IPython splits lines: quotes only count at the start of a word.
 WORD = re.compile(r""""[^"]*"|'[^']*'|\S+""")
 
 # The options without a value.
@@ -28,24 +28,26 @@ NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
 
 @dataclass(frozen=True, slots=True)
 class CellArguments:
-    """The arguments in the first line of a cell, by their names in Python.
+    """The arguments in the first line of a cell.
 
-    They are documented at `MatchrecMagics.matchrec`. None means that the user did not pass the
-    argument.
+    The decorators of `MatchrecMagics.matchrec` describe each argument. None means that the user did
+    not pass the argument.
     """
 
     output: str | None
     limit: int
     explain: bool
     why: bool
-    # Texts such as `sym=A`.
+    # PARTITION BY columns with their values, such as `sym=A`.
     partition: list[str] | None
     # The values of the ORDER BY columns, as texts.
     row: list[str] | None
     coverage: bool
-    # The columns for x, y and the series, if there is one.
+    # The columns for x and y and, if the user wants series, for the series.
     plot: list[str] | None
+    # The two result columns with the first and the last x of a match.
     between: list[str] | None
+    # The name of the variable with the DataFrame of events.
     events: str | None
     order_by: list[str] | None
     partition_by: list[str] | None
@@ -55,10 +57,10 @@ class CellArguments:
     algorithm: Algorithm
 
     def check(self) -> None:
-        """Check the limit, and that arguments which need another one have it.
+        """Check the limit, and that no argument lacks another argument that it needs.
 
         Raises:
-            MatchRecognizeError: an argument is wrong, or needs another one.
+            MatchRecognizeError: the limit is wrong, or an argument needs another argument.
         """
         COUNT.check("%%matchrec", "--limit", self.limit)
         for name, needed in NEEDED_ARGUMENTS.items():
@@ -66,7 +68,7 @@ class CellArguments:
                 raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
 
     def read_partition(self) -> dict[str, PlainValue] | None:
-        """Return the values of the PARTITION BY columns by their names; None without --partition.
+        """Return the value of each PARTITION BY column by its name; None without --partition.
 
         Raises:
             MatchRecognizeError: an argument has no `=`.
@@ -84,14 +86,14 @@ class CellArguments:
         return values
 
     def read_row(self) -> tuple[PlainValue, ...] | None:
-        """Return the ORDER BY values of the row to explain; None if there are none."""
+        """Return the ORDER BY values of the row to explain; None without --row."""
         if not self.row:
             return None
         return tuple(parse_argument_value(value) for value in self.row)
 
 
 def remove_quotes(text: str) -> str:
-    """Return an argument without the quotes around it, which IPython leaves.
+    """Return an argument without its quotes, which IPython does not remove.
 
     >>> remove_quotes('"abs(x), y"'), remove_quotes("x")
     ('abs(x), y', 'x')
@@ -103,13 +105,16 @@ def remove_quotes(text: str) -> str:
 def parse_argument_value(text: str) -> PlainValue:
     """Return the value of an argument, as the command line reads it.
 
-    Double quotes only group words and are dropped. Single quotes make it a string.
+    Double quotes only group words, and are dropped. A text in single quotes is a string.
+
+    >>> parse_argument_value("5"), parse_argument_value("'5'")
+    (5, '5')
     """
     return read_plain_value(remove_quotes(text) if text.startswith('"') else text)
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Split the line of `%matchrec` into arguments and query.
+    """Return the arguments and the query in the line of `%matchrec`.
 
     The query starts at the first SQL keyword, or is the last word. A keyword in quotes or after an
     option that needs a value belongs to the arguments.
@@ -138,7 +143,7 @@ def needs_value(word: str) -> bool:
 
 
 def is_flag(word: str) -> bool:
-    """Return whether a word is an option without a value, which users may shorten: `--cov`."""
+    """Return whether a word is an option without a value, perhaps shortened, such as `--cov`."""
     return word.startswith("--") and any(flag.startswith(word) for flag in FLAGS)
 
 

@@ -1,4 +1,4 @@
-"""Run a cell: build its query, and return the rows or the answer that its arguments ask for."""
+"""Run a cell: build its query, and return the first rows or, with arguments, an answer about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from matchrec.syntax.locate import may_have_clause
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# The arguments that are passed on to `matchrec.query`.
+# The arguments that `matchrec.query` gets.
 QUERY_ARGUMENTS = ("dialect", "order_by", "partition_by", "type_column")
 
 # For each language, the arguments that it does not accept.
@@ -43,12 +43,16 @@ def run_cell(
 
     Args:
         arguments: the arguments of the magic.
-        text: the query, or the name of a Pattern.
+        text: the query, or the name of a variable with a Pattern.
         spark: the session.
-        variables: the variables of the notebook. With `--output`, one of them gets the DataFrame.
+        variables: the variables of the notebook. `--output` sets one of them in place, to the
+            DataFrame of the result.
 
     Returns:
-        An object that the notebook shows: a `Result`, or an answer of `Query`.
+        An object that the notebook shows: a `Result`, or what a method of `Query` returns.
+
+    Raises:
+        MatchRecognizeError: an argument or the query has a mistake.
     """
     query = build_query(arguments, text, spark, variables)
     if arguments.output:
@@ -59,7 +63,7 @@ def run_cell(
         return query.why(partition=arguments.read_partition(), row=arguments.read_row())
     if arguments.coverage:
         return query.coverage()
-    # A plot needs this call, too: `to_df` raises the warnings about the query, and `plot` does not.
+    # A plot needs `to_df`, too: `to_df` issues the warnings about the query, and `plot` does not.
     frame = variables[arguments.output] if arguments.output else query.to_df()
     if arguments.plot:
         return plot_matches(query, arguments.plot, arguments.between)
@@ -74,8 +78,9 @@ def plot_matches(
 
     Args:
         query: the query.
-        columns: the columns for x, y and the series, if there is one.
-        between: the result columns with the first and the last x of a match; None to find them.
+        columns: the columns for x and y and, if the user wants series, for the series.
+        between: the two result columns with the first and the last x of a match; None if
+            `Query.plot` must find these columns.
 
     Raises:
         MatchRecognizeError: there are fewer than two or more than three columns.
@@ -97,8 +102,8 @@ def fetch_result(frame: DataFrame, limit: int, *, has_matches: bool) -> Result:
     Args:
         frame: the result of the query.
         limit: how many rows are shown. One more row is read, to see whether there are more.
-        has_matches: whether rows of the result are matches, so that there may be none because
-            nothing matched.
+        has_matches: whether the rows of the result come from matches, so that the result may be
+            empty because nothing matched.
     """
     rows = [
         tuple("NULL" if value is None else value for value in row)
@@ -116,7 +121,7 @@ def fetch_result(frame: DataFrame, limit: int, *, has_matches: bool) -> Result:
 def build_query(
     arguments: CellArguments, text: str, spark: SparkSession, variables: Mapping[str, Any]
 ) -> matchrec.Query:
-    """Return the query of a cell. The arguments are as for `run_cell`.
+    """Return the query of a cell, given the arguments of `run_cell`.
 
     Raises:
         MatchRecognizeError: `--events` does not name a DataFrame, an argument does not fit the
@@ -133,13 +138,10 @@ def build_query(
         content = pattern if isinstance(pattern, matchrec.Pattern) else text
         frames = {}
     query_arguments = select_query_arguments(arguments, find_language(content))
+    values = find_values(str(content), variables)
+    options = matchrec.Options(algorithm=arguments.algorithm)
     query: matchrec.Query = matchrec.query(
-        source,
-        content,
-        find_values(str(content), variables),
-        options=matchrec.Options(algorithm=arguments.algorithm),
-        **query_arguments,
-        **frames,
+        source, content, values, options=options, **query_arguments, **frames
     )
     return query
 
@@ -147,8 +149,8 @@ def build_query(
 def check_names_in_braces(names: Iterable[str], spark: SparkSession) -> None:
     """Check that no name in braces is an argument of `matchrec.sql` or of PySpark's `sql`.
 
-    `matchrec.query` passes frames on to `matchrec.sql`, and that to PySpark's `sql`, as keyword
-    arguments. So `{options}` would be taken for the argument `options`.
+    Frames are keyword arguments of `matchrec.query`, which passes them on to `matchrec.sql` and to
+    PySpark's `sql`. So the frame `{options}` would be taken for the argument `options`.
 
     Raises:
         MatchRecognizeError: a name is such an argument.
@@ -176,7 +178,7 @@ def list_argument_names(function: Callable[..., Any]) -> set[str]:
 def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) -> DataFrame:
     """Return the DataFrame in the variable that `--events` names.
 
-    A table of pandas, Polars or Arrow is sent to the engine.
+    A table of pandas, Polars or Arrow is sent to the engine, and a notice says so.
 
     Raises:
         MatchRecognizeError: there is no such variable, or it holds no DataFrame.
@@ -192,17 +194,17 @@ def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) ->
 
 
 def find_language(content: str | matchrec.Pattern) -> QueryLanguage:
-    """Return the language of a query. A clause without its query is SQL, too."""
+    """Return the language of a query. A clause over a DataFrame is SQL, too."""
     if isinstance(content, matchrec.Pattern):
         return QueryLanguage.PATTERN
     return QueryLanguage.SASE if IS_SASE.match(content) else QueryLanguage.SQL
 
 
 def select_query_arguments(arguments: CellArguments, language: QueryLanguage) -> dict[str, Any]:
-    """Return the arguments that are passed on to `matchrec.query`.
+    """Return the arguments that the user passed for `matchrec.query`, by their names.
 
     Raises:
-        MatchRecognizeError: one does not fit the language, or `--order-by` is missing.
+        MatchRecognizeError: an argument does not fit the language, or `--order-by` is missing.
     """
     selected = {}
     for name in QUERY_ARGUMENTS:

@@ -44,7 +44,7 @@ SEVERAL_VALUES: dict[str, Any] = {"nargs": "+", "action": "extend"}
 
 @magics_class
 class MatchrecMagics(Magics):
-    """The magics of the extension."""
+    """The magics `%%matchrec` and `%matchrec`."""
 
     @magic_arguments("matchrec")
     @argument(
@@ -139,7 +139,7 @@ class MatchrecMagics(Magics):
             arguments = self.read_arguments(line)
             if not cell.strip():
                 raise errors.empty_cell()
-        assert self.shell is not None, "IPython has registered it"
+        assert self.shell is not None, "IPython has registered the magics"
         variables = self.shell.user_ns
         try:
             spark = find_or_start_session(variables)
@@ -156,14 +156,16 @@ class MatchrecMagics(Magics):
         except PySparkException as error:
             brings_our_error = MatchRecognizeRunError.from_exception(error) is not None
             if brings_our_error or isinstance(error, PythonException):
-                raise  # `show_failure` shows the first, and IPython the traceback of the second
+                # `show_failure` shows our error. IPython shows the traceback of a PythonException,
+                # which is an error in the user's own function.
+                raise
             raise UsageError(shorten_engine_message(str(error))) from error
 
     def read_arguments(self, line: str) -> CellArguments:
         """Return the arguments in the first line of a cell.
 
         Raises:
-            MatchRecognizeError: an argument is wrong, or needs another one.
+            MatchRecognizeError: an argument is wrong, or needs another argument.
         """
         try:
             namespace: Namespace = parse_argstring(self.matchrec, line)
@@ -177,8 +179,8 @@ class MatchrecMagics(Magics):
 def load(shell: InteractiveShell) -> None:
     """Load the extension, as `%load_ext matchrec` does.
 
-    Registers the magics, shows our errors without tracebacks, and lets `spark.sql` of every session
-    understand the clause.
+    Register the magics, make the shell show our errors without tracebacks, and let `spark.sql` of
+    every session understand the clause.
     """
     shell.register_magics(MatchrecMagics)
     shell.set_custom_exc((MatchRecognizeError, *SESSION_ERRORS, Interrupted), show_failure)

@@ -1,4 +1,4 @@
-"""Short errors and notices below a cell, instead of tracebacks."""
+"""Show errors and notices below a cell: matchrec's errors as short messages without a traceback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class ShownMessage(Exception):  # noqa: N818 -- never raised
     """A message that IPython gets instead of an error, so that it shows no traceback."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines of the message. The first one and carets have colours."""
+        """Return the lines of the message, as IPython asks for them.
+
+        The first line and lines of carets are coloured.
+        """
         headline, *lines = str(self).split("\n")
         for index, line in enumerate(lines):
             if set(line.strip()) == {"^"}:
@@ -43,9 +46,9 @@ def show_failure(
     traceback: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """Show an error that a cell has raised: one of ours without a traceback, others as always.
+    """Show an error that a cell has raised: matchrec's without a traceback, others as usual.
 
-    An error of Spark may bring one of ours from a worker, which is shown instead.
+    An error of Spark may contain an error of matchrec from a worker, which is shown instead.
 
     Args:
         shell: the shell, as for all handlers of `set_custom_exc`.

@@ -16,18 +16,18 @@ class Result:
 
     # The whole result.
     dataframe: DataFrame
-    # The names of its columns.
+    # The names of the columns.
     names: tuple[str, ...]
     # The first rows, as texts.
     rows: tuple[tuple[str, ...], ...]
     # Whether the result has more rows than `rows`.
     has_more_rows: bool
-    # Whether its rows are matches, so that there may be none because nothing matched.
+    # Whether the rows come from matches, so that the result may be empty because nothing matched.
     has_matches: bool = False
 
     @property
     def note(self) -> str:
-        """The sentence below the rows: how many are shown, and how to see more."""
+        """The note below the rows: how many rows are shown, and how to see more."""
         count = len(self.rows)
         if self.has_matches and not count:
             return "0 rows; --coverage shows how far rows get, --why shows what stops them"

@@ -28,7 +28,7 @@ def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
     """Return the running session, or a new one.
 
-    The new one becomes the variable `spark`, unless that has another value already.
+    The new session becomes the variable `spark`, unless this variable has a value already.
     """
     session = find_running_session(variables)
     if session is not None:
@@ -42,7 +42,9 @@ def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
 
 
 def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables that a query names in braces, such as `{stocks}`.
+    """Return the variables that a query names in braces, such as `{stocks}`, by their names.
+
+    Variables whose value cannot replace a name in braces are left out.
 
     >>> find_frames("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
     {'n': 1}
@@ -62,6 +64,8 @@ def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
 
 def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the values of the parameters of a query: `:days` is the variable `days`.
+
+    None if no variable has both the name of a parameter and a value that Spark accepts.
 
     >>> find_values("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
     {'days': 3}
