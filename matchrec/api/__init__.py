@@ -1,5 +1,5 @@
 """The functions that users call. They take a query and DataFrames.
 
-Each function passes a query from a front end through the compile path to Spark. It returns a
-DataFrame, or the answer to a question about the query.
+A front end parses the query of each function to a plan. The plan is compiled, and runs on Spark or
+Sail. The function returns a DataFrame, a `Query` that has not run, or the answer to a question.
 """

@@ -70,7 +70,7 @@ def is_value(value: object) -> bool:
 
 
 def are_values(values: object) -> bool:
-    """Return whether this is None, a dict of values for `:name`, or a list of values for `?`."""
+    """Return whether `values` is None, a dict with values for `:name`, or a list for `?`."""
     if values is None:
         return True
     if isinstance(values, list):

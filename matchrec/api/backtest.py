@@ -1,8 +1,10 @@
 """`Query.backtest`: compare the matches of a clause with labelled incidents.
 
 1. The clause is searched for the first and the last row of each match.
-2. It is searched again, as by `coverage`, for how far each starting row came (`backtest_attempts`).
-3. Spark joins both with the labels, by the partition and along the order (`backtest_labels`).
+2. The clause is searched again, as by `coverage`, to find how far each starting row came
+   (`backtest_attempts`).
+3. Spark joins the matches and the attempts with the labels, by the partition and along the order
+   (`backtest_labels`).
 """
 
 from __future__ import annotations
@@ -121,7 +123,7 @@ class LabelComparison:
         )
 
     def compare_incidents(self) -> DataFrame:
-        """Return the labels with the result for each."""
+        """Return the labels, each with its first match, or with the reason why it was missed."""
         labels = self.labels
         joined = labels.select_incidents("struct(*) AS __label").alias("label")
         for facts in (self.find_hits(), *self.attempts.find_facts(labels)):
@@ -143,8 +145,8 @@ class LabelComparison:
     def find_hits(self) -> IncidentFacts:
         """Return the facts `hit`, for incidents that are hit.
 
-        They are `count`, the number of matches that overlap the incident, and `first`, the span of
-        the first one.
+        The facts are `count`, the number of matches that overlap the incident, and `first`, the
+        span of the first of these matches.
         """
         first_match = expr("min(struct(span.__low, span.__high)) AS first")
         grouped = self.labels.join_incidents(self.spans)

@@ -67,8 +67,8 @@ class Attempts(ABC):
     def find_facts(self, labels: Labels) -> list[IncidentFacts]:
         """Return facts about the attempts at each incident.
 
-        - `attempt`, for incidents with rows: the best attempt among these rows. It is the one that
-          lacked the fewest rows, and among equal ones the longest and then the first.
+        - `attempt`, for incidents with rows: the best attempt that overlaps the incident. The best
+          attempt lacked the fewest rows. Among equals, the longest is the best, then the first.
         - `known_key`, for partitions that have rows: the value true.
 
         If the attempts are not known, there are no facts.
@@ -109,7 +109,7 @@ class UnknownAttempts(Attempts):
 
     @override
     def find_facts(self, labels: Labels) -> list[IncidentFacts]:
-        """Return nothing."""
+        """Return no facts."""
         return []
 
     @override

@@ -5,11 +5,11 @@ match, or of an attempt to find one, along the first ORDER BY column. In the SQL
 and `span` are the aliases of the two, with these columns:
 
     label.__key_0 ...   the partition; no columns if incidents concern all partitions
-    label.__begin       the first order value of the incident; NULL if that end is open
-    label.__end         the last one; NULL if that end is open
+    label.__begin       the first order value of the incident; NULL if the beginning is open
+    label.__end         the last order value of the incident; NULL if the end is open
     span.__key_0 ...    the partition
     span.__low          the smallest order value of the match or attempt
-    span.__high         the largest one
+    span.__high         the largest order value of the match or attempt
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Labels:
     frame: DataFrame
     # The partition columns of the query.
     partition_columns: tuple[str, ...]
-    # The columns of the labels with their values; empty if an incident concerns all partitions.
+    # The columns of the labels with the partition values, in the order of `partition_columns`;
+    # empty if an incident concerns all partitions.
     key_columns: tuple[str, ...]
     # The columns with the beginning and the end of an incident.
     start_column: str
@@ -177,7 +178,7 @@ def check_no_result_columns(frame: DataFrame) -> None:
     """Check that the labels have no columns with the names that the result adds.
 
     Raises:
-        MatchRecognizePlanError: they have one.
+        MatchRecognizePlanError: the labels have such a column.
     """
     columns_by_lower_name = {column.lower(): column for column in frame.columns}
     for name in (*MATCH_COLUMNS, *ATTEMPT_COLUMNS):

@@ -1,4 +1,4 @@
-"""One clause with its input rows: its result, and the requests and plans of questions about it.
+"""A clause with its input rows: build its result, and the plans and requests of questions about it.
 
 `api.questions`, `api.totals` and `api.backtest` ask the questions.
 """

@@ -117,7 +117,7 @@ class QueryTranslator:
         return query.node
 
     def translate(self, kinds: Sequence[ClauseKinds]) -> TranslatedQuery:
-        """Translate and parse the query with what is known of its types.
+        """Translate and parse the query with the types of columns that are known.
 
         Args:
             kinds: the types of columns of the first clauses.
@@ -211,9 +211,9 @@ def parse_clause_in_dialect(
 def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     """Return the types of columns of the first `count` clauses and, if there is one, the next.
 
-    The first `count` clauses are planned, so the types of their inputs and results are known. Of
-    the next clause only the types of its input are: its text must be translated with them before
-    the clause can be planned.
+    The first `count` clauses are planned, so the types of their inputs and results are known. For
+    the next clause, only the types of its input are known: its text must be translated with these
+    types before the clause can be planned.
     """
     from matchrec.dialects.rules.visible_columns import ClauseKinds
 

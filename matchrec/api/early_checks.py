@@ -20,7 +20,7 @@ from matchrec.syntax.tokens import SPARK as SPARK_QUOTES
 
 
 def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
-    """Raise an error for a mistake that can be found without a session.
+    """Check a query for mistakes that can be found without a session.
 
     Args:
         text: the query.
@@ -85,11 +85,11 @@ def list_partition_keys(text: str, language: str, values: Mapping[str, object]) 
 
 @contextmanager
 def leave_rest_to_session(text: str) -> Iterator[None]:
-    """Drop an error raised inside if a session may not raise it, or may say more.
+    """Drop an error of the `with` block if a later check with a session decides or says more.
 
-    It may not raise it if the text has double quotes, because a setting decides what they mean. It
-    can say more if the text may be of another product: with a session, that product's dialect is
-    tried, so that the error can suggest it.
+    The text may have no mistake if it has double quotes, because a setting of the session decides
+    what they mean. The error can say more if the text may be of another product: with a session,
+    the dialect of this product is tried, so that the error can suggest the dialect.
     """
     try:
         yield

@@ -94,12 +94,20 @@ class ParsedQuery(ABC):
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the first `count` clauses; `count` is at least 1.
 
-        All of them but the last one are planned, because a clause may read the results of those
-        before it.
+        All of these clauses except the last are planned, because a clause may read the results of
+        the clauses before it.
         """
 
     def find_clause(self, clause: int | str | None) -> Clause:
-        """Return the clause that the user named, after the clauses before it have been planned."""
+        """Return the clause that the user named. The clauses before it are planned.
+
+        Args:
+            clause: see `find_clause_number`.
+
+        Raises:
+            MatchRecognizePlanError: there is no such clause, or `clause` is None and the query has
+                several.
+        """
         number = find_clause_number(self, clause)
         return self.list_first_clauses(number)[-1]
 
@@ -231,7 +239,7 @@ class EngineQuery(ParsedQuery):
         runner = make_runner(self.spark)
         with silence_analysis(), explain_refused_text(runner, self.node):
             rows = self.spark.sql(self.source.text, args, **self.frames)
-            # A statement that is no query has run by now, so it has no mistake to find.
+            # Any other statement than a query has run by now, so it has no mistake to find.
             return runner.analyse(rows) if is_query(self.source.text) else rows
 
 
@@ -276,10 +284,10 @@ class SqlQuery(ParsedQuery):
 
         Args:
             site: the site.
-            earlier_clauses: all clauses before it, which it may read.
+            earlier_clauses: all clauses before the site, whose results the clause may read.
 
         Raises:
-            MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
+            MatchRecognizeUnsupportedError: the clause reads a stream, and so does a clause before.
         """
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, Mapping) else {})

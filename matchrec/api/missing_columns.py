@@ -1,7 +1,7 @@
-"""Help for a column that the outer query uses and no MATCH_RECOGNIZE clause returns.
+"""Advise on a column that the outer query uses and no MATCH_RECOGNIZE clause returns.
 
-The engine's error lists internal names or nothing useful. What to write instead follows from the
-clauses: their columns, their aliases and their pattern variables.
+The engine's error lists internal names or nothing useful. The advice on what to write instead is
+found from the columns, the aliases and the pattern variables of the clauses.
 """
 
 from __future__ import annotations

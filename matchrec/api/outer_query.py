@@ -23,7 +23,7 @@ from matchrec.syntax.plain_select import PlainSelect
 def select_columns(runner: Runner, select: PlainSelect) -> DataFrame | None:
     """Return the result of a query that only selects columns of a view.
 
-    The session need not analyse the query, which is faster.
+    The session does not analyse the query, which saves time.
 
     Args:
         runner: a runner whose frames contain the view.
@@ -52,7 +52,7 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
 
     Args:
         query: the query with the clauses.
-        runner: its values and frames, and the results of its clauses.
+        runner: runs texts with the values and frames of the query, and the results of its clauses.
         text: the text of the query, with views instead of the clauses.
 
     Raises:
@@ -81,7 +81,7 @@ def find_unbound_parameter(
     Args:
         error: Spark's error.
         query: the query that Spark analysed.
-        value_names: the names of the values that it has.
+        value_names: the names of the parameters that have a value.
     """
     name = find_unbound_name(error)
     if name is None:

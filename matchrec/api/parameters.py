@@ -1,4 +1,4 @@
-"""The `:name` parameters in the text of a clause, without parsing it."""
+"""Find, check and fill the `:name` parameters in a text, without parsing the text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.source import Source, Span
 from matchrec.syntax.named_parameters import find_parameters, find_parameters_with_at_sign
 
+# A name after `:` or `@`, also in a comment or a string.
 _POSSIBLE_PARAMETER = re.compile(r"[:@]\s*([^\W\d]\w*)")
 
+# The end of a text that ends with a name, perhaps in backticks.
 _ENDS_WITH_NAME = re.compile(r"[\w`]$")
 
 
@@ -36,7 +38,7 @@ def check_parameter_names(text: str, names: Iterable[str]) -> None:
     """Check that a clause has a parameter with each of these names.
 
     Raises:
-        MatchRecognizePlanError: it lacks one.
+        MatchRecognizePlanError: the clause lacks such a parameter.
     """
     parameter_names = tuple(dict.fromkeys(name for name, _ in find_clause_parameters(text)))
     for name in names:

@@ -166,7 +166,7 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
 def read_dict_of_rules(
     rules: Mapping[str, Any], relation: Relation, order: str
 ) -> tuple[WrittenRule, ...]:
-    """Return all versions of the rules in a dict. It takes the arguments of `read_rules`.
+    """Return all versions of the rules in a dict, given the arguments of `read_rules`.
 
     Raises:
         MatchRecognizePlanError: a value is not a rule, not a version or not a time.
@@ -196,7 +196,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def find_times(relation: Relation, order: str) -> OrderNumbers:
-    """Return the converter of the times of versions, which have the type of the order.
+    """Return the converter of the times of versions to numbers. Times have the type of the order.
 
     Args:
         relation: the rows that the rules are about.
@@ -237,7 +237,7 @@ class VersionRow(NamedTuple):
 
 
 def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:
-    """Yield the versions in a dict of rules. A rule without versions is one from the beginning on.
+    """Yield the versions in a dict of rules. A rule without versions has one version, of all time.
 
     Args:
         rules: the rules, by their names.
@@ -329,6 +329,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first
+        # The last version gets None for `until`: no version follows it.
         for since, until in zip_longest(begins, begins[1:]):
             row = versions[since]
             if row.content is not None:

@@ -66,7 +66,7 @@ class RulesReader:
     options: Options
 
     def build(self, written_rules: Sequence[WrittenRule]) -> BuiltRuleSet:
-        """Build a set of all rules, and check the result of each.
+        """Read the rules, build a set of them, and check the result of each rule.
 
         Raises:
             MatchRecognizeError: a rule has a mistake. The error names the rule.
@@ -80,7 +80,7 @@ class RulesReader:
         return self.build_rules(rules, frame)
 
     def build_rules(self, rules: Sequence[Rule], frame: DataFrame) -> BuiltRuleSet:
-        """Build a set of rules that have been read, and check the result of each.
+        """Build a set of rules that have been read, and check the result of each rule.
 
         Args:
             rules: the rules.
@@ -90,7 +90,7 @@ class RulesReader:
             MatchRecognizeError: a rule has a mistake.
         """
         relation = self.relation if frame is self.events.df else build_relation(frame)
-        # Without the columns of conditions, which no rule may name.
+        # The columns of conditions are left out, because no rule may name them.
         columns = find_input_columns(relation, names=self.events.df.columns)
         request = MatchRequest.build(
             rules,
@@ -107,15 +107,15 @@ class RulesReader:
     def build_valid_rules(
         self, written_rules: Sequence[WrittenRule]
     ) -> tuple[BuiltRuleSet, RejectedRules]:
-        """Build a set of all rules that have no mistake. Warn about each of the others.
+        """Build a set of all rules that have no mistake. Warn about each rule that is left out.
 
-        All mistakes that reading finds are found at once. The error of a set names only the first
-        rule with another mistake, so such rules are left out one by one until the others can be
-        built. To build each rule by itself first would cost more, unless many are wrong: 100 rules
-        took 0.8 s of CPU time together, and 4.4 s one by one (Sail, 2026-11-30).
+        First every rule is read, and rules that cannot be read are left out. Then the set is built.
+        Its error names only one rule, so this rule is left out and the set is built again, until no
+        rule has a mistake. To build each rule by itself would cost more, unless many rules are
+        wrong: 100 rules took 0.8 s of CPU time together, and 4.4 s one by one (Sail, 2026-11-30).
 
         Args:
-            written_rules: the rules. Each is a text.
+            written_rules: the rules. Each is a text, not a Pattern.
 
         Returns:
             The set, and the errors of the rules that were left out.

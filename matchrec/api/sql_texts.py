@@ -36,7 +36,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     options: Options | None,
     frames: Frames,
 ) -> Query:
-    """Return the query of a SQL text. It takes the arguments of `sql`.
+    """Return the query of a SQL text, given the arguments of `sql`.
 
     Raises:
         MatchRecognizePlanError: a DataFrame was passed that the text does not name.
@@ -82,8 +82,8 @@ class SqlText(FrontEnd):
         """Check that the text is a query, rather than a clause or a SASE+ text.
 
         Raises:
-            MatchRecognizePlanError: it is one of these, and the error says which function takes it;
-                or it is the name of a file.
+            MatchRecognizePlanError: the text is a clause or a SASE+ text, and the error says which
+                function takes such a text; or the text is the name of a file.
         """
         reject_file_name(self.text)
         beginning = NO_QUERY.match(self.text)
@@ -112,10 +112,7 @@ def build_clause_query(
     dialect: DialectName,
     options: Options | None,
 ) -> Query:
-    """Return the query of a clause over a DataFrame.
-
-    It takes the same arguments as `match_recognize`.
-    """
+    """Return the query of a clause over a DataFrame, given the arguments of `match_recognize`."""
     front_end = ClauseText(df, clause, args)
     return Query(
         clause, "a clause", dialect, resolve_options("match_recognize", options), front_end

@@ -20,7 +20,7 @@ PlanInDialect = Callable[[str], object]
 
 @contextmanager
 def suggest_dialect(text: str, dialect: str, plan: PlanInDialect) -> Iterator[None]:
-    """Make an error raised inside suggest another dialect, if the text can be planned in it.
+    """Make an error of the `with` block suggest another dialect, if the text can be planned in it.
 
     Args:
         text: the query.

@@ -63,7 +63,10 @@ Combination = dict[str, Any]
 
 
 def is_list_of_values(values: Any) -> bool:
-    """Return whether this is a list, or an array of NumPy or pandas, with at least one value."""
+    """Return whether an object is a list, or an array of NumPy or pandas, with at least one value.
+
+    Tuples, ranges and Series of pandas count, too.
+    """
     if isinstance(values, list | tuple | range):
         return len(values) > 0
     # The library is tested first, because a Column of PySpark has every attribute.
@@ -72,13 +75,21 @@ def is_list_of_values(values: Any) -> bool:
 
 
 def is_grid(grid: Any) -> bool:
-    """Return whether this is a dict with at least one parameter and a list of values for each."""
+    """Return whether an object is a dict of at least one parameter, with a list of values for each.
+
+    The names of the parameters must be identifiers.
+    """
     has_lists = make_dict_test(is_list_of_values)
     return has_lists(grid) and len(grid) > 0 and all(name.isidentifier() for name in grid)
 
 
 def convert_grid(_argument: str, grid: Grid) -> Grid:
-    """Return a grid with NumPy values as Python values, which Spark accepts."""
+    """Return a grid with NumPy values as Python values, which Spark accepts.
+
+    Args:
+        _argument: the name of the argument, which every converter gets.
+        grid: a dict that `is_grid` accepts.
+    """
     return {name: [convert_numpy_value(value) for value in values] for name, values in grid.items()}
 
 
@@ -165,7 +176,7 @@ def check_parameters(clause: str, grid: Grid) -> None:
 
 
 def show_combination(combination: Combination) -> str:
-    """Return a combination as messages show it. It also serves as the name of a rule.
+    """Return a combination as messages show it. The text is also the name of its rule.
 
     >>> show_combination({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
@@ -248,7 +259,7 @@ class SweptClause:
         Args:
             name: the name of the rule.
             combination: the values of the parameters.
-            new_names: the names that the parameters get in this rule; empty if they keep theirs.
+            new_names: the names that the parameters get in this rule; empty to keep their names.
 
         Raises:
             MatchRecognizeError: the clause has a mistake.
@@ -274,7 +285,7 @@ class SweptClause:
 def write_span(time_type: DataType) -> str:
     """Return SQL for the time from the first to the last row of a match.
 
-    It is NULL if values of the type have no distance.
+    The SQL is NULL if values of the type have no distance.
 
     Args:
         time_type: the type of the first ORDER BY column.

@@ -38,7 +38,7 @@ def reject_file_name(text: str) -> None:
     """Check that a text is not the name of a file.
 
     Raises:
-        MatchRecognizePlanError: it is one, such as `falls.sql`.
+        MatchRecognizePlanError: the text is the name of a file, such as `falls.sql`.
     """
     file_name = IS_FILE_NAME.fullmatch(text)
     if file_name is not None:

@@ -20,10 +20,14 @@ _CAST = re.compile(
 
 
 def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
-    """Return an aggregate as the user wrote it.
+    """Parse the text of an aggregate, such as `sum(days)`.
+
+    Args:
+        text: the text that the user wrote.
+        plan: the plan whose measures can be aggregated.
 
     Raises:
-        MatchRecognizePlanError: it is not an aggregate of a measure of the plan.
+        MatchRecognizePlanError: the text is not an aggregate of a measure of the plan.
     """
     measure_names = {measure.name.lower(): measure.name for measure in plan.measures}
     measures = sorted(measure_names.values())

@@ -1,6 +1,6 @@
 """Write the SQL of aggregates over matches.
 
-`write_call` writes it for what the search returns:
+`write_call` writes the SQL over the rows that the search returns:
 
     the search returns                        function               SQL of count(*)
     one row for each match                    `write_over_matches`   CAST(count(1) AS BIGINT)
@@ -140,7 +140,13 @@ def write_quotient(dividend: str, divisor: str) -> str:
 
 
 def write_sum(call: TotalAggregate, argument: str, data_type: spark_types.DataType) -> str:
-    """Return SQL of a sum of numbers. It raises an error if the sum is too large, in every mode."""
+    """Return SQL of a sum of numbers, which raises an error if the sum is too large, in every mode.
+
+    Args:
+        call: the aggregate, for the message.
+        argument: SQL of the numbers.
+        data_type: the type of the sum.
+    """
     if isinstance(data_type, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
     type_name = data_type.simpleString().upper()

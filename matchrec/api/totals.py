@@ -124,7 +124,7 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> tuple[ClauseR
     """Run the search for totals of each group, or for matches if it cannot compute totals.
 
     Returns:
-        The result; and in the second case the reason.
+        The result of the search; and the reason why it has matches, or None if it has totals.
 
     Raises:
         MatchRecognizeUnsupportedError: the clause reads a stream, and the search cannot compute the
@@ -149,7 +149,7 @@ def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
 
     Args:
         names: the names of the aggregates.
-        group_names: the names of the columns that say which group it is.
+        group_names: the names of the columns that tell groups apart.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name, ignoring case.
@@ -164,12 +164,12 @@ def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
 def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]:
     """Return measures of the ORDER BY columns on the first or last row of a match, by column.
 
-    They tell groups apart: the matches of a group start, or end, with the same row. Groups by
-    partition need no such measures. The names of the measures are internal, because a measure of
+    The measures tell groups apart: the matches of a group start, or end, with the same row. Groups
+    by partition need no such measures. The names of the measures are internal, because a measure of
     the query may have the name of a column.
 
     Raises:
-        MatchRecognizePlanError: no item of ORDER BY is a column, other than a partition column.
+        MatchRecognizePlanError: no item of ORDER BY is a column that is not a partition column.
     """
     if grouping is Grouping.PARTITION:
         return {}
