@@ -1,10 +1,13 @@
 """Write out the defaults of a clause in which the two products differ.
 
-ORDER BY ts                    ORDER BY ts NULLS LAST                  NULLs come first elsewhere
-WITHIN INTERVAL '1' HOUR       ... + INTERVAL '0.000001' SECOND        Flink SQL includes the end
-PATTERN (A B)                  AFTER MATCH SKIP ... PATTERN (A B)      the search resumes elsewhere
-PATTERN (A B)                  MEASURES MATCH_NUMBER() ...             rows need a column elsewhere
-MEASURES A.x y                 MEASURES A.x AS y                       Trino and others need AS
+On the left is the clause that is read, in the middle the clause that is written, and on the right
+what differs between the products:
+
+    ORDER BY ts               ORDER BY ts NULLS LAST              where NULLs sort
+    WITHIN INTERVAL '1' HOUR  ... + INTERVAL '0.000001' SECOND    whether WITHIN includes its end
+    PATTERN (A B)             AFTER MATCH SKIP ... PATTERN (A B)  where the search resumes
+    PATTERN (A B)             MEASURES MATCH_NUMBER() ...         whether rows may have no columns
+    MEASURES A.x y            MEASURES A.x AS y                   whether a name needs AS
 """
 
 from __future__ import annotations
@@ -22,11 +25,11 @@ from matchrec.syntax.nodes import MatchRecognize
 def edit_defaults(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Edit]:
-    """Yield the edits that write out defaults that differ in the other product.
+    """Yield the edits that write out the defaults in which two products differ.
 
     Args:
         tokens: the tokens of the clause.
-        clause: the clause.
+        clause: the clause, as read from the tokens.
         read: the product whose SQL it is.
         write: the product that is written.
     """
@@ -35,7 +38,7 @@ def edit_defaults(
         end = clause.within.interval_span.end
         yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     if read.has_rows_without_columns and not write.has_rows_without_columns:
-        yield from _add_measure(tokens, clause)
+        yield from _add_match_number(tokens, clause)
     if clause.after_match is None and read.default_skip is not write.default_skip:
         pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
         start = pattern_keyword.span.start
@@ -45,7 +48,7 @@ def edit_defaults(
 
 
 def _add_order_of_nulls(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
-    """Yield the edits that add NULLS FIRST or NULLS LAST to the keys of ORDER BY."""
+    """Yield the edits that add NULLS FIRST or NULLS LAST to keys of ORDER BY that lack both."""
     for key in clause.order_by:
         descends = bool(key.descending)
         read_puts_first = _puts_nulls_first(read, descends=descends)
@@ -79,10 +82,10 @@ def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
             return False
 
 
-def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
-    """Yield an edit that adds a measure to a clause whose rows would have no columns.
+def _add_match_number(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """Yield an edit that adds the measure MATCH_NUMBER if the rows would have no columns.
 
-    In some products these rows can still be counted by a COUNT(*) around the clause.
+    In Oracle, a COUNT(*) around the clause can count rows without columns.
     """
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     if clause.measures or clause.partition_by or not rows_per_match.summarizes_matches:

@@ -1,9 +1,9 @@
-"""Write the names of a clause outside of its expressions: with the quotes that a product reads.
+"""Write the names of a clause with the quotes that a product reads. Expressions are left out.
 
     MEASURES ... AS `first price`      Spark      MEASURES ... AS "first price"      Trino
 
-If CLASSIFIER returns a variable as it was written, and in the other product a name without quotes
-is in upper case, then the variables are quoted in the translation:
+In BigQuery and Azure, CLASSIFIER returns a variable as it was written. In other products, a name
+without quotes is in upper case. For these products, the translation quotes the variables:
 
     PATTERN (Down+)                    BigQuery   PATTERN ("Down"+)                  Trino
 """
@@ -24,9 +24,9 @@ from matchrec.syntax.tokens import TokenKind
 def find_written_names(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
     """Return the names of a clause's variables as the user wrote them, by the names in upper case.
 
-    If the case differs within the clause, it is the name in DEFINE, or else the first one in
-    PATTERN. Quoted variables are left out, because they keep their case. Without CLASSIFIER, the
-    result is empty, because then the case does not matter.
+    If a name has several cases in the clause, the result has the name in DEFINE, or else the first
+    name in PATTERN. Quoted variables are left out, because they keep their case. If the clause does
+    not call CLASSIFIER, the result is empty, because the case does not matter.
 
         PATTERN (Down+ up) DEFINE DOWN AS ...      {"DOWN": "DOWN", "UP": "up"}
     """
@@ -42,11 +42,12 @@ def find_written_names(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str
 def find_variable_spans(
     clause: MatchRecognize, written_names: Mapping[str, str]
 ) -> dict[Span, str]:
-    """Return the spans of variables outside of expressions, each with the name as written.
+    """Return the spans of variables outside of expressions, each with its name as written.
 
     Args:
         clause: the clause.
-        written_names: the variables whose case counts, see `find_written_names`.
+        written_names: the variables whose case counts, as from `find_written_names`. All other
+            variables are left out of the result.
     """
     skip = clause.after_match or AfterMatchSkip()
     # Each use: the variable in upper case, and where it is.
@@ -72,13 +73,13 @@ def edit_names(
     quote: str,
     variables: Mapping[Span, str],
 ) -> Iterator[Edit]:
-    """Yield the edits that quote names outside of expressions as the other product does.
+    """Yield the edits that quote names outside of expressions as a product does.
 
     Args:
         tokens: the tokens of the clause.
-        expression_spans: the expressions, which are translated by themselves.
-        quote: the quotation mark of the other product.
-        variables: variables that are not quoted and have to be, see `find_variable_spans`.
+        expression_spans: the expressions, whose names are not edited here.
+        quote: the quotation mark of the product that is written.
+        variables: the variables without quotes that need them, as from `find_variable_spans`.
     """
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes

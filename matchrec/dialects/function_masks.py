@@ -1,15 +1,15 @@
 """Prefixes for the functions and variables of row patterns, which sqlglot would misread.
 
 sqlglot does not know these functions, or knows another function of that name: in Spark's dialect,
-it drops the offset of `LAST(x, 1)`. It does not read START as a name, because it is a keyword. So
-both get a prefix before sqlglot parses a text:
+it drops the offset of `LAST(x, 1)`. It does not read the variable START as a name, because START is
+a keyword. So functions and such variables get a prefix before sqlglot parses a text:
 
     FINAL LAST(START.x)
     ROW_PATTERN_FUNCTION_FINAL(ROW_PATTERN_FUNCTION_LAST(ROW_PATTERN_VARIABLE_START.x))
 
-`mask_functions` adds the prefixes. `sqlglot_printing` removes them from the tree before it
-is printed. The rules in between read and write the functions with `rules.function_calls`, and never
-see a prefix.
+`mask_functions` adds the prefixes. `sqlglot_printing` removes them before it prints a tree. The
+rules in between never see a prefix, because they find and make calls by the functions of
+`rules.function_calls`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def mask_functions(text: str, tokens: Sequence[Token], functions: FunctionNames 
 
     Args:
         text: the fragment.
-        tokens: sqlglot's tokens of it.
-        functions: the other names of functions in the product that is read. None outside of
-            clauses, where RUNNING and FINAL are ordinary names.
+        tokens: sqlglot's tokens of the fragment.
+        functions: the names that only the product that is read has for functions of row patterns.
+            None outside of clauses, where RUNNING and FINAL are ordinary names.
     """
     keyword_starts = {token.start for token in tokens if token.token_type is not TokenType.VAR}
     sequence = make_token_sequence(tokens, text)

@@ -1,7 +1,7 @@
 """Fragments of a query in which names replace what sqlglot cannot read.
 
-These are the holes of the fragment: clauses with their relations, what is between the parentheses
-of a row pattern window, calls over such windows, and `{name}` for a DataFrame.
+A hole of a fragment is a part that sqlglot cannot read: a clause with its relation, what is between
+the parentheses of a row pattern window, a call over such a window, or `{name}` for a DataFrame.
 
     SELECT * FROM ticks MATCH_RECOGNIZE (...) AS m     the fragment
     SELECT * FROM hole_of_match_recognize_0 AS m       the text that sqlglot reads
@@ -22,14 +22,13 @@ _HOLE_PREFIX = "hole_of_match_recognize_"
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Characters of a text that sqlglot must not read."""
+    """A part of a text that sqlglot cannot read."""
 
-    # The characters.
+    # The characters of the part.
     span: Span
     # Whether the hole is all that is between the parentheses of a window.
     is_window: bool = False
-    # The columns of the rows that it stands for; None if they are not known, or if it stands for no
-    # rows.
+    # The kinds of the columns, if the hole is a clause; None if they are not known.
     columns: ColumnKinds | None = None
 
 
@@ -39,9 +38,9 @@ class MaskedFragment:
 
     # Where the fragment is in the whole text.
     span: Span
-    # The fragment before and after its holes are replaced.
+    # The fragment before and after its holes are replaced. Offsets count from its start.
     edited: EditedText
-    # The holes, by the names that replace them.
+    # The outermost holes, by the names that replace them.
     holes: Mapping[str, Hole]
 
     @property
@@ -50,7 +49,7 @@ class MaskedFragment:
         return self.edited.text
 
     def locate(self, span: Span) -> Span:
-        """Return the span of the whole text that became a span of the masked text."""
+        """Return the span of the whole text that became `span` in the masked text."""
         return self.edited.find_old_span(span).shift_by(self.span.start)
 
     def locate_edit(self, edit: Edit) -> Edit:
@@ -65,7 +64,8 @@ def mask_holes(text: str, span: Span, holes: Iterable[Hole], prefix: str = "") -
     Args:
         text: the whole text.
         span: the characters of the fragment.
-        holes: the holes in the fragment, in any order. Those inside of others are ignored.
+        holes: the holes in the fragment, with spans of the whole text, in any order. Holes that are
+            inside of other holes are ignored.
         prefix: text that is added before the fragment.
     """
     outermost = _find_outermost(holes)

@@ -1,7 +1,8 @@
-"""Check queries that are not translated: is the text a query, and can its clauses be planned?
+"""Check a query before it is translated: is the text a query, and can its clauses be planned?
 
-A query stays as it is if it is read and written for the same product. It is checked nevertheless,
-so that a mistake in it is not silently returned.
+If a query is read and written for the same product, it stays as it is. The check is then all that
+happens to it, so that a mistake in it is not silently returned. A query of Spark SQL is also
+checked before a translation to another product.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ _FIRST_WORDS = read_words("STATEMENT")
 def check_query(text: str, product: Product) -> list[MatchPlan]:
     """Check a query, and return the plans of its clauses and windows.
 
-    Only queries of Spark SQL are read to the end. For other products the list is empty.
+    Only the clauses of Spark SQL are planned. For other products the list is empty.
+
+    Args:
+        text: the text of the query.
+        product: the product whose SQL it is.
 
     Raises:
-        MatchRecognizeError: it is no query, its brackets do not pair up, or a clause of Spark SQL
-            is wrong.
+        MatchRecognizeError: the text is not a query, its brackets do not pair up, or a clause of
+            Spark SQL is wrong.
     """
     with locate_errors(Source(text)):
         tokens = read_product_tokens(text, product)
@@ -56,7 +61,7 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
 def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:
     """Return the value 1 for each parameter of a query, by the parameter's name.
 
-    A clause can only be planned if its parameters have values. Their real ones are not needed.
+    A clause can only be planned if its parameters have values. The check needs no real values.
     """
     values: dict[str, object] = {}
     for index in range(len(tokens)):

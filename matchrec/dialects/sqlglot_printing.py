@@ -1,7 +1,7 @@
 """Print sqlglot's trees as SQL of a product.
 
-sqlglot prints a tree correctly only if it would also parse the text to this tree. So three rules
-prepare a tree that our other rules have rewritten:
+sqlglot prints a tree correctly only if sqlglot's parser could have made the tree. A tree that our
+rules have rewritten may be different, so three more rules prepare it:
 
 1. Operands get the parentheses that they need. sqlglot prints some functions as operators.
 2. FILTER moves from RUNNING or FINAL to the aggregate.
@@ -19,8 +19,8 @@ from matchrec.dialects.rules.function_calls import call_pattern_function, find_p
 from matchrec.dialects.sqlglot_dialects import get_dialect
 from matchrec.syntax.function_names import SEMANTICS
 
-# The classes of operators, from the lowest precedence to the highest. Those of one inner tuple have
-# the same precedence.
+# The classes of operators, from the lowest precedence to the highest. The classes of an inner tuple
+# have the same precedence.
 _OPERATORS: tuple[tuple[type[exp.Expr], ...], ...] = (
     (exp.Or,),
     (exp.And,),
@@ -45,10 +45,16 @@ _PRECEDENCE_OF_COMPARISONS = _PRECEDENCES[exp.EQ]
 def print_tree(tree: exp.Expr, context: RuleContext) -> str:
     """Return the text of a tree, without prefixes of functions.
 
-    What sqlglot calls unsupported gets a note. If Spark will read the text, it is an error.
+    If sqlglot says that the product does not support a part of the tree, the part gets a note. For
+    Spark, this is an error.
+
+    Args:
+        tree: the tree, which is changed.
+        context: where the expression is, and the product that is written. It gets the notes.
 
     Raises:
-        UnsupportedError: sqlglot cannot write a part of the tree for Spark.
+        UnsupportedError: sqlglot cannot write a part of the tree for Spark, or RUNNING or FINAL
+            would be before an operator.
     """
     dialect = get_dialect(context.write)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)

@@ -1,9 +1,9 @@
 """Translate one expression or query with sqlglot and our rules.
 
-1. `operator_groups` adds parentheses, and `function_masks` prefixes, so that sqlglot reads the text
-   as the product does. sqlglot parses it.
-2. Our rules rewrite the tree, and `sqlglot_printing` prints it.
-3. Between two products that are both kinds of Spark, a text that means the same stays as it is.
+1. `operator_groups` adds parentheses, and `function_masks` adds prefixes, so that sqlglot reads the
+   text as the product does. sqlglot parses the text to a tree.
+2. Our rules rewrite the tree, and `sqlglot_printing` prints the tree.
+3. If both products are kinds of Spark, a text with the same meaning in both stays as it is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, Rul
 
     Raises:
         ParseError: the product that is read has no such syntax.
-        TokenError: its tokens cannot be read.
+        TokenError: the tokens of the text cannot be read.
         UnsupportedError: the product that is written has nothing that means the same.
     """
     findings = RuleFindings()
@@ -44,7 +44,8 @@ def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, Rul
 def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
     """Return the text of a translated fragment; None if it can stay as it is.
 
-    It takes the arguments of `translate_fragment` and raises the same errors.
+    The arguments and errors are those of `translate_fragment`. The findings of the rules are added
+    to `context.findings`.
     """
     read = context.read
     functions = read.pattern_function_names if context.clause is not None else None
@@ -62,8 +63,8 @@ def _may_have_same_meaning(text: str, tree: exp.Expr, context: RuleContext) -> b
     """Return whether a text may mean the same in both products: only if both are kinds of Spark.
 
     Args:
-        text: the text.
-        tree: its tree, which the rules have rewritten and marked.
+        text: the fragment.
+        tree: the tree of the fragment, which the rules have rewritten and marked with `DIFFERS`.
         context: the two products.
     """
     if not (context.read.is_spark and context.write.is_spark):
@@ -78,7 +79,7 @@ def _may_have_same_meaning(text: str, tree: exp.Expr, context: RuleContext) -> b
 def _is_read_as(translation: str, text: str, context: RuleContext) -> bool:
     """Return whether the product that is written reads the user's text as it reads the translation.
 
-    It does if sqlglot prints the translation for the text.
+    That is so if sqlglot reads the text in the dialect of that product, and prints the translation.
     """
     functions: FunctionNames | None = {} if context.clause is not None else None
     try:
@@ -97,8 +98,8 @@ def _parse(text: str, product: Product, functions: FunctionNames | None) -> exp.
         functions: see `mask_functions`.
 
     Raises:
-        ParseError: it is not one statement or expression, or a function lacks an argument.
-        TokenError: its tokens cannot be read.
+        ParseError: the text is not one statement or expression, or a function lacks an argument.
+        TokenError: the tokens of the text cannot be read.
     """
     grouped = parenthesize_chains(text, tokenize_product_sql(text, product), product)
     masked = mask_functions(grouped, tokenize_product_sql(grouped, product), functions)
