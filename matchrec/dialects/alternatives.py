@@ -1,6 +1,6 @@
-"""Notes on alternatives, which the documentation of one product reads in another way.
+"""Notes on alternatives of PATTERN, whose meaning differs in the documentation of Snowflake.
 
-    PATTERN (A B | C)     (A B) | C, but by the documentation of Snowflake A (B | C)
+    PATTERN (A B | C)     `A (B | C)` in the documentation of Snowflake, `(A B) | C` elsewhere
 
 Source: Snowflake's page "MATCH_RECOGNIZE": "The alternative operator has precedence over the
 concatenation operator."
@@ -24,8 +24,8 @@ def note_alternatives(
     """Yield a note on each alternative that may mean something else in the other product.
 
     Args:
-        text: the text of the clause.
-        pattern: its row pattern.
+        text: the text in which the spans of the row pattern are.
+        pattern: the row pattern of the clause.
         read: the product whose SQL it is.
         write: the product that is written.
     """

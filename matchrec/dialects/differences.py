@@ -35,7 +35,7 @@ class Difference:
     # The words of the construct. For a call, these are the name of the function and `(`.
     words: tuple[str, ...]
     # A regular expression that must match somewhere in the arguments of the call, or in the text
-    # after the words. None if they may be anything.
+    # after the words. None if every such text counts.
     required_text: re.Pattern[str] | None
     # The numbers of arguments that the call may have.
     argument_counts: range
@@ -104,10 +104,12 @@ def find_word(tokens: TokenSequence, index: int) -> str:
 def find_differences(
     tokens: TokenSequence, read: Product, write: Product
 ) -> Iterator[tuple[Difference, Span]]:
-    """Yield the rows of the table that a query uses, and where, in the order of its text.
+    """Yield the rows of the table whose construct a query has, with the span of the construct.
+
+    They are in the order of the query's text.
 
     Args:
-        tokens: the tokens of the query, as the product that is read has them.
+        tokens: the tokens of the query.
         read: the product whose SQL it is.
         write: the product that is written.
     """
@@ -126,7 +128,7 @@ def find_differences(
 
 
 def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
-    """Return the entries for products in the table that are about a translation.
+    """Return the entries in the first column of the table that are about a translation.
 
     For a translation from Trino to Spark, they are `trino` and `others`.
     """

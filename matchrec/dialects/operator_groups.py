@@ -27,7 +27,9 @@ from matchrec.syntax.tokens import TokenSequence, split_words
 # with the same precedence are grouped from the left.
 Precedences = Mapping[str, int]
 
+# Operators of multiplication, whose precedence is the highest in all products.
 _FACTORS = {"*": 6, "/": 6, "%": 6, "DIV": 6}
+# The precedences with which sqlglot reads all dialects.
 _SQLGLOT: Precedences = {
     **dict.fromkeys(("|", "^", "&", "<<", ">>", "||"), 1),
     **dict.fromkeys(("+", "-"), 5),
@@ -45,9 +47,9 @@ _SPARK: Precedences = {
 _BIGQUERY: Precedences = {**_SPARK, "||": 6}
 _AZURE: Precedences = {**dict.fromkeys(("+", "-", "&", "^", "|"), 5), **_FACTORS}
 
-# The precedences in each product. Trino and Snowflake have only `||`, which is weaker than `+` as
-# for sqlglot.
-_PRODUCTS: Mapping[str, Precedences] = {
+# The precedences in each product that differs from sqlglot. Trino and Snowflake have only `||`,
+# which is weaker than `+` in sqlglot as well.
+_PRECEDENCES_BY_PRODUCT: Mapping[str, Precedences] = {
     **dict.fromkeys(("spark", "standard", "databricks", "oracle"), _SPARK),
     **dict.fromkeys(("bigquery", "flink"), _BIGQUERY),
     "azure": _AZURE,
@@ -64,8 +66,8 @@ _KEYWORDS = frozenset(
         "THEN UNION USING VALUES WHEN WHERE WINDOW"
     )
 )
-# What may precede an operand. `@` begins a parameter of BigQuery.
-_SIGNS = ("-", "+", "~", "@")
+# Operators before an operand, and `@`, which begins a parameter of BigQuery.
+_PREFIXES = ("-", "+", "~", "@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ _Operand = _Operation | range
 
 
 def _find_tokens(operand: _Operand) -> range:
-    """Return the indices of the tokens of an operand."""
+    """Return the indices of all tokens of an operand, from its first to its last token."""
     if isinstance(operand, range):
         return operand
     return range(_find_tokens(operand.left).start, _find_tokens(operand.right).stop)
@@ -92,9 +94,9 @@ def _find_tokens(operand: _Operand) -> range:
 class _Chain:
     """Operands with operators between them, at one level of brackets: `a | (b + c) & d`."""
 
-    # The tokens of each operand.
+    # The indices of the tokens of each operand, in the order of the text.
     operands: Sequence[range]
-    # The operators, one fewer than operands.
+    # The operators, each between two operands: there is one operator fewer than operands.
     operators: Sequence[str]
 
 
@@ -103,10 +105,10 @@ def parenthesize_chains(text: str, tokens: Sequence[Token], product: Product) ->
 
     Args:
         text: an expression or a query.
-        tokens: its tokens.
+        tokens: sqlglot's tokens of the text.
         product: the product whose SQL it is.
     """
-    precedences = _PRODUCTS.get(product.name)
+    precedences = _PRECEDENCES_BY_PRODUCT.get(product.name)
     if precedences is None or not any(operator in text for operator in _DISPUTED_OPERATORS):
         return text
     sequence = make_token_sequence(tokens, text)
@@ -158,7 +160,10 @@ def _read_chain(tokens: TokenSequence, start: int) -> _Chain:
 
 
 def _read_operator(tokens: TokenSequence, index: int) -> tuple[str, int]:
-    """Return the key at an index, and the index after it. `<<` and `>>` are two tokens each."""
+    """Return the operator at an index, and the index after it. `<<` and `>>` are two tokens each.
+
+    The operator is the key of the token, which may also be something else than an operator.
+    """
     key = tokens.key(index)
     if key in ("<", ">") and tokens.key(index + 1) == key:
         return key * 2, index + 2
@@ -168,11 +173,11 @@ def _read_operator(tokens: TokenSequence, index: int) -> tuple[str, int]:
 def _find_end_of_operand(tokens: TokenSequence, start: int) -> int | None:
     """Return the index after the operand that begins with a token; None if none begins there.
 
-    An operand is a name, a constant, a call, a CASE or something in brackets, with all signs before
-    it and everything that follows it directly: `-f(x) OVER w`, `a.b[1]::INT`.
+    An operand is a name, a constant, a call, a CASE or something in brackets, with its prefixes and
+    suffixes: `-f(x) OVER w`, `a.b[1]::INT`.
     """
     index = start
-    while tokens.key(index) in _SIGNS:
+    while tokens.key(index) in _PREFIXES:
         index += 1
     if index >= len(tokens):
         return None
@@ -187,6 +192,17 @@ def _find_end_of_operand(tokens: TokenSequence, start: int) -> int | None:
         index += 1
         if token.is_word and index < len(tokens) and tokens[index].is_string:
             index += 1  # DATE '2024-01-02'
+    return _skip_suffixes(tokens, index)
+
+
+def _skip_suffixes(tokens: TokenSequence, start: int) -> int:
+    """Return the index after all suffixes of an operand, such as arguments, casts and OVER.
+
+    Args:
+        tokens: the tokens of the text.
+        start: the index after the name, constant or bracket to which the suffixes belong.
+    """
+    index = start
     while True:
         key = tokens.key(index)
         if index in tokens.pairs:
@@ -210,7 +226,7 @@ def _find_end_of_case(tokens: TokenSequence, start: int) -> int:
 
 
 def _group(chain: _Chain, precedences: Precedences) -> _Operand:
-    """Return the operation that a chain is; its operand if it has no operators.
+    """Return a chain as a tree of operations; its only operand if it has no operators.
 
     In Spark SQL, `a | b & c` is this operation, where `b` is the token at index 2:
 
@@ -235,7 +251,7 @@ def _group(chain: _Chain, precedences: Precedences) -> _Operand:
 
 
 def _walk_inner_operations(operand: _Operand) -> Iterator[_Operation]:
-    """Yield the operations inside of an operation, which are operands of others."""
+    """Yield all operations inside of an operation, outer ones first."""
     if isinstance(operand, range):
         return
     for inner in (operand.left, operand.right):

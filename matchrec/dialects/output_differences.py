@@ -1,6 +1,6 @@
-"""Notes on what differs in the output of a clause that is written alike for both products.
+"""Notes on what differs in the output of a clause, although its text is the same in both products.
 
-Its matches, the names that CLASSIFIER returns, and the columns of ALL ROWS PER MATCH may differ.
+The matches, the names that CLASSIFIER returns, and the columns of ALL ROWS PER MATCH may differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matchrec.syntax.nodes import MatchRecognize
 def note_output_differences(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[TranslationNote]:
-    """Yield notes on what differs in the output, although the clause is the same.
+    """Yield notes on what differs in the output, although the text of the clause is the same.
 
     Args:
         tokens: the tokens of the clause.

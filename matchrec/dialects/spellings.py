@@ -1,7 +1,7 @@
 """Rewrite the spellings of one product in the grammar that all products share.
 
-sqlglot and the reader of clauses do not know them. On the left the text, on the right the edited
-one:
+sqlglot and the reader of clauses do not know these spellings. On the left is the text of a product,
+on the right the edited text:
 
     OPTIONS (use_longest_match = TRUE)    BigQuery    see `spellings_bigquery`
     FROM input TIMESTAMP BY time          Azure       see `spellings_azure`
@@ -49,7 +49,7 @@ def edit_spellings(
         tokens: the tokens of the text.
         locations: the clauses of a query; None if the text is a clause.
         product: the product whose SQL it is.
-        parameter_values: the values of the query's parameters, if they are known.
+        parameter_values: the values of the query's parameters; empty if they are not known.
 
     Raises:
         MatchRecognizeError: a spelling is wrong.
@@ -64,24 +64,27 @@ def edit_spellings(
         clause, options = _take_out_options(make_clause_tokens(tokens), product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
         locations = ()
-    # For Azure, the index of each TIMESTAMP BY that belongs to a clause.
-    moved_times = set()
+    # For Azure, the indices of the TIMESTAMP BYs that belong to clauses.
+    moved_timestamps = set()
     for location in locations:
         clause_tokens = cut_out_tokens(tokens, location.opening, location.closing)
         clause, options = _take_out_options(clause_tokens, product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
         timestamp_by = find_timestamp_by(tokens, location) if product.name == "azure" else None
         if timestamp_by is not None:
-            moved_times.add(timestamp_by)
+            moved_timestamps.add(timestamp_by)
             yield from move_timestamp_by(tokens, timestamp_by, location, clause)
     if product.name == "azure":
-        reject_other_timestamp_by(tokens, moved_times)
+        reject_other_timestamp_by(tokens, moved_timestamps)
 
 
 def _take_out_options(
     clause: ClauseTokens, product: Product, parameter_values: ParameterValues
 ) -> tuple[ClauseTokens, list[ProductOption]]:
-    """Return the tokens of a clause without the options that only one product reads, and these.
+    """Divide a clause into the options that only one product reads, and all other tokens.
+
+    Returns:
+        The clause without the options, and the options in the order of the text.
 
     Raises:
         MatchRecognizeError: an option is wrong.
@@ -125,7 +128,7 @@ def _edit_clause_spellings(
 
 
 def _quote_dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
-    """Yield the edits that quote names which begin with a dollar sign."""
+    """Yield the edits that quote names such as `$rowtime`, which begin with a dollar sign."""
     for index, token in enumerate(tokens.tokens[1:], 1):
         sign = tokens[index - 1]
         is_adjacent = sign.key == "$" and sign.span.end == token.span.start

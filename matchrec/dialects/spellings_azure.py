@@ -23,6 +23,7 @@ from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
+# The units of LIMIT DURATION.
 _DURATION_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 
 
@@ -49,7 +50,7 @@ def find_timestamp_by(tokens: TokenSequence, location: ClauseLocation) -> int | 
     """Return the index of TIMESTAMP BY after the relation of a clause; None if there is none.
 
     Raises:
-        MatchRecognizeError: the relation has PARTITION BY.
+        MatchRecognizeError: the relation has PARTITION BY, which belongs into the clause.
     """
     opening = tokens.enclosing_openings[location.word]
     relation = list(tokens.walk_level(opening + 1, location.word))
@@ -84,7 +85,7 @@ def move_timestamp_by(
     Raises:
         MatchRecognizeError: OVER has a key that does not divide the rows of the clause.
     """
-    over = location.word
+    over = location.word  # where the time ends if there is no OVER
     for index in tokens.walk_level(timestamp_by + 2, location.word):
         if tokens.key(index) == "OVER":
             over = index
@@ -100,27 +101,27 @@ def move_timestamp_by(
             span = tokens.span(*key)
             if tokens.text_at(span).upper() not in partition_keys:
                 raise errors.timestamp_over_other_key(span, key=tokens.text_at(span))
-    time = tokens.span(timestamp_by + 2, over)
+    time_span = tokens.span(timestamp_by + 2, over)
     # ORDER BY comes before all other sections, except PARTITION BY.
     start = min(
         section.keyword.start for section in sections.values() if section is not partition_by
     )
     yield Edit(tokens.span(timestamp_by, location.word), "")
-    yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(time)}\n", time)
+    yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(time_span)}\n", time_span)
 
 
-def reject_other_timestamp_by(tokens: TokenSequence, moved_times: Set[int]) -> None:
+def reject_other_timestamp_by(tokens: TokenSequence, moved_timestamps: Set[int]) -> None:
     """Raise an error for a TIMESTAMP BY that does not belong to a clause.
 
     Args:
         tokens: the tokens of the query.
-        moved_times: the index of each TIMESTAMP BY that does.
+        moved_timestamps: the indices of the TIMESTAMP BYs that belong to clauses.
 
     Raises:
-        MatchRecognizeError: there is one.
+        MatchRecognizeError: a TIMESTAMP BY does not belong to a clause.
     """
     for index in range(len(tokens)):
-        if tokens.has_keys(index, "TIMESTAMP", "BY") and index not in moved_times:
+        if tokens.has_keys(index, "TIMESTAMP", "BY") and index not in moved_timestamps:
             raise errors.misplaced_timestamp_by(tokens.span(index, index + 2))
 
 
@@ -133,7 +134,7 @@ def name_any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
         end: the index after its last token.
 
     Raises:
-        MatchRecognizeError: CLASSIFIER could return the name of this variable.
+        MatchRecognizeError: the clause calls CLASSIFIER, which could return the new name.
     """
     dots = [token.span for token in clause.tokens[start:end] if token.key == "."]
     if not dots:
@@ -145,7 +146,7 @@ def name_any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     while name in keys:
         name += "_"
     for span in dots:
-        yield Edit(span, f" {name} ".replace("  ", " "))
+        yield Edit(span, f" {name} ")
 
 
 def unbracket_names(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:

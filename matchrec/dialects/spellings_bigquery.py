@@ -19,27 +19,29 @@ from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.parameter_values import ParameterValues
 from matchrec.syntax.pattern_tokens import read_pattern_tokens
 
-# Between one of these tokens and a `|` after it, an alternative of PATTERN is empty. "" is the
-# start of the pattern.
+# If a `|` follows one of these tokens, the alternative before the `|` is empty. "" is the start of
+# the pattern.
 _BEFORE_EMPTY = ("", "(", "{-", "|", ",")
-# The same between a `|` and one of these after it. "" is the end of the pattern.
+# If one of these tokens follows a `|`, the alternative after the `|` is empty. "" is the end of the
+# pattern.
 _AFTER_EMPTY = ("", ")", "-}", ",")
 
+# The key of the only option.
 _LONGEST_MATCH = "USE_LONGEST_MATCH"
 
 
 def read_longest_match(
     clause: ClauseTokens, index: int, parameter_values: ParameterValues
 ) -> ProductOption:
-    """Read `OPTIONS (use_longest_match = TRUE)`, or with a parameter instead of the truth value.
+    """Read `OPTIONS (use_longest_match = TRUE)`, or `@name` instead of the truth value.
 
     Args:
         clause: the tokens of the clause.
         index: the index of OPTIONS.
-        parameter_values: the values of the query's parameters.
+        parameter_values: the values of the query's parameters; empty if they are not known.
 
     Raises:
-        MatchRecognizeError: the option or its value is unknown.
+        MatchRecognizeError: the option or its value is unknown, or a parenthesis is not closed.
     """
     truth_values: dict[str, object] = {"TRUE": True, "FALSE": False}
     truth_values |= {f"@{name}": value for name, value in parameter_values.items()}
