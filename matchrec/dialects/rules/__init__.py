@@ -5,7 +5,7 @@ A rule is a function that gets a node of sqlglot's tree and a `RuleContext`:
     CAST(2.7 AS INTEGER)   Oracle rounds   →   CAST(ROUND(2.7) AS INT)   Spark cuts
 
 sqlglot translates everything else. If its result means something else, `differences.txt` says so.
-A rule may need the type of a column that is not known. Then Spark is asked for the types, and the
+A rule may need the type of a column that is not known. Then the session looks up the types, and the
 query is translated once more.
 
     by_product                        the rules between two products, in their order

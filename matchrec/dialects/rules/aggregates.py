@@ -3,12 +3,12 @@
 Spark's ARRAY_AGG drops NULLs and does not sort. Other products keep NULLs, or sort:
 
     ARRAY_AGG(x)                           an array with NULLs
-    ARRAY_AGG(x ORDER BY y DESC LIMIT 2)   an array that is sorted and cut
-    STRING_AGG(x, '-' ORDER BY y)          the same, without NULLs, joined to a string
+    ARRAY_AGG(x ORDER BY y DESC LIMIT 2)   the first two values of a sorted array
+    STRING_AGG(x, '-' ORDER BY y)          a sorted array without NULLs, joined to a string
     ANY_VALUE(x HAVING MAX y)              MAX_BY(x, y)
 
-`collected_arrays` builds the arrays. In what is built, the aggregate is inside of other functions,
-so RUNNING, FINAL, OVER and FILTER must be moved to it:
+`collected_arrays` builds the arrays. In its result, the aggregate is inside of other functions, so
+RUNNING, FINAL, OVER and FILTER must be moved to the aggregate:
 
     ARRAY_AGG(x) OVER w                    NULLIF(... ARRAY_AGG(...) OVER w ..., ARRAY())
 """
@@ -33,11 +33,11 @@ from matchrec.dialects.rules.function_calls import (
 )
 from matchrec.syntax.function_names import SEMANTICS
 
-# A mark on what an aggregate was rewritten to, as opposed to a function that the user wrote.
+# A mark on the expression that replaces an aggregate, as opposed to a function that the user wrote.
 _FROM_AGGREGATE = "from an aggregate"
 
-# The outermost functions of what aggregates are rewritten to. Before OVER or FILTER they need no
-# mark, because a user can write only aggregates there.
+# The outermost functions of the expressions that replace aggregates. Before OVER or FILTER they
+# need no mark, because a user can write only aggregates there.
 _OUTERMOST_FUNCTIONS = (exp.Nullif, exp.ArrayToString, exp.If)
 
 
@@ -51,11 +51,12 @@ def rewrite_count(node: exp.Count, _: RuleContext) -> exp.Expr:
 def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext) -> exp.Expr:
     """Rewrite `ARRAY_AGG(x)` for Spark so that it keeps NULLs and its order.
 
-    Without rows the result is NULL, as in other products, and not an empty array. DISTINCT stays in
-    DEFINE, and if it has several expressions.
+    Without rows the result is NULL, as in other products, and not an empty array. An array with
+    DISTINCT stays as it is in DEFINE, and so does DISTINCT of several expressions.
 
     Raises:
-        UnsupportedError: it is in DEFINE and may contain NULLs.
+        UnsupportedError: the array is in DEFINE and may contain NULLs, or it has DISTINCT and ORDER
+            BY or LIMIT.
     """
     if not context.write.is_spark:
         return node
@@ -86,8 +87,8 @@ def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext
 def _build_array_in_condition(value: exp.Expr, *, ignores_nulls: bool) -> exp.Expr:
     """Return an array without NULLs that a condition of DEFINE can compare.
 
-    It can be empty in two cases, and then becomes NULL: the value is of the rows of one variable,
-    which may have no rows yet, or IGNORE NULLS leaves out the values of all rows.
+    An empty array becomes NULL. The array can be empty in two cases: the value is read from rows of
+    one variable, which may have no rows yet, or IGNORE NULLS leaves out the values of all rows.
 
     Args:
         value: what the array collects.
@@ -126,7 +127,7 @@ def reject_ordered_array(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
     """Reject `ARRAY_AGG(x ORDER BY y)` for Spark if no other rule has rewritten it.
 
     Raises:
-        UnsupportedError: there is an ORDER BY.
+        UnsupportedError: the array has an ORDER BY.
     """
     if context.write.is_spark and isinstance(node.this, exp.Order):
         raise UnsupportedError(f"{context.read.title} does not allow ORDER BY in these parentheses")
@@ -191,7 +192,7 @@ def distribute_over_and_filter(node: exp.Window | exp.Filter, _: RuleContext) ->
 def add_final(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
     """Add FINAL to an aggregate that has neither RUNNING nor FINAL.
 
-    It is for products in which an aggregate is always over the whole match.
+    The rule is for products in which an aggregate is always over the whole match.
     """
     if context.is_measure_of_rows and not has_semantics(node):
         return call_pattern_function("FINAL", node.copy())
@@ -201,7 +202,7 @@ def add_final(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
 def remove_final(node: exp.AggFunc | exp.Anonymous, context: RuleContext) -> exp.Expr:
     """Remove FINAL before aggregates, and add a note on aggregates without it.
 
-    It is for Databricks, where an aggregate is always over the whole match.
+    The rule is for Databricks, where an aggregate is always over the whole match.
     """
     if not context.is_measure_of_rows:
         return node
@@ -222,8 +223,8 @@ def remove_final(node: exp.AggFunc | exp.Anonymous, context: RuleContext) -> exp
 def note_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
     """Add a note on `ARRAY_AGG(x)` if only one of the two products keeps NULLs.
 
-    For Spark there is no note: `rewrite_array_agg` makes up for the difference. With IGNORE NULLS
-    there is no difference.
+    A translation to Spark gets no note, because `rewrite_array_agg` makes up for the difference.
+    With IGNORE NULLS the products do not differ.
     """
     read = context.read
     write = context.write
@@ -243,7 +244,7 @@ def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.E
     """Reject DISTINCT and FILTER in aggregates of a clause, for products that do not allow them.
 
     Raises:
-        UnsupportedError: there is one of them.
+        UnsupportedError: an aggregate of a clause has DISTINCT or FILTER.
     """
     if context.clause is None:
         return node

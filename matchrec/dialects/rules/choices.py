@@ -1,6 +1,6 @@
 """Rules for functions that return one of their arguments.
 
-NULL is what the products disagree on, and Sail lacks the long form of DECODE:
+Products treat NULL differently, and Sail lacks a DECODE with keys and results:
 
     GREATEST(x, NULL)          NULL, except in Spark and Databricks
     DECODE(x, 1, 'a', 'b')     CASE WHEN x <=> 1 THEN 'a' ELSE 'b' END
@@ -14,7 +14,7 @@ from matchrec.dialects.rules.context import RuleContext
 
 
 def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleContext) -> exp.Expr:
-    """Rewrite `GREATEST(a, b)` and `LEAST(a, b)` if the products treat a NULL otherwise.
+    """Rewrite `GREATEST(a, b)` and `LEAST(a, b)` if the two products treat a NULL differently.
 
     Spark and Databricks ignore NULLs, and so does Snowflake's GREATEST_IGNORE_NULLS. Elsewhere, one
     NULL makes the result NULL:
@@ -27,11 +27,14 @@ def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleCont
     write = context.write
     is_call_ignoring_nulls = read.name == "snowflake" and bool(node.args.get("ignore_nulls"))
     ignores_nulls = is_call_ignoring_nulls or read.has_functions_of_spark
-    node.set("ignore_nulls", ignores_nulls)  # decides about the name that Snowflake gets
+    # For Snowflake, sqlglot writes GREATEST or GREATEST_IGNORE_NULLS by this argument.
+    node.set("ignore_nulls", ignores_nulls)
     operands = (node.this, *node.expressions)
     nullable_operands = [operand for operand in operands if not isinstance(operand, exp.Literal)]
-    write_ignores_nulls = write.has_functions_of_spark
-    if not nullable_operands or ignores_nulls is write_ignores_nulls or write.name == "snowflake":
+    can_be_written_alike = (
+        write.name == "snowflake" or ignores_nulls is write.has_functions_of_spark
+    )
+    if can_be_written_alike or not nullable_operands:
         return node
     if ignores_nulls:
         context.add_note(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")

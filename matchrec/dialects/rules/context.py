@@ -51,14 +51,15 @@ class RuleFindings:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """Where an expression is, and which products read and write it."""
+    """Where an expression is, from which product, and for which product it is written."""
 
     # The product whose SQL the expression is.
     read: Product
     # The product for which it is written.
     write: Product
-    # The clause and the part of it that the expression is in; None outside of clauses.
+    # The clause that the expression is in; None outside of clauses.
     clause: MatchRecognize | None = None
+    # The part of the clause that the expression is in; None outside of clauses.
     part: ClausePart | None = None
     # The columns that the expression can name.
     columns: VisibleColumns = field(default_factory=VisibleColumns)
@@ -99,8 +100,8 @@ class RuleContext:
     def request_kind(self, node: exp.Expr) -> ValueKind | None:
         """Return the kind of an expression that a rule needs; None if it is not known.
 
-        Columns in it whose kinds are not known are added to `findings.untyped_columns`, so that the
-        session is asked for their types and the query translated once more.
+        The columns whose kinds are not known are added to `findings.untyped_columns`, so that the
+        session looks up their types and the query is translated once more.
         """
         return find_kind(node, self._request_kind_of_column)
 
@@ -131,15 +132,25 @@ class RuleContext:
         self.findings.notes.append(TranslationNote(message, Span(0, 0), is_compensated))
 
 
-# Rewrites a node of the type that its first parameter has. It may return the node as it is, or
-# raise UnsupportedError if the product that is written has nothing that means the same.
+# Rewrites a node of the type that its first parameter has. A rule returns the node itself, which it
+# may change, or another node that replaces it. It raises UnsupportedError if the product that is
+# written has nothing that means the same.
 RewriteRule = Callable[[Any, RuleContext], exp.Expr]
 
 
 def apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
     """Return the tree with a rule applied to each node of its type.
 
-    Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.
+    Inner nodes come first. A node is still in the tree when the rule gets it, so the rule can look
+    at the nodes around it.
+
+    Args:
+        rule: the rule.
+        tree: the tree, which is changed. If the rule replaces its root, the result is another tree.
+        context: where the expression is, which the rule gets.
+
+    Raises:
+        UnsupportedError: the rule raises it.
     """
     types = _find_node_types(rule)
     nodes = [node for node in tree.dfs() if isinstance(node, types)]
@@ -155,5 +166,8 @@ def apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.E
 
 @cache
 def _find_node_types(rule: RewriteRule) -> Any:
-    """Return the class, or union of classes, of the nodes that a rule rewrites."""
+    """Return the class, or union of classes, of the nodes that a rule rewrites.
+
+    It is the annotation of the rule's first parameter.
+    """
     return next(iter(get_type_hints(rule).values()))

@@ -26,7 +26,7 @@ _WHOLE_NUMBERS = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor)
 
 
 def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
-    """Rewrite `CAST(x AS INTEGER)` of a number with a fraction to round or cut as it did.
+    """Rewrite `CAST(x AS INTEGER)` so that it rounds, or cuts the fraction off, as it did before.
 
         CAST(x AS INTEGER)     Oracle to Spark    CAST(ROUND(x) AS INT)
         CAST(x AS INTEGER)     Spark to Trino     CAST(TRUNCATE(x) AS INTEGER)
@@ -57,7 +57,8 @@ def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
 def rewrite_division(node: exp.Div, context: RuleContext) -> exp.Expr:
     """Rewrite `a / b` of integers to `a DIV b` if only the product that is read drops the fraction.
 
-    If types are not known, or only the product that is written drops it, a note says so.
+    If types are not known, or only the product that is written drops the fraction, the division
+    stays and gets a note.
     """
     read = context.read
     write = context.write
@@ -106,7 +107,7 @@ def note_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
 
 def note_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
-    """Add a note on `AVG` of decimals: in Trino it has as many digits as they, elsewhere more."""
+    """Add a note on `AVG` of decimals: it has as many digits as its values in Trino, else more."""
     reads_trino = context.read.name == "trino"
     kind = context.request_kind(node.this)
     if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
@@ -119,7 +120,7 @@ def note_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
 
 def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
-    """Round `a / b` of decimals as Trino does, to the digits of the operand that has more.
+    """Round `a / b` of decimals as Trino does: to the digits of the operand with more digits.
 
         1.5 / 2.25     CAST(1.5 / 2.25 AS DECIMAL(38, 2))
 

@@ -29,6 +29,7 @@ _FORMAT_OF_TIMESTAMP_LITERAL = "%Y-%m-%d %H:%M:%S.%f"
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
+# The end of notes on expressions whose meaning depends on the types of columns.
 TYPES_NOT_KNOWN = "the types of these columns are not known"
 
 _AMBIGUOUS_DIFFERENCE = (
@@ -75,8 +76,8 @@ def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
 def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr:
     """Rewrite the number or the text that a difference of times is compared with to an interval.
 
-    d - e < 30                   d - e < INTERVAL '30' DAY
-    d - e < '0 01:00:00'         d - e < INTERVAL '0 01:00:00' DAY TO SECOND
+        d - e < 30                   d - e < INTERVAL '30' DAY
+        d - e < '0 01:00:00'         d - e < INTERVAL '0 01:00:00' DAY TO SECOND
 
     Other comparisons stay as they are.
     """
@@ -102,8 +103,9 @@ def _is_time_difference(node: exp.Expr, context: RuleContext) -> bool:
 def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d - e` to a number of days, unless it is an interval.
 
-    It is a number if the expression around it needs one, or if it needs neither and both times are
-    DATEs of Oracle. If that cannot be told, the difference stays and gets a note.
+    The difference is a number if the expression around it needs a number, or if that expression
+    accepts both and both times are DATEs of Oracle. If the types of the times do not show that, the
+    difference stays and gets a note.
     """
     left_kind = context.request_kind(node.this)
     right_kind = context.request_kind(node.expression)
@@ -171,7 +173,8 @@ def _is_trunc(node: exp.Expr) -> bool:
 def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
     """Return what the expression around a difference of times needs.
 
-    If the operation right around it can have both, the next one outwards decides.
+    If the operation right around the difference accepts a number and an interval, the next
+    operation outwards decides.
     """
     parent = node.parent
     if parent is None or isinstance(parent, (exp.Alias, exp.Select)):
@@ -193,7 +196,7 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
 def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d + n`, `n + d` and `d - n`, which move a time by n days.
 
-    d + 1          d + INTERVAL '1' DAY, or as it is if d is a date for Spark, too
+    d + 1          d + INTERVAL '1' DAY; it stays if d is a DATE for Spark, too
     d + 1/24       d + INTERVAL '1' DAY * (1 / 24)
     """
     time = node.this.copy()
@@ -213,7 +216,11 @@ def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
 
 
 def _build_days(number: exp.Expr) -> exp.Expr:
-    """Return an interval of a number of days."""
+    """Return an interval of a number of days.
+
+    Args:
+        number: the number, which is not copied and must not be a part of another tree.
+    """
     if isinstance(number, exp.Literal) and number.name.isdigit():
         return exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY"))
     one_day = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))

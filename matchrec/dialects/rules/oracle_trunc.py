@@ -82,8 +82,12 @@ def _read_trunc(node: exp.Expr) -> TruncCall | None:
 def _truncate_number(number: exp.Expr, decimals: exp.Expr | None) -> exp.Expr:
     """Return a number without its fraction, or with only some digits after the point.
 
-    TRUNC(x)           CAST(x AS BIGINT)
-    TRUNC(x, 2)        (CAST((x) * POWER(10, 2) AS BIGINT) / POWER(10, 2))
+        TRUNC(x)           CAST(x AS BIGINT)
+        TRUNC(x, 2)        (CAST((x) * POWER(10, 2) AS BIGINT) / POWER(10, 2))
+
+    Args:
+        number: the number, which is not copied.
+        decimals: the number of digits after the point; None for no digits.
     """
     if decimals is None:
         return exp.cast(number, "bigint")
@@ -93,7 +97,12 @@ def _truncate_number(number: exp.Expr, decimals: exp.Expr | None) -> exp.Expr:
 
 
 def _truncate_time(time: exp.Expr, kind: ValueKind | None, unit: exp.Expr | None) -> exp.Expr:
-    """Return the start of the unit that a time is in; the default unit is a day.
+    """Return the start of the unit that a time is in.
+
+    Args:
+        time: the time, which is not copied.
+        kind: the kind of the time.
+        unit: Oracle's name of the unit; None for a day.
 
     Raises:
         UnsupportedError: Spark has nothing for the unit.

@@ -20,7 +20,8 @@ from sqlglot.helper import find_new_name
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import Presence
 
-# The parts of a query that come after QUALIFY, or in which the outer query takes its place.
+# The parts that the outer query gets: the parts that are computed after QUALIFY, and WITH, which must
+# be at the start of the whole query.
 _MOVED_PARTS = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
@@ -146,7 +147,7 @@ def _name_items(query: exp.Select, dialect: str) -> list[str]:
 def _find_hidden_keys(query: exp.Select, names: Sequence[str]) -> list[exp.Expr]:
     """Return the keys of ORDER BY that are not among the selected columns.
 
-    Numbers of columns are not keys of their own.
+    Numbers of columns, as in ORDER BY 1, are left out.
 
     Args:
         query: the query.
@@ -165,6 +166,6 @@ def _find_hidden_keys(query: exp.Select, names: Sequence[str]) -> list[exp.Expr]
 
 
 def make_unused_name(name: str, tree: exp.Expr) -> str:
-    """Return a name that nothing in a query has: `name`, with a number if it is taken."""
+    """Return a name that nothing in a tree has: `name`, with a number if the tree has `name`."""
     names = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
     return find_new_name(names, name)

@@ -28,15 +28,17 @@ _AddedInterval = exp.DateAdd | exp.TimestampAdd | exp.DatetimeAdd | exp.TsOrDsAd
 
 _SubtractedInterval = exp.DateSub | exp.TimestampSub | exp.DatetimeSub
 
+# The lengths of the units that count as numbers of seconds.
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 
 _SECONDS_PER_DAY = 86_400
 
 _MICROSECONDS_PER_SECOND = 1_000_000
 
+# The units of time that rules can write for Spark.
 _UNITS = split_words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
 
-# Units that intervals do not have, as a number of others.
+# Units that intervals do not have: for each, how many of another unit it is.
 _MULTIPLES = {
     "WEEK": (Decimal(7), "DAY"),
     "QUARTER": (Decimal(3), "MONTH"),
@@ -74,7 +76,13 @@ def rewrite_time_addition(node: _AddedInterval | _SubtractedInterval, _: RuleCon
 
 
 def _build_interval(amount: exp.Expr, unit: str) -> exp.Expr:
-    """Return an interval of `amount` units, which may be an expression.
+    """Return an interval of `amount` units.
+
+    An amount that is not a number in the text, such as `x + 1`, is multiplied by one unit.
+
+    Args:
+        amount: the number of units.
+        unit: the name of the unit, as from `normalize_unit`.
 
     Raises:
         UnsupportedError: Spark has no intervals of this unit.
@@ -95,10 +103,11 @@ def _build_interval(amount: exp.Expr, unit: str) -> exp.Expr:
 
 
 def rewrite_datediff(node: exp.DateDiff | exp.DatetimeDiff, context: RuleContext) -> exp.Expr:
-    """Rewrite DATEDIFF with a unit: the number of times that one begins between two times.
+    """Rewrite `DATEDIFF(unit, s, t)`, which counts how often a unit begins between s and t.
 
-    In DEFINE of Azure, it is the difference of two numbers, each of one time, because the times
-    may be of two rows.
+    Both times are truncated to the unit before they are subtracted; for days, Spark's DATEDIFF does
+    that. In DEFINE of Azure, each time is also converted to a number, because the two times may be
+    of two rows.
 
     Raises:
         UnsupportedError: Spark does not have the unit.
@@ -124,7 +133,8 @@ def rewrite_datediff(node: exp.DateDiff | exp.DatetimeDiff, context: RuleContext
 def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleContext) -> exp.Expr:
     """Rewrite `date_diff('second', a, b)` and `TIMESTAMPDIFF(SECOND, a, b)` in DEFINE.
 
-    It becomes the difference of two numbers. Only timestamps and units of a fixed length can.
+    The call becomes the difference of two numbers. It stays as it is if a value is not a timestamp,
+    or if the unit has no fixed length.
     """
     unit = node.args.get("unit")
     if unit is None or not context.is_condition:
@@ -156,7 +166,7 @@ def _count_whole_units(length: exp.Expr, unit: int) -> exp.Expr:
 
 
 def convert_to_microseconds(time: exp.Expr, kind: ValueKind | None) -> exp.Expr:
-    """Return a time of this kind as a number of microseconds.
+    """Return a time as a number of microseconds since 1970 in UTC.
 
     A time without time zone is read as one of UTC, so that no hour is missing or occurs twice.
     """

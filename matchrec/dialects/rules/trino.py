@@ -1,7 +1,7 @@
 """Rules of Trino.
 
-In Trino, navigation finds other rows than in the standard, and an expression in it is computed also
-if there is no row:
+In Trino, navigation finds other rows than in the standard. An expression inside of navigation is
+computed even if navigation finds no row:
 
     FIRST(x, 1)              the second row of the match, even on the first row, where RUNNING FIRST
                              finds none elsewhere: so it becomes FINAL FIRST(x, 1)
@@ -81,10 +81,10 @@ def move_navigation_inward(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     if has_inner_navigation or not value.find(*_NOT_NULL_FOR_NULL):
         return node
     rewritten = value.copy()
-    reads = _list_reads(rewritten)
-    for read in reads:
-        read.replace(_repeat_calls(calls, read))
-    return rewritten if reads else node
+    values_of_row = _list_values_of_row(rewritten)
+    for value_of_row in values_of_row:
+        value_of_row.replace(_repeat_calls(calls, value_of_row))
+    return rewritten if values_of_row else node
 
 
 def _is_navigation_or_semantics(node: exp.Expr) -> bool:
@@ -93,18 +93,18 @@ def _is_navigation_or_semantics(node: exp.Expr) -> bool:
     return (name in NAVIGATION or name in SEMANTICS) and bool(node.expressions)
 
 
-def _list_reads(value: exp.Expr) -> list[exp.Expr]:
-    """Return the columns and the calls of CLASSIFIER in an expression: what depends on its row.
+def _list_values_of_row(expression: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of an expression that depend on the row: columns and calls of CLASSIFIER.
 
-    In `CLASSIFIER(A)`, sqlglot takes the variable for a column. It is left out.
+    In `CLASSIFIER(A)`, sqlglot takes the variable for a column. This column is left out.
     """
-    reads: list[exp.Expr] = []
-    for node in value.find_all(exp.Column, exp.Anonymous):
+    values_of_row: list[exp.Expr] = []
+    for node in expression.find_all(exp.Column, exp.Anonymous):
         is_classifier = find_pattern_function(node) == "CLASSIFIER"
         is_variable = node.parent is not None and find_pattern_function(node.parent) == "CLASSIFIER"
         if is_classifier or (isinstance(node, exp.Column) and not is_variable):
-            reads.append(node)
-    return reads
+            values_of_row.append(node)
+    return values_of_row
 
 
 def _repeat_calls(calls: list[exp.Expr], operand: exp.Expr) -> exp.Expr:

@@ -7,8 +7,8 @@ Rules ask for kinds and not for types, because only these differences matter to 
     ts - PREV(ts)      DIFFERENCE: an interval in some products, a number of days in others
     COUNT(*) / 2       FRACTION: a quotient of integers
 
-`find_kind` needs a function that returns the kinds of columns; `visible_columns` has one. The kinds
-of calls are in `kinds.txt`.
+`find_kind` needs a function that returns the kinds of columns, such as `VisibleColumns.find_kind`.
+The kinds of calls are in `kinds.txt`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _KIND_NAMES_OF_CALLS = {
 }
 
 _DECIMAL_TYPES = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
-# Sets of sqlglot's types, each with its kind. The first set that has a type counts.
+# Sets of sqlglot's types, each with its kind. A type may be in several sets: the first set decides.
 _KINDS_OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, ValueKind.INTEGER),
     (_DECIMAL_TYPES, ValueKind.DECIMAL),
@@ -215,7 +215,16 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up_column: ColumnLookup) -> Va
 def _find_kind_of_moved_time(
     time: ValueKind, shift: ValueKind, shift_node: exp.Expr
 ) -> ValueKind | None:
-    """Return the kind of a time that is moved by a duration or by a number of days."""
+    """Return the kind of a time that is moved by a duration or by a number of days.
+
+    Args:
+        time: the kind of the time.
+        shift: the kind of the duration or number.
+        shift_node: the expression of the duration or number.
+
+    Returns:
+        The kind; None if `shift` is the kind of neither.
+    """
     if shift in _DURATIONS:
         has_hours = any(_has_hours(interval) for interval in shift_node.find_all(exp.Interval))
         return ValueKind.TIMESTAMP if time is ValueKind.DATE and has_hours else time

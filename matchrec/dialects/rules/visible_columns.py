@@ -24,7 +24,8 @@ from matchrec.dialects.rules.value_kinds import ValueKind, combine_kinds, find_k
 # The kinds of columns, by their names in lower case.
 ColumnKinds = Mapping[str, ValueKind]
 
-# Returns the columns of a table, given its name as Spark writes it; None if they are not known.
+# Returns the kinds of a table's columns, given its name as Spark writes it; None if the table is not
+# known.
 TableLookup = Callable[[str], ColumnKinds | None]
 
 # Kinds that a column of a UNION has only if no other query gives it a wider kind.
@@ -69,14 +70,15 @@ class VisibleColumns:
     """The columns that an expression can name.
 
     An expression of a clause names columns of the clause's input, which `look_up_inputs` returns.
-    Any other one names columns of the relations of its query, which are searched for in the tree.
+    Any other expression names columns of the relations of its query, which the tree shows.
     """
 
-    # Returns the columns of the clause's input. None if the expression is in no clause.
+    # Returns the kinds of the columns of the clause's input; None outside of clauses.
     look_up_inputs: Callable[[], ColumnKinds] | None = None
-    # The columns of the results of clauses, by the names that stand for the clauses in FROM.
+    # The kinds of the columns of the results of clauses, by the names that replace the clauses in
+    # FROM.
     clause_results: Mapping[str, ColumnKinds] = field(default_factory=dict)
-    # Looks up the columns of all other tables.
+    # Looks up the kinds of the columns of all other tables.
     look_up_table: TableLookup = find_no_table
 
     def find_presence(self, select: exp.Select, name: str) -> Presence:
@@ -121,7 +123,12 @@ class VisibleColumns:
         return self._search_queries(list_queries(definition), name)
 
     def _search_queries(self, queries: Sequence[exp.Expr], name: str) -> ColumnSearchResult:
-        """Search the result of a query, or of several queries in a UNION, for a column."""
+        """Search the result of a query, or of several queries in a UNION, for a column.
+
+        Args:
+            queries: at least one query, as from `list_queries`.
+            name: the name of the column, in lower case.
+        """
         first, *others = queries
         if not isinstance(first, exp.Select):
             return ColumnSearchResult(Presence.UNKNOWN)
@@ -133,7 +140,7 @@ class VisibleColumns:
         if not first.is_star:
             return ColumnSearchResult(Presence.ABSENT)
         result = self._search_inputs(first, name)
-        # Which column of the other queries corresponds to one of `*` is not known.
+        # It is not known which column of the other queries is at the same position as this column.
         return replace(result, kind=_widen_kind(result.kind, {None} if others else set()))
 
     def _find_kinds_of_items(
@@ -141,7 +148,7 @@ class VisibleColumns:
     ) -> set[ValueKind | None]:
         """Return the kinds of the items at an index of select lists.
 
-        None is among them if one is not known. A NULL has no kind.
+        None is among the kinds if the kind of an item is not known. A NULL has no kind.
         """
         kinds: set[ValueKind | None] = set()
         for query in queries:
@@ -171,12 +178,11 @@ class VisibleColumns:
 def _widen_kind(kind: ValueKind | None, other_kinds: Set[ValueKind | None]) -> ValueKind | None:
     """Return the kind of a column of a UNION; None if it is not known.
 
-    A query in which the kind is not known does not count if the kind of the others cannot be
-    widened.
+    Queries in which the kind is not known count only if they could widen the kind of the others.
 
     Args:
         kind: the kind of the column in the first query.
-        other_kinds: its kinds in the other queries; None is among them if one is not known.
+        other_kinds: the kinds in the other queries; None is among them if a kind is not known.
     """
     kinds = {kind, *other_kinds}
     widest = combine_kinds(kinds - {None})

@@ -75,7 +75,7 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
 
     Args:
         query: the query.
-        table: the name of the table of its events.
+        table: the name of the table with its events, as the SQL will have it.
         product: the product.
 
     Raises:
@@ -107,7 +107,7 @@ def _translate(query: ReadQuery, text: str, product: Product) -> Translation:
         product: the product.
 
     Raises:
-        MatchRecognizeError: the SQL of the product cannot express a part of it.
+        MatchRecognizeError: the SQL of the product cannot express a part of the query.
     """
     try:
         return translate_query(text, SPARK, product)
@@ -116,17 +116,27 @@ def _translate(query: ReadQuery, text: str, product: Product) -> Translation:
             text[span.start : span.end].upper().startswith("SKIP TILL") for span in error.spans
         )
         if is_selection:
-            strategy = SELECTION_STRATEGY.search(query.source.text)
-            error.source = query.source
-            if strategy is not None:
-                error.spans = (Span(*strategy.span()),)
-            else:  # the source of a Pattern has only its conditions
-                error.spans = ()
-                note = "stages that followed_by and followed_by_any add may skip events"
-                error.notes = (*error.notes, note)
+            _locate_selection(error, query.source)
         else:
             error.notes = (*error.notes, NOTE_ON_TRANSLATION)
         raise
+
+
+def _locate_selection(error: MatchRecognizeError, source: Source) -> None:
+    """Change an error about an event selection so that it points at what the user wrote.
+
+    Args:
+        error: the error, which is changed.
+        source: a SASE+ query, or the conditions of a Pattern, which have no event selection.
+    """
+    strategy = SELECTION_STRATEGY.search(source.text)
+    error.source = source
+    if strategy is not None:
+        error.spans = (Span(*strategy.span()),)
+    else:
+        error.spans = ()
+        note = "stages that followed_by and followed_by_any add may skip events"
+        error.notes = (*error.notes, note)
 
 
 def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
@@ -138,7 +148,7 @@ def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
         text: the text that was written for it.
 
     Raises:
-        MatchRecognizeError: it cannot be read, or has another plan.
+        MatchRecognizeError: the text cannot be read, or has another plan.
     """
     try:
         part = shapes.find_differing_part(plan, _read_again(text))

@@ -8,8 +8,12 @@ from matchrec.plan import pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 
-# The AFTER MATCH SKIP with which preferred matches equal all matches.
-_SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW}
+# For an output of matches, the AFTER MATCH SKIP with which the preferred matches are the same, if
+# each row starts at most one match.
+_EQUIVALENT_SKIPS = {
+    MatchOutput.ALL: SkipTo.NEXT_ROW,
+    MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW,
+}
 
 
 def prefer_matches(plan: MatchPlan) -> MatchPlan:
@@ -17,7 +21,7 @@ def prefer_matches(plan: MatchPlan) -> MatchPlan:
 
     If a row may start several matches, these can differ, and the plan is returned unchanged.
     """
-    skip = _SKIP.get(plan.output)
+    skip = _EQUIVALENT_SKIPS.get(plan.output)
     if skip is None or not starts_one_match(plan):
         return plan
     return replace(plan, output=MatchOutput.PREFERRED, after_match=AfterMatchSkip(skip))
@@ -26,7 +30,7 @@ def prefer_matches(plan: MatchPlan) -> MatchPlan:
 def starts_one_match(plan: MatchPlan) -> bool:
     """Return whether each row starts at most one match.
 
-    That is so if no row may be skipped and the row pattern matches a single sequence of variables.
+    This is so if no row may be skipped and the row pattern matches a single sequence of variables.
     """
     is_strict = plan.selection is EventSelection.STRICT_CONTIGUITY
     has_conditions_on_match = bool(plan.absences) or plan.match_condition is not None

@@ -47,7 +47,7 @@ def _reject_negations(plan: MatchPlan) -> None:
     """Raise an error for a negation under strict contiguity.
 
     Raises:
-        MatchRecognizeError: there is one.
+        MatchRecognizeError: the plan has strict contiguity and a negation.
     """
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return
@@ -64,7 +64,8 @@ def _reject_undefinable_conditions(plan: MatchPlan) -> None:
     """Raise an error for a condition that DEFINE cannot have.
 
     Raises:
-        MatchRecognizeError: it is about the whole match, or aggregates only the rows before.
+        MatchRecognizeError: a condition is about the whole match, or aggregates only the rows
+            before the current row.
     """
     for definition in plan.definitions:
         condition = definition.condition
@@ -107,8 +108,8 @@ def _reads_whole_rows(value: expression.Scalar) -> bool:
 def _choose_names(plan: MatchPlan) -> dict[str, str]:
     """Return new names for variables, by the old ones: in upper case, so that they need no quotes.
 
-    `a` becomes A, and `a[1]` becomes A_1. A variable is not in the result, and keeps its name, if
-    the new name is no word or would clash with another variable.
+    `a` becomes A, and `a[1]` becomes A_1. If the new name is not a word, or would clash with
+    another variable, the variable is not in the result and keeps its name.
     """
     variables = [*plan.variables, *plan.unions]
     candidates = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in variables}
