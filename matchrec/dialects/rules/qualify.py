@@ -20,8 +20,8 @@ from sqlglot.helper import find_new_name
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import Presence
 
-# The parts that the outer query gets: the parts that are computed after QUALIFY, and WITH, which must
-# be at the start of the whole query.
+# The parts that the outer query gets: the parts that are computed after QUALIFY, and WITH, which
+# must be at the start of the whole query.
 _MOVED_PARTS = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 

@@ -24,8 +24,8 @@ from matchrec.dialects.rules.value_kinds import ValueKind, combine_kinds, find_k
 # The kinds of columns, by their names in lower case.
 ColumnKinds = Mapping[str, ValueKind]
 
-# Returns the kinds of a table's columns, given its name as Spark writes it; None if the table is not
-# known.
+# Returns the kinds of a table's columns, given its name as Spark writes it. None if the table is
+# not known.
 TableLookup = Callable[[str], ColumnKinds | None]
 
 # Kinds that a column of a UNION has only if no other query gives it a wider kind.
