@@ -29,14 +29,14 @@ from matchrec.errors.run import repairs
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
-# The error that a frame of a window raises at a row at which its length is not valid. It is about
-# the length, although conditions compute it.
+# The message of the error that generated SQL raises at a row at which a window's frame has no valid
+# length. The error is about the length, although the SQL computes a condition.
 FRAME_LENGTH_ERROR = "the length of the frame must not be NULL or negative"
 
-# How many expressions are remembered. Each is a line of SQL or a few.
+# The number of expressions whose origins are remembered. Each has one or a few lines of SQL.
 MOST_ORIGINS = 4096
 
-# The text that is being read.
+# The text that is being read; None if no text is.
 _SOURCE: ContextVar[Source | None] = ContextVar("text of the query", default=None)
 # A run-time error of Spark: its sentence, and lines of SQL, each followed by its carets.
 _ERROR_WITH_SQL = re.compile(
@@ -64,26 +64,27 @@ _NAVIGATION = rf"[\w`]+(?:\s*\.\s*[\w`*]+)*(?:\s*{_PARENTHESES})?"
 
 @dataclass(frozen=True, slots=True)
 class SqlOrigin:
-    """Where the user wrote what some SQL computes. Picklable."""
+    """The expression of the user that generated SQL computes. Instances can be pickled."""
 
-    # How a sentence names it: "the condition of `A`".
+    # How a sentence names the expression: "the condition of `A`".
     what: str
-    # The clause and the name, for the comment: "DEFINE A".
+    # How the comment in the SQL names the expression, by its clause and name: "DEFINE A".
     label: str
-    # Where it is in `text`, which the user wrote. Both are None if there is no text.
+    # The location of the expression in `text`, which the user wrote. Both are None for expressions
+    # that the user has not written as text.
     span: Span | None = None
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OperationOrigin:
-    """Where the user wrote an arithmetic operation that a search computes. Picklable."""
+    """The arithmetic operation of the user that a search computes. Instances can be pickled."""
 
     # The text of the query.
     text: str
-    # Where the operation is in it.
+    # The location of the operation in the text.
     span: Span
-    # Where its first operand is.
+    # The location of its first operand in the text.
     first_operand: Span
     # A type of the first operand for which the operation does not overflow so soon; None if that is
     # not known.
@@ -115,20 +116,24 @@ class OperationOrigin:
 class ComputationFailure:
     """The parts of an error about an expression that could not be computed."""
 
+    # The headline, without a code.
     message: str
-    # Where it is in `text`, which the user wrote. Both are None if there is no text.
+    # The location of the expression in `text`, which the user wrote. Both are None for expressions
+    # that the user has not written as text.
     span: Span | None
     text: str | None
+    # What to write instead; None if that is not known.
     hint: str | None
+    # Facts that explain the failure.
     notes: tuple[str, ...] = ()
 
 
-# The origins of the lines of SQL that were made last, by the line; the oldest first.
+# For each line of SQL that `mark_origin` has made lately: its origin. The oldest line is first.
 _ORIGINS_BY_LINE: dict[str, SqlOrigin] = {}
 
 
 def use_source(source: Source) -> AbstractContextManager[None]:
-    """Let origins that are made inside of the `with` statement be locations in a text."""
+    """Let origins that are made inside of the `with` statement point into a text."""
     return set_variable(_SOURCE, source)
 
 
@@ -136,9 +141,9 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
     """Return the origin of SQL that was made from the text that is being read.
 
     Args:
-        what: how a sentence names the SQL.
-        label: how a comment names it.
-        span: where it is in the text; None if it is in no text.
+        what: how a sentence names the expression.
+        label: how a comment names the expression.
+        span: the location of the expression in the text; None if it is in no text.
     """
     read_source = _SOURCE.get()
     if read_source is None or span is None:
@@ -148,9 +153,12 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
 
 
 def read_users_text(span: Span) -> str | None:
-    """Return what the user wrote at a span of the text that is being read; None if it is no text.
+    """Return what the user wrote at a span of the text that is being read.
 
-    For text that was made from another one, it is the text of that one.
+    If matchrec has made this text from the user's text, the result is the user's original text.
+
+    Returns:
+        None if the span is empty, or if no text is being read.
     """
     read_source = _SOURCE.get()
     if read_source is None or span.start == span.end:
@@ -165,12 +173,12 @@ def make_operation_origin(
     """Return the origin of an arithmetic operation in the text that is being read.
 
     Args:
-        operation: where the operation is.
-        first_operand: where its first operand is.
+        operation: the location of the operation.
+        first_operand: the location of its first operand; None if it is in no text.
         wider_type: see `OperationOrigin`.
 
     Returns:
-        None if the user did not write the operation: it is a part of a function that was rewritten.
+        None if the user did not write the operation: matchrec has made it for another function.
     """
     read_source = _SOURCE.get()
     if read_source is None or first_operand is None:
@@ -195,7 +203,7 @@ def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     if sql_origin is None or _PLAIN_COLUMN.fullmatch(sql):
         return sql
     line = f"\n/* {describe_origin(sql_origin)} */ {sql}\n"
-    _ORIGINS_BY_LINE.pop(line, None)  # it becomes the newest
+    _ORIGINS_BY_LINE.pop(line, None)  # so that the line becomes the newest
     _ORIGINS_BY_LINE[line] = sql_origin
     surplus = max(0, len(_ORIGINS_BY_LINE) - MOST_ORIGINS)
     for oldest in tuple(islice(_ORIGINS_BY_LINE, surplus)):
@@ -213,7 +221,7 @@ def describe_origin(sql_origin: SqlOrigin) -> str:
 
 
 def add_comment(name: str, meaning: str) -> str:
-    """Return a name of ours with a comment that has what the user wrote for it.
+    """Return a generated name with a comment that repeats the user's text.
 
     >>> add_comment("__r1", "LAST(A.b)")
     '__r1 /* LAST(A.b) */'
@@ -223,9 +231,9 @@ def add_comment(name: str, meaning: str) -> str:
 
 
 def find_failure(text: str) -> ComputationFailure | None:
-    """Return the failure that an error of Spark is about.
+    """Return the failure that the text of an error of Spark describes.
 
-    None if the text is another one, or shows no SQL that `mark_origin` has made lately.
+    Returns None if the text shows no SQL, or only SQL that `mark_origin` has not made lately.
     """
     error = _ERROR_WITH_SQL.search(text)
     if error is None:
@@ -319,13 +327,13 @@ def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | 
 def explain_implicit_cast(
     failure: ComputationFailure, type_names: tuple[str, str]
 ) -> ComputationFailure:
-    """Return the failure of an operator that casts a string, with the types of its two operands.
+    """Return the failure of an operator that casts a string, with a note on its operands' types.
 
     Other failures are returned as they are.
 
     Args:
         failure: the failure.
-        type_names: the types of the operands.
+        type_names: the types of the left and the right operand.
 
     >>> sql_origin = SqlOrigin("the condition of `B`", "DEFINE B", Span(0, 14), "close < ticker")
     >>> failure = build_failure(sql_origin, "", "'A' cannot be cast to INT. Write TRY_CAST")
@@ -339,17 +347,25 @@ def explain_implicit_cast(
     if cast is None or failure.text is None or failure.span is None:
         return failure
     operands = repairs.split_at_operator(failure.text[failure.span.start : failure.span.end])
-    is_string = [name.lower().startswith("string") for name in type_names]
-    if operands is None or is_string.count(True) != 1:
+    left_type, right_type = type_names
+    is_left_string = _is_string_type(left_type)
+    if operands is None or is_left_string == _is_string_type(right_type):
         return failure
     left, operator, right = operands
-    string, other = (right, left) if is_string[1] else (left, right)
-    other_type = type_names[0] if is_string[1] else type_names[1]
-    tried = f"TRY_CAST({string} AS {cast['type']})"
-    repaired = f"{left} {operator} {tried}" if is_string[1] else f"{tried} {operator} {right}"
+    if is_left_string:
+        string, other, other_type = left, right, right_type
+        repaired = f"TRY_CAST({left} AS {cast['type']}) {operator} {right}"
+    else:
+        string, other, other_type = right, left, left_type
+        repaired = f"{left} {operator} TRY_CAST({right} AS {cast['type']})"
     note = f"{other} is of type {other_type}, and {string}, of type string, is cast to it"
     hint = f"write {repaired}, which is NULL for such a value"
     return replace(failure, notes=(note,), hint=hint)
+
+
+def _is_string_type(type_name: str) -> bool:
+    """Return whether a type is STRING, with or without a collation."""
+    return type_name.lower().startswith("string")
 
 
 def build_frame_failure(length_origin: SqlOrigin) -> ComputationFailure:
@@ -366,9 +382,13 @@ def build_frame_failure(length_origin: SqlOrigin) -> ComputationFailure:
 
 
 def find_fragment(fragment: str, text: str, span: Span) -> Span:
-    """Return where in `span` of the user's text a fragment of generated SQL is written.
+    """Return the span of the user's text from which a fragment of generated SQL comes.
 
-    All of `span` if it is not found.
+    Args:
+        fragment: the generated SQL.
+        text: the user's text.
+        span: the expression in the text that has the fragment. The result is this span if the
+            fragment is not found in it.
 
     >>> find_fragment("10 / `b`", "A AS b > 1 AND 10/A.b > 2", Span(5, 25))
     Span(start=15, end=21)
@@ -386,8 +406,8 @@ def find_fragment(fragment: str, text: str, span: Span) -> Span:
 def write_token_pattern(token: str) -> str:
     """Return a regular expression of what the user may have written for a token of generated SQL.
 
-    For a column `b` it is also `A.b`, `LAST(A.b)` or `PREV(LAST(A.b), 2)`, and for a name of ours,
-    which is "\\0" here, any navigation.
+    For a column `b` it also matches `A.b`, `LAST(A.b)` and `PREV(LAST(A.b), 2)`. For "\\0", which
+    stands for a generated name, it matches any navigation.
     """
     if token == "\0":
         return _NAVIGATION

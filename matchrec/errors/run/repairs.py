@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from matchrec.errors.wording import join_lines
 
 # A token of an expression: a quoted name, a string, a word with points, an operator, or another
 # character.
-_TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
+_TOKEN_PATTERN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
 _COMMENT = re.compile(r"--|/\*")
 _DIVISIONS = frozenset(("/", "%", "DIV"))
 # Functions that divide by their last argument.
@@ -27,8 +28,16 @@ _OPERATORS = _DIVISIONS | _COMPARISONS | {"+", "-", "*", "||"}
 # Functions that cast a string, with the type.
 _CASTING_CALLS = {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"}
 _TYPE_SYNONYMS = {"INTEGER": "INT", "LONG": "BIGINT", "SHORT": "SMALLINT", "REAL": "FLOAT"}
-# The longest expression that an advice repeats.
+# The longest expression that a hint repeats, in characters.
 _LONGEST = 100
+
+
+class _Token(NamedTuple):
+    """A token of an expression, and where it is in the text: from `start` up to before `end`."""
+
+    text: str
+    start: int
+    end: int
 
 
 def guard_divisors(text: str) -> str | None:
@@ -46,40 +55,50 @@ def guard_divisors(text: str) -> str | None:
     return None if guarded == text else write_line(guarded)
 
 
-def _guard_tokens(text: str, tokens: Sequence[re.Match[str]]) -> str:
+def _guard_tokens(text: str, tokens: Sequence[_Token]) -> str:
     """Return a text in which each divisor is in a NULLIF, unless it is a number."""
     pieces = []
-    end = 0
-    index = 0
-    while index < len(tokens):
-        index += 1
-        word = tokens[index - 1][0].upper()
-        if index < len(tokens) and word in _DIVIDING_CALLS and tokens[index][0] == "(":
-            operand_end = _find_closing(tokens, index)
-            operand = tokens[_find_last_argument(tokens, index) : operand_end]
-        elif index < len(tokens) and word in _DIVISIONS:
-            operand_end = _find_operand_end(tokens, index)
-            operand = tokens[index:operand_end]
-        else:
+    copied_end = 0  # `pieces` has the text up to here
+    for index in range(len(tokens)):
+        divisor = _find_divisor(tokens, index)
+        if not divisor or divisor[0].start < copied_end:  # in a divisor that is guarded
             continue
-        if not operand or (len(operand) == 1 and operand[0][0][0].isdigit()):
+        is_number = len(divisor) == 1 and divisor[0].text[0].isdigit()
+        inner = divisor[1:-1] if _is_in_parentheses(divisor) else divisor
+        if is_number or not inner:
             continue
-        is_in_parentheses = operand[0][0] == "(" and _find_closing(operand, 0) == len(operand) - 1
-        inner = operand[1:-1] if is_in_parentheses else operand
-        start = operand[0].start()
-        if not inner or operand[-1].end() <= start:
-            continue
-        guarded = _guard_piece(text, inner)
-        pieces += [text[end:start], f"NULLIF({guarded}, 0)"]
-        end = operand[-1].end()
-        index = operand_end
-    return "".join((*pieces, text[end:]))
+        inner_text = text[inner[0].start : inner[-1].end]
+        guarded = _guard_tokens(inner_text, _split_tokens(inner_text))
+        pieces += [text[copied_end : divisor[0].start], f"NULLIF({guarded}, 0)"]
+        copied_end = divisor[-1].end
+    return "".join((*pieces, text[copied_end:]))
 
 
-def _guard_piece(text: str, tokens: Sequence[re.Match[str]]) -> str:
-    """Return the text of some tokens with its divisors in a NULLIF."""
-    piece = text[tokens[0].start() : tokens[-1].end()]
-    return _guard_tokens(piece, list(_TOKEN.finditer(piece)))
+def _find_divisor(tokens: Sequence[_Token], index: int) -> Sequence[_Token]:
+    """Return the tokens of the divisor that follows a division.
+
+    Args:
+        tokens: the tokens of an expression.
+        index: the index of an operator that divides, or of the name of a function that divides.
+
+    Returns:
+        The operand after the operator, or the last argument of the function; empty if the token at
+        the index is another token.
+    """
+    word = tokens[index].text.upper()
+    following = index + 1
+    if following == len(tokens):
+        return ()
+    if word in _DIVISIONS:
+        return tokens[following : _find_operand_end(tokens, following)]
+    if word in _DIVIDING_CALLS and tokens[following].text == "(":
+        return tokens[_find_last_argument(tokens, following) : _find_closing(tokens, following)]
+    return ()
+
+
+def _is_in_parentheses(tokens: Sequence[_Token]) -> bool:
+    """Return whether parentheses enclose all of some tokens, as in `(a - b)`, not `(a) - (b)`."""
+    return tokens[0].text == "(" and _find_closing(tokens, 0) == len(tokens) - 1
 
 
 def try_casts(text: str, type_name: str) -> str | None:
@@ -99,50 +118,55 @@ def try_casts(text: str, type_name: str) -> str | None:
     if tokens is None:
         return None
     pieces = []
-    end = 0
-    for start, past, value in _find_casts(text, tokens, _name_type(type_name)):
-        if start >= end:
-            pieces += [text[end:start], value]
-            end = past
-    return write_line("".join((*pieces, text[end:]))) if pieces else None
+    copied_end = 0  # `pieces` has the text up to here
+    for start, cast_end, try_cast in _find_casts(text, tokens, _name_type(type_name)):
+        if start >= copied_end:  # a cast in another cast stays
+            pieces += [text[copied_end:start], try_cast]
+            copied_end = cast_end
+    return write_line("".join((*pieces, text[copied_end:]))) if pieces else None
 
 
 def _find_casts(
-    text: str, tokens: Sequence[re.Match[str]], type_name: str
+    text: str, tokens: Sequence[_Token], type_name: str
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield where each cast to a type begins and ends, and the same cast with TRY_CAST.
+    """Yield the position of each cast to a type, the position after it, and the cast as TRY_CAST.
 
     Casts are CAST(w AS INT), w::INT, INT(w), and TO_DATE(w) for a DATE.
+
+    Args:
+        text: the expression.
+        tokens: its tokens.
+        type_name: the type, as `_name_type` returns it.
     """
     for index, token in enumerate(tokens[:-1]):
-        word = token[0].upper()
+        word = token.text.upper()
         following = tokens[index + 1]
         if word == "::" and index > 0:
-            start = tokens[_find_operand_start(tokens, index)].start()
-            value = text[start : tokens[index - 1].end()]
+            start = tokens[_find_operand_start(tokens, index)].start
+            value = text[start : tokens[index - 1].end]
             end = _find_type_end(tokens, index + 1)
-            target_name = text[following.start() : end]
+            target_name = text[following.start : end]
             if _name_type(target_name) == type_name:
                 yield start, end, f"TRY_CAST({value} AS {target_name})"
-        if following[0] != "(":
+        if following.text != "(":
             continue
         closing = _find_closing(tokens, index + 1)
-        inside = text[following.end() : tokens[closing].start()]
+        inside = text[following.end : tokens[closing].start]
         target = re.search(r"(?is)\bAS\s+(?P<type>[\w\s(),]+)$", inside)
         if word == "CAST":
             if target is not None and _name_type(target["type"]) == type_name:
-                yield token.start(), tokens[closing].end(), f"TRY_CAST({inside})"
+                yield token.start, tokens[closing].end, f"TRY_CAST({inside})"
         elif _name_type(_CASTING_CALLS.get(word, word)) == type_name:
             has_format = _find_last_argument(tokens, index + 1) != index + 2
             if not has_format:
-                end = tokens[closing].end()
-                yield token.start(), end, f"TRY_CAST({inside} AS {type_name})"
+                end = tokens[closing].end
+                yield token.start, end, f"TRY_CAST({inside} AS {type_name})"
 
 
 def try_cast_only_value(text: str, type_name: str) -> str | None:
-    """Return an expression of one value and literals, whose cast of the value may be NULL.
+    """Return an expression of one value and literals, with the value in a TRY_CAST.
 
-    None if the expression is another one.
+    Returns None for other expressions.
 
     >>> try_cast_only_value("w IN (1, 2)", "INT")
     'TRY_CAST(w AS INT) IN (1, 2)'
@@ -156,24 +180,24 @@ def try_cast_only_value(text: str, type_name: str) -> str | None:
     if not tokens:
         return None
     end = _find_operand_end(tokens, 0)
-    is_value = end > 0 and tokens[0][0][0] not in "'(" and not tokens[0][0][0].isdigit()
+    is_value = end > 0 and tokens[0].text[0] not in "'(" and not tokens[0].text[0].isdigit()
     if end < len(tokens):
-        if not is_value or tokens[end][0].upper() not in ("IN", "BETWEEN", "NOT"):
+        if not is_value or tokens[end].text.upper() not in ("IN", "BETWEEN", "NOT"):
             return None
-        value = text[tokens[0].start() : tokens[end - 1].end()]
-        return write_line(f"TRY_CAST({value} AS {type_name}){text[tokens[end - 1].end() :]}")
-    is_call = len(tokens) > 3 and tokens[1][0] == "(" and _find_closing(tokens, 1) == end - 1
-    is_call = is_call and tokens[0][0].upper() not in ("CAST", "TRY_CAST")
+        value = text[tokens[0].start : tokens[end - 1].end]
+        return write_line(f"TRY_CAST({value} AS {type_name}){text[tokens[end - 1].end :]}")
+    is_call = len(tokens) > 3 and tokens[1].text == "(" and _find_closing(tokens, 1) == end - 1
+    is_call = is_call and tokens[0].text.upper() not in ("CAST", "TRY_CAST")
     if not is_value or not is_call or _find_last_argument(tokens, 1) != 2:
         return None
-    value = text[tokens[2].start() : tokens[-2].end()]
-    return write_line(f"{tokens[0][0]}(TRY_CAST({value} AS {type_name}))")
+    value = text[tokens[2].start : tokens[-2].end]
+    return write_line(f"{tokens[0].text}(TRY_CAST({value} AS {type_name}))")
 
 
 def try_cast_beside_number(text: str, type_name: str) -> str | None:
-    """Return an operation of a string and a number literal whose cast of the string may be NULL.
+    """Return an operation of a string and a number literal, with the string in a TRY_CAST.
 
-    None if the expression is another one.
+    Returns None for other expressions.
 
     >>> try_cast_beside_number("B.size > 5", "BIGINT")
     'TRY_CAST(B.size AS BIGINT) > 5'
@@ -197,15 +221,19 @@ def remove_parentheses(text: str) -> str:
     ('a - b', '(a) - (b)')
     """
     tokens = _read_tokens(text)
-    if not tokens or tokens[0][0] != "(" or _find_closing(tokens, 0) != len(tokens) - 1:
+    if not tokens or not _is_in_parentheses(tokens):
         return text
-    return text[tokens[0].end() : tokens[-1].start()]
+    return text[tokens[0].end : tokens[-1].start]
 
 
 def split_at_operator(text: str) -> tuple[str, str, str] | None:
     """Split an expression at its only comparison, or else at its only arithmetic operator.
 
-    Parentheses around all of it are dropped. None if it is another expression.
+    Parentheses around the whole expression are dropped.
+
+    Returns:
+        The left operand, the operator and the right operand; None if the expression has no such
+        operator, or several.
 
     >>> split_at_operator("(close + 1 < upper(a || b))")
     ('close + 1', '<', 'upper(a || b)')
@@ -215,21 +243,21 @@ def split_at_operator(text: str) -> tuple[str, str, str] | None:
     tokens = _read_tokens(text)
     if not tokens:
         return None
-    if tokens[0][0] == "(" and _find_closing(tokens, 0) == len(tokens) - 1:
-        return split_at_operator(text[tokens[0].end() : tokens[-1].start()])
+    if _is_in_parentheses(tokens):
+        return split_at_operator(text[tokens[0].end : tokens[-1].start])
     operators = _find_operators(tokens)
-    comparisons = [index for index in operators if tokens[index][0] in _COMPARISONS]
+    comparisons = [index for index in operators if tokens[index].text in _COMPARISONS]
     splits = comparisons or operators
     if len(splits) != 1:
         return None
     (index,) = splits
-    left = text[tokens[0].start() : tokens[index - 1].end()]
-    right = text[tokens[index + 1].start() : tokens[-1].end()]
-    return left, tokens[index][0], right
+    left = text[tokens[0].start : tokens[index - 1].end]
+    right = text[tokens[index + 1].start : tokens[-1].end]
+    return left, tokens[index].text, right
 
 
 def split_chain(text: str) -> str | None:
-    """Return a chain of two comparisons as two comparisons; None if the text is no such chain.
+    """Return a chain of two comparisons as two comparisons; None for other texts.
 
     >>> split_chain("A.v < B.v < 5"), split_chain("A.v < 5")
     ('A.v < B.v AND B.v < 5', None)
@@ -237,24 +265,25 @@ def split_chain(text: str) -> str | None:
     tokens = _read_tokens(text)
     if not tokens:
         return None
-    comparisons = [i for i in _find_operators(tokens) if tokens[i][0] in _COMPARISONS]
+    operators = _find_operators(tokens)
+    comparisons = [index for index in operators if tokens[index].text in _COMPARISONS]
     if len(comparisons) != 2:
         return None
     first, second = comparisons
-    middle = text[tokens[first + 1].start() : tokens[second - 1].end()]
-    left = text[: tokens[second - 1].end()]
-    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end() :]}")
+    middle = text[tokens[first + 1].start : tokens[second - 1].end]
+    left = text[: tokens[second - 1].end]
+    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end :]}")
 
 
-def _find_operators(tokens: Sequence[re.Match[str]]) -> list[int]:
+def _find_operators(tokens: Sequence[_Token]) -> list[int]:
     """Return the indices of the operators between operands that are outside of all brackets.
 
-    None are returned if the tokens are not operands with comparisons and arithmetic between them.
+    The list is empty unless all tokens are operands with comparisons and arithmetic between them.
     """
     indices = []
     end = _find_operand_end(tokens, 0)
     while end < len(tokens) - 1:
-        is_operator = tokens[end][0].upper() in _OPERATORS
+        is_operator = tokens[end].text.upper() in _OPERATORS
         next_end = _find_operand_end(tokens, end + 1)
         if not is_operator or next_end == end + 1:
             return []
@@ -263,46 +292,59 @@ def _find_operators(tokens: Sequence[re.Match[str]]) -> list[int]:
     return indices if end == len(tokens) else []
 
 
-def _read_tokens(text: str) -> list[re.Match[str]] | None:
-    """Return the tokens of an expression; None if it has a comment, for which there is no token."""
-    return None if _COMMENT.search(text) else list(_TOKEN.finditer(text))
+def _read_tokens(text: str) -> list[_Token] | None:
+    """Return the tokens of an expression; None if it has a comment, which is not a token."""
+    return None if _COMMENT.search(text) else _split_tokens(text)
 
 
-def _find_operand_end(tokens: Sequence[re.Match[str]], start: int) -> int:
-    """Return the index after an operand: a name, a call, a value in parentheses, and its sign."""
+def _split_tokens(text: str) -> list[_Token]:
+    """Return the tokens of an expression without comments."""
+    return [_Token(match[0], *match.span()) for match in _TOKEN_PATTERN.finditer(text)]
+
+
+def _find_operand_end(tokens: Sequence[_Token], start: int) -> int:
+    """Return the index after the operand that begins at an index.
+
+    An operand is a name, a literal, a call or an expression in parentheses, with signs before it,
+    and with fields, elements and casts after it: `-a.b[1]::INT`. Without an operand, the result is
+    the index after the signs.
+    """
     index = start
-    while index < len(tokens) and tokens[index][0] in ("-", "+", "~"):
+    while index < len(tokens) and tokens[index].text in ("-", "+", "~"):
         index += 1
-    if index < len(tokens) and (tokens[index][0] == "(" or _is_word(tokens[index])):
-        index = _find_closing(tokens, index) + 1 if tokens[index][0] == "(" else index + 1
+    if index < len(tokens) and (tokens[index].text == "(" or _is_word(tokens[index])):
+        index = _find_closing(tokens, index) + 1 if tokens[index].text == "(" else index + 1
         while index < len(tokens):
-            if tokens[index][0] in ("(", "["):
+            if tokens[index].text in ("(", "["):
                 index = _find_closing(tokens, index) + 1
-            elif tokens[index][0] == "::" or tokens[index][0].startswith("."):
-                index += 2 if tokens[index][0] in ("::", ".") else 1
-            elif tokens[index][0][0] == "`" and tokens[index - 1][0].endswith("."):
+            elif tokens[index].text == "::" or tokens[index].text.startswith("."):
+                index += 2 if tokens[index].text in ("::", ".") else 1
+            elif tokens[index].text[0] == "`" and tokens[index - 1].text.endswith("."):
                 index += 1
             else:
                 break
     return min(index, len(tokens))
 
 
-def _is_word(token: re.Match[str]) -> bool:
+def _is_word(token: _Token) -> bool:
     """Return whether a token is a name, a number or a string."""
-    return token[0][0] in "`'_" or token[0][0].isalnum()
+    return token.text[0] in "`'_" or token.text[0].isalnum()
 
 
-def _find_closing(tokens: Sequence[re.Match[str]], opening: int) -> int:
-    """Return the index of the bracket that closes another one; of the last token if none does."""
+def _find_closing(tokens: Sequence[_Token], opening: int) -> int:
+    """Return the index of the bracket that closes the bracket at an index.
+
+    If no bracket closes it, return the index of the last token.
+    """
     depth = 0
     for index in range(opening, len(tokens)):
-        depth += (tokens[index][0] in ("(", "[")) - (tokens[index][0] in (")", "]"))
+        depth += (tokens[index].text in ("(", "[")) - (tokens[index].text in (")", "]"))
         if depth == 0:
             return index
     return len(tokens) - 1
 
 
-def _find_last_argument(tokens: Sequence[re.Match[str]], opening: int) -> int:
+def _find_last_argument(tokens: Sequence[_Token], opening: int) -> int:
     """Return the index at which the last argument of a call begins.
 
     Args:
@@ -313,31 +355,31 @@ def _find_last_argument(tokens: Sequence[re.Match[str]], opening: int) -> int:
     start = opening + 1
     index = start
     while index < closing:
-        if tokens[index][0] in ("(", "["):
+        if tokens[index].text in ("(", "["):
             index = _find_closing(tokens, index)
-        elif tokens[index][0] == ",":
+        elif tokens[index].text == ",":
             start = index + 1
         index += 1
     return start
 
 
-def _find_operand_start(tokens: Sequence[re.Match[str]], end: int) -> int:
-    """Return the index at which the operand begins that ends before an index."""
+def _find_operand_start(tokens: Sequence[_Token], end: int) -> int:
+    """Return the index of the first token of the operand whose last token is before `end`."""
     for start in range(end):
         if _find_operand_end(tokens, start) >= end and _is_word_or_bracket(tokens[start]):
             return start
     return end - 1
 
 
-def _find_type_end(tokens: Sequence[re.Match[str]], index: int) -> int:
+def _find_type_end(tokens: Sequence[_Token], index: int) -> int:
     """Return the position after the type that begins with a token: INT, DECIMAL(10, 2)."""
-    has_arguments = index + 1 < len(tokens) and tokens[index + 1][0] == "("
-    return tokens[_find_closing(tokens, index + 1) if has_arguments else index].end()
+    has_arguments = index + 1 < len(tokens) and tokens[index + 1].text == "("
+    return tokens[_find_closing(tokens, index + 1) if has_arguments else index].end
 
 
-def _is_word_or_bracket(token: re.Match[str]) -> bool:
+def _is_word_or_bracket(token: _Token) -> bool:
     """Return whether an operand can begin with a token, apart from its sign."""
-    return token[0] == "(" or _is_word(token)
+    return token.text == "(" or _is_word(token)
 
 
 def _name_type(name: str) -> str:
