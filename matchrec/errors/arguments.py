@@ -25,7 +25,12 @@ def empty_order_by() -> MatchRecognizePlanError:
 
 
 def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognizePlanError:
-    """Return the error for several expressions, with commas between them, in one text."""
+    """Return the error for several expressions, with commas between them, in one text.
+
+    Args:
+        span: the comma in the text.
+        argument: order_by or partition_by.
+    """
     surface = current_surface()
     name = surface.name_option(argument)
     example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
@@ -61,16 +66,18 @@ METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF
 def no_attribute(
     owner: object, name: str, frame: str = "", frame_class: type | None = None
 ) -> AttributeError:
-    """Return the error for an attribute that an object of ours does not have.
+    """Return the error for an attribute that an object of matchrec does not have.
 
-    It suggests the most similar attribute. A name in camel case is similar, too: for `followedBy`
-    of Flink it suggests `followed_by`.
+    The message suggests the most similar attribute, such as `followed_by` for `followedBy` of
+    Flink.
 
     Args:
         owner: the object.
         name: the attribute.
-        frame: how a DataFrame is made from the object, such as `to_df()`; "" if none can be made.
-        frame_class: the class of that DataFrame, whose attributes are suggested, too.
+        frame: the call or attribute of the object that returns a DataFrame, such as `to_df()`; ""
+            if the object has none.
+        frame_class: the class of this DataFrame, whose attributes the message suggests as well;
+            None if `frame` is "".
     """
     near = None
     # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
@@ -84,7 +91,7 @@ def no_attribute(
             near = f"{frame}.{name}"
         elif frame_class and near is None:
             frame_attribute = find_nearest(name, find_public_names(frame_class))
-            near = frame_attribute and f"{frame}.{frame_attribute}"
+            near = f"{frame}.{frame_attribute}" if frame_attribute else None
     hint = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
 
@@ -95,7 +102,7 @@ def find_public_names(class_: type) -> list[str]:
 
 
 def unknown_argument(
-    name: str, arguments: Iterable[str], options: Iterable[str], names_in_braces: Iterable[str]
+    name: str, arguments: Iterable[str], options: Iterable[str], names_in_braces: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
 
@@ -103,11 +110,10 @@ def unknown_argument(
         name: the name before `=`.
         arguments: the arguments of the function.
         options: the fields of `Options`.
-        names_in_braces: the names in braces in the query for which nothing was passed.
+        names_in_braces: the names in braces in the query for which the call passes nothing.
     """
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
-    names_in_braces = list(names_in_braces)
     misspelt = find_nearest(name, names_in_braces)
     if misspelt is None and argument is None and option is None and len(names_in_braces) == 1:
         misspelt = names_in_braces[0]
@@ -129,9 +135,9 @@ def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognize
     """Return the error for an option that is passed to a function as an argument.
 
     Args:
-        call: the function.
         name: the option.
-        argument: the argument that takes the options.
+        call: the function.
+        argument: the argument of the function that takes the options.
     """
     return MatchRecognizePlanError(
         f"`{name}` is an option, not an argument of {call}",
@@ -197,19 +203,19 @@ def wrong_argument(
 
 
 def unknown_option_value(
-    call: str, argument: str, value: str, words: Sequence[str]
+    call: str, argument: str, value: str, choices: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for an argument that is none of the words that it can be.
+    """Return the error for an argument whose value is not one of its choices.
 
     Args:
         call: the function.
         argument: the argument.
-        value: the word that the user passed.
-        words: the words that the argument can be.
+        value: the value that the user passed.
+        choices: the values that the argument can have.
     """
     surface = current_surface()
-    near = find_nearest_choice(value, words)
-    hint = f"write one of these, such as {surface.write_option(argument, words[0])}"
+    near = find_nearest_choice(value, choices)
+    hint = f"write one of these, such as {surface.write_option(argument, choices[0])}"
     if near:
         hint = f"write {surface.write_option(argument, near)}"
     if argument == "write" and value in ("sase", "pattern"):
@@ -217,7 +223,7 @@ def unknown_option_value(
     written = SHORT.repr(value)[1:-1]
     return MatchRecognizePlanError(
         f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
-        notes=(f"it must be one of {join_names(words)}",),
+        notes=(f"it must be one of {join_names(choices)}",),
         hint=hint,
         code="unknown-option-value",
     )

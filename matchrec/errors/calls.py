@@ -35,9 +35,9 @@ def no_matched_rows(
     """Return the error for a result without a column that has the rows of a match.
 
     Args:
-        column: the column that the user named, which has no rows; None if the user named none.
+        column: the column that the user named, which has no rows; None if the user named no column.
         columns: the columns of the result.
-        arrays: those that are arrays of structs.
+        arrays: the columns that are arrays of structs.
     """
     sentence = "no column has the rows of a match"
     if column is not None:
@@ -77,7 +77,13 @@ def _advise_renaming(name: str) -> str:
 
 
 def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
-    """Return the error for a column that the match and its rows have, with two types."""
+    """Return the error for a column that a match and its rows have with different types.
+
+    Args:
+        name: the column.
+        of_match: the type of the column in the match.
+        of_row: the type of the field in the rows.
+    """
     return MatchRecognizePlanError(
         f"column `{name}` has type {of_match} in the match and type {of_row} in its rows",
         hint=_advise_renaming(name),
@@ -88,7 +94,7 @@ def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecogn
 def write_other_value_message(name: str) -> str:
     """Return the message for a column whose value differs between a match and one of its rows.
 
-    It is a text, because Spark raises the error, by `raise_error` in a query.
+    The result is a text, because Spark raises the error, by `raise_error` in a query.
     """
     error = MatchRecognizeRunError(
         f"column `{name}` has one value in the match and another in its rows",

@@ -1,4 +1,8 @@
-"""Errors about the tables, DataFrames and Columns that a call passes."""
+"""Errors about the tables, DataFrames and Columns that a call passes.
+
+In the arguments, `name` is the variable of the DataFrame or frame in the user's program, and `row`
+is the number of a row, from 0, as pandas counts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,13 @@ from matchrec.source import Span
 
 
 def not_a_dataframe(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
-    """Return the error for {name} before MATCH_RECOGNIZE if its value is not a table."""
+    """Return the error for {name} before MATCH_RECOGNIZE if its value is not a table.
+
+    Args:
+        span: the name with its braces.
+        name: the name in braces.
+        value: the value, in words.
+    """
     return MatchRecognizePlanError(
         f"`{{{name}}}` before MATCH_RECOGNIZE is {value}",
         span,
@@ -74,7 +84,7 @@ def row_too_large_to_send(*, row: int, size: int, most: int) -> MatchRecognizePl
     """Return the error for a single row that is too large for a call to the engine.
 
     Args:
-        row: the number of the row, from 0.
+        row: the number of the row.
         size: the size of the row in MiB.
         most: the largest size of a call in MiB.
     """
@@ -129,7 +139,15 @@ def whole_number_beyond_bigint(
 def mixed_time_types(
     *, column: str, name: str, row: int, value: str, reason: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a column with times that PySpark would convert in different ways."""
+    """Return the error for a column with times that PySpark would convert in different ways.
+
+    Args:
+        column: the column.
+        name: the frame.
+        row: the first row whose time PySpark would convert in another way.
+        value: the time in this row.
+        reason: how this time differs from those before, to follow a comma.
+    """
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has times of different types",
         notes=(f"row {row:,}, counted from 0, has {value}, {reason}",),

@@ -1,4 +1,7 @@
-"""Errors of `why` and `coverage` about the clause, partition or row that the user names."""
+"""Errors of `why` and `coverage`, most of them about the clause, partition or row that users name.
+
+Several errors list rows in a note, as lines that `format_rows` returns.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def value_of_wrong_type(
         value: the value.
         name: the column.
         type_name: the type of the column.
-        example: a value of that type.
+        example: a value of the column, as the user would write it.
     """
     surface = current_surface()
     option = surface.name_option(argument)
@@ -71,7 +74,7 @@ def method_not_for_stream(*, call: str) -> MatchRecognizeUnsupportedError:
 
 
 def missing_clause() -> MatchRecognizePlanError:
-    """Return the error for a query without MATCH_RECOGNIZE where one is needed."""
+    """Return the error for a query without MATCH_RECOGNIZE where a query with it is needed."""
     return MatchRecognizePlanError(
         "missing MATCH_RECOGNIZE clause in the query",
         hint="pass the query that has the clause",
@@ -84,7 +87,8 @@ def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
 
     Args:
         count: the number of clauses.
-        names: a line for each clause, in the order in which they are evaluated.
+        names: a line for each clause, in the order in which they are evaluated, each after a line
+            break.
     """
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -157,9 +161,9 @@ def partition_column_missing(
     """Return the error for a partition without a value of a key.
 
     Args:
-        name: the key.
-        keys: all keys.
-        example: how the user names a partition that exists; empty if there is none.
+        name: the column of the key.
+        keys: the columns of all keys.
+        example: the option that chooses a partition that exists; empty if no partition exists.
     """
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -173,8 +177,8 @@ def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
     """Return the error for `why` without a partition if there are several.
 
     Args:
-        some: a line for each of some partitions.
-        example: how the user chooses one of them.
+        some: a line for each of some partitions, as `format_rows` returns them.
+        example: the option that chooses one of these partitions.
     """
     return MatchRecognizePlanError(
         "`why` looks at one partition, but there are several",
@@ -189,8 +193,8 @@ def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecogn
 
     Args:
         partition: the partition that the user chose.
-        some: a line for each of some partitions with rows.
-        example: how the user chooses one of them.
+        some: a line for each of some partitions with rows, as `format_rows` returns them.
+        example: the option that chooses one of these partitions.
     """
     return MatchRecognizePlanError(
         f"the partition with {partition} has no rows",
@@ -228,11 +232,11 @@ def format_rows(rows: Iterable[Mapping[str, str | None]]) -> str:
 
 
 def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
-    """Return how the user writes a partition.
+    """Return the option that chooses a partition.
 
     Args:
-        keys: the values of the keys by the names of their columns; None is NULL.
-        numbers: the keys that are whole numbers, which need no quotes.
+        keys: for the column of each key, its value in the partition; None is NULL.
+        numbers: the columns of keys that are whole numbers, which need no quotes.
 
     >>> write_partition_example({"name": 'the "X"', "day": "7"}, ["day"])
     'partition={"name": "the \\\\"X\\\\"", "day": 7}'
@@ -268,7 +272,6 @@ def wrong_number_of_order_values(
         hint = f"write ORDER BY, or leave {surface.name_option('row')} out"
     values = show_count(value_count, "value")
     columns = show_count(len(orders), "column")
-    surface = current_surface()
     return MatchRecognizePlanError(
         f"`{surface.name_option('row')}` has {values}, but ORDER BY has {columns}",
         notes=(f"ORDER BY has: {join_names(orders)}" if orders else "",),
@@ -282,8 +285,8 @@ def unknown_row(*, row: str, rows: str, nearest: Sequence[object]) -> MatchRecog
 
     Args:
         row: the row that the user chose.
-        rows: a line for each of the rows nearest to it.
-        nearest: the ORDER BY values of the row that is closest to it.
+        rows: a line for each of the nearest rows, as `format_rows` returns them.
+        nearest: the ORDER BY values of the row that is closest to `row`.
     """
     return MatchRecognizePlanError(
         f"the partition has no row with {row}",

@@ -36,7 +36,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         hint: what to write instead; None or "" if that is not known.
     """
 
-    # The name in the first span that the carets point at; None for the whole span: see `point_at`.
+    # The name in the first span that the carets mark; None for the whole span: see `point_at`.
     _culprit: str | None = None
     # The name of the rule, in a set of rules, that the message is about.
     rule: str | None = None
@@ -48,7 +48,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         notes: tuple[str, ...] = (),
         hint: str | None = None,
     ) -> None:
-        """See the class."""
+        """Store the parts of the message, as the class describes them."""
         # Not `super()`: the classes of PySpark that some errors also have take other arguments.
         Exception.__init__(self, message)
         self.message = message
@@ -75,7 +75,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     @property
     def _position(self) -> tuple[int, int] | tuple[None, None]:
-        """The line and the column."""
+        """The line and the column, from 1; None for both if the message is about no text."""
         if self.source is None or self.span is None:
             return None, None
         return self.source.find_position(self.span.start)
@@ -106,8 +106,8 @@ L = TypeVar("L", bound=Located)
 def with_source(error: L, source: Source) -> L:
     """Return an error or a warning with the text of its query, so that it can show its lines.
 
-    If it has a text already, that one is kept: the innermost text is the right one. Spans in a
-    text that was made from another one are moved to that one.
+    An error that already has a text keeps it, because the innermost text is the right one. If the
+    text was made from the user's text, the spans are moved to the user's text.
     """
     source = error.source or source
     if error._culprit is not None and error.spans:
@@ -191,7 +191,7 @@ class MatchRecognizeError(Located, ValueError):
         code: str | None = None,
         condition: str | None = None,
     ) -> None:
-        """See the attributes. `spans` are the places in the text, the main one first."""
+        """Store the attributes. `spans` are locations in the query's text, the main one first."""
         super().__init__(message, *spans, notes=notes, hint=hint)
         self.code = code
         self.condition = condition
@@ -237,14 +237,14 @@ class MatchRecognizeRunError(MatchRecognizeError):
     partition: Mapping[str, object] = MappingProxyType({})
     row_number: int | None = None
 
-    # All fields as one line of text, for an error that a worker raises; else None. The name is not
-    # `_fields`: `help` would take the class for a named tuple, and show all private names.
+    # The fields of an error that a worker raises, as one line of text; None for other errors. The
+    # name is not `_fields`: `help` would take the class for a named tuple and show private names.
     _fields_line: str | None = None
 
     def __init__(
         self, message: str, *spans: Span | None, location: RowLocation | None = None, **parts: Any
     ) -> None:
-        """Take the arguments of the base class, and `location`, the row that the error is about."""
+        """Store the arguments of the base class, and the partition and row number of `location`."""
         super().__init__(message, *spans, **parts)
         if location is not None:
             self.partition = location.partition
@@ -319,16 +319,17 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
 
 def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
-    """Return an error for a worker to raise: `from_exception` reads its last line.
+    """Return a copy of an error for a worker to raise: `from_exception` reads its last line.
 
     Spark passes only the text of an exception from a worker to the driver.
     """
     names = ("message", "notes", "hint", "code", "row_number")
     fields = {name: getattr(error, name) for name in names}
     fields["partition"] = dict(error.partition)
-    has_text = error.source is not None and error.span is not None
-    fields["text"] = error.source.text if error.source is not None and has_text else None
-    fields["span"] = None if error.span is None else (error.span.start, error.span.end)
+    fields["text"] = fields["span"] = None
+    if error.source is not None and error.span is not None:
+        fields["text"] = error.source.text
+        fields["span"] = (error.span.start, error.span.end)
     raised = MatchRecognizeRunError(
         error.message, error.span, notes=error.notes, hint=error.hint, code=error.code
     )
@@ -345,14 +346,14 @@ def make_computation_error(failure: origins.ComputationFailure) -> MatchRecogniz
     return error if failure.text is None else with_source(error, Source(failure.text))
 
 
-# Makes an error of a running query. The argument `location` is the row in the user's terms; the
-# other arguments differ.
+# A function that returns the error of a running query. The argument `location` is the row in the
+# user's terms; the other arguments differ from function to function.
 MakeRunError = Callable[..., MatchRecognizeRunError]
 
 # The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
 NOT_COMPUTED = "expression-not-computed"
 
-# The attribute of an engine's error that holds ours: see `spark.errors.failed_actions`.
+# The attribute of an engine's error that holds matchrec's: see `spark.errors.failed_actions`.
 OUR_ERROR = "matchrec_error"
 
 

@@ -53,19 +53,20 @@ class Language:
     advice_on_other_rows: str = (
         "PREV(x) for the row before, or A.x for the last row of another variable"
     )
-    # More of this advice, for a place where later rows can be read as well.
+    # The end of this advice for conditions that can read later rows as well.
     advice_on_later_rows: str = ", or NEXT(...) for the row after"
     # Advice on where to compute a value of one row before the search.
     advice_on_columns: str = "compute it as a column of the input, in a subquery in FROM"
     # What a condition writes to read other rows of the match.
     calls_on_rows: str = "PREV, NEXT or an aggregate"
-    # Windows of a time and of a number of rows, for `str.format`. None if there is no such window.
+    # A window of a time, and a window of a number of rows, for `str.format`. None if the language
+    # has no such window.
     window: str = "WITHIN INTERVAL {number} {UNIT}"
     row_window: str | None = "WITHIN {number} ROWS"
 
     @property
     def row(self) -> str:
-        """Return what one of `rows` is called: "row", "event"."""
+        """The singular of `rows`: "row", "event"."""
         return self.rows.removesuffix("s")
 
     def write_window(self, number: str | int, unit: str) -> str:
@@ -129,7 +130,7 @@ def set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
 def use_language(language: Language | None) -> AbstractContextManager[None]:
     """Use the words of a language in errors made inside of the `with` statement.
 
-    With None the language stays the one that is in use.
+    None keeps the language that is in use.
     """
     return set_variable(_CURRENT, language or _CURRENT.get())
 
@@ -155,41 +156,41 @@ def name_part(name: str) -> str:
     return current_surface().name_option(part) if part in _ARGUMENTS.values() else part
 
 
-# Where the user writes. An argument in Python is an option in a shell and in the first line of a
-# notebook's cell.
+# Surfaces. An argument in Python is an option in a shell and in the first line of a cell.
 
 # The fields of `matchrec.Options`.
 FIELDS_OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 
-# Arguments of `plot` in Python. A cell has their values without their names: `--plot day price`.
+# Arguments of `plot` in Python. A cell has only their values: `--plot day price`.
 PLOT_COLUMNS = ("x", "y", "by")
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """Where the user writes, and how advice is worded for it. The defaults are for Python.
+    """A program in which the user writes, and the advice for it. The defaults are for Python.
 
-    In a field with words, `{name}` is the name that the advice is about, for `str.format`: a
-    parameter, a table, a column or a call. A field may be empty if its advice is never needed.
+    Advice is formatted by `str.format`: `{name}` in it is the name of the parameter, table, column
+    or call that the advice is about. Advice that the surface never needs is "".
     """
 
     # Whether the query is a string of a Python program, which may be an f-string.
     is_python: bool = True
-    # Whether it is a cell of a notebook.
+    # Whether the user writes in a cell of a notebook.
     is_cell: bool = False
     # Whether the options of a query are settings of its session, as for clients of the gateway.
     sets_options: bool = False
 
     # Options and calls.
 
-    # The options that are written otherwise than as arguments in Python, by their names in Python;
-    # None for all. In Python itself there are none, whatever this is.
+    # The options that the surface writes in its own form, such as `--max-steps`, by their names in
+    # Python; None for all options. The field does not matter for Python, which has no such options.
     own_options: frozenset[str] | None = None
-    # Names of options that differ from the argument's in Python: `{"by": "series"}` for `--series`.
+    # For each argument in Python whose option has another name: this name. `{"by": "series"}` is
+    # for `--series`.
     option_names: Mapping[str, str] = field(default_factory=dict)
     # The call or command that runs a whole query.
     query_call: str = "matchrec.sql"
-    # The call or command that returns runs that timed out, in a language that is not SQL.
+    # The call or command that returns runs that timed out, for patterns that are not in SQL.
     timeouts_call: str = "matchrec.match_pattern with timeouts=True"
     # The option that lets `explain` run the query.
     analyze_option: str = "analyze=True"
@@ -218,7 +219,7 @@ class Surface:
     advice_on_frame: str = "pass it by name: {name}=dataframe"
     # A note that lists the DataFrames `{name}` that a query may name in braces.
     note_on_frames: str = "the call passes: {name}"
-    # The same note if there are no such DataFrames.
+    # The note if the query may name no DataFrames in braces.
     note_without_frames: str = "the call passes no DataFrames"
     # The names of the DataFrames in the variables of a notebook, which a cell may name in braces.
     notebook_frames: tuple[str, ...] = ()
@@ -287,7 +288,7 @@ class Surface:
         return replace(self, option_names={**self.option_names, **names})
 
     def has_own_option(self, name: str) -> bool:
-        """Return whether an option is written otherwise than as an argument in Python."""
+        """Return whether the surface has its own form of an option, such as `--max-steps`."""
         return not self.is_python and (self.own_options is None or name in self.own_options)
 
     def name_option(self, name: str) -> str:
@@ -332,8 +333,8 @@ class Surface:
     def write_partition(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
-        A shell has the option once for each column, `--partition sym=X --partition day=1`, a cell
-        once for all of them.
+        In a shell the option is repeated for each column, `--partition sym=X --partition day=1`. In
+        a cell, all columns follow one option, `--partition sym=X day=1`.
 
         Args:
             pairs: the names of the columns, each with its value; `...` for any value.
@@ -348,10 +349,11 @@ class Surface:
         return f"--partition {separator.join(settings)}"
 
     def write_why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
-        """Return what asks why a row has no match: `query.why(row=3)`, `matchrec why --row 3`.
+        """Return the call or command that explains a row: `query.why(row=3)`, `matchrec why ...`.
 
         Args:
-            partition: the values of the row's partition, by column name; empty if there is one.
+            partition: the values of the row's partition, by column name; empty for the only
+                partition.
             row: the values of the row in the ORDER BY columns; may be empty.
         """
         if self.is_python:
@@ -369,7 +371,7 @@ class Surface:
         return " ".join(words)
 
     def write_row(self, row: Sequence[object]) -> str:
-        """Return how to name a row by its ORDER BY values: `row=3`, `--row 3 --row 4`."""
+        """Return the option that chooses a row by its ORDER BY values: `row=3`, `--row 3`."""
         if self.is_python:
             row_value = row[0] if len(row) == 1 else tuple(row)
             return f"row={row_value!r}"

@@ -1,4 +1,4 @@
-"""Errors of sessions, engines and machines, such as workers without memory."""
+"""Errors of sessions, engines and machines, such as a worker without memory or a full disk."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> Matc
 
     Args:
         worker: the Python of the workers.
-        reason: the predicate of the sentence: why it cannot run them.
+        reason: the predicate of the sentence: why this Python cannot run matchrec.
         driver: the Python of this program.
     """
     return MatchRecognizeError(
@@ -185,7 +185,7 @@ def session_already_runs(*, arguments: Sequence[str], engine: str) -> MatchRecog
 
 
 def server_instead_of_spark(*, name: str, address: str) -> MatchRecognizeError:
-    """Return the error for Spark that shall start although the address of a server is set.
+    """Return the error for starting Spark in a program in which the address of a server is set.
 
     Args:
         name: the setting or the variable of the environment with the address.

@@ -15,9 +15,10 @@ from matchrec.errors.wording import join_names, shorten
 
 
 class MustBuildMatchesError(MatchRecognizeUnsupportedError):
-    """An aggregate over all matches that cannot be computed without building each match.
+    """The error for an aggregate over all matches that needs each match to be built.
 
-    A run would have to carry the value. `reason` says why it cannot.
+    The search can count and add up matches without building them only if each run carries the
+    values that the aggregate needs. `reason` says why a run cannot, or why that is not enough.
     """
 
     def __init__(self, reason: str) -> None:
@@ -67,7 +68,11 @@ def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlan
 
 
 def no_sort_column(*, per: str) -> MatchRecognizePlanError:
-    """Return the error for groups of time of a query that is not sorted by a column."""
+    """Return the error for groups of time of a query that is not sorted by a column.
+
+    Args:
+        per: the value of `per`, such as "day".
+    """
     option = current_surface().write_option("per", per)
     return MatchRecognizePlanError(
         f"{option} is not supported unless the rows are sorted by a column",
@@ -102,7 +107,7 @@ def total_too_large(
     Args:
         type_name: the type.
         aggregate: the aggregate as the user wrote it.
-        location: the first row of its group.
+        location: the first row of the group whose aggregate overflows.
     """
     notes = (f"the aggregate is {aggregate}", str(location))
     return _make_total_too_large(type_name, notes, location)
@@ -113,7 +118,7 @@ def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchR
 
     Args:
         aggregate: the aggregate as the user wrote it.
-        location: the first row of its group.
+        location: the first row of the group.
     """
     return MatchRecognizeRunError(
         "the least or greatest sum of all matches cannot be computed if a sum is infinite",
@@ -134,7 +139,7 @@ def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchR
 def write_total_message(type_name: str, aggregate: str) -> str:
     """Return the message for an aggregate that is too large over several groups together.
 
-    It is a text, because Spark raises the error, by `raise_error` in a query.
+    The result is a text, because Spark raises the error, by `raise_error` in a query.
     """
     error = _make_total_too_large(type_name)
     return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
@@ -188,7 +193,13 @@ ROW_BESIDE = "a measure reads a row that is not the first or last row of a varia
 
 
 def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesError:
-    """Return the error for a function over values of a type that a run cannot carry."""
+    """Return the error for a function over values of a type that a run cannot carry.
+
+    Args:
+        function: the aggregate over matches, such as max.
+        inside: the function of the measure, such as sum.
+        type_name: the type of the measure, or "rows".
+    """
     return MustBuildMatchesError(
         f"the search cannot compute {function} over matches of {inside} of {type_name}"
     )

@@ -1,4 +1,7 @@
-"""Errors of a clause that is well formed and contradicts itself."""
+"""Errors of a plan whose parts do not go together, such as two conditions of one variable.
+
+The rules in `plan.rules` check a plan of any language, and raise these errors.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,8 @@ def union_in_subset(
     Args:
         span: the location in the text of the query.
         member: the member.
-        name: the union variable that has it.
-        members: the members of `member`.
+        name: the union variable whose member it is.
+        members: the members of the union variable `member`.
     """
     return MatchRecognizePlanError(
         f"member `{member}` of `{name}` in SUBSET is itself a union variable",
@@ -71,9 +74,10 @@ def skip_always_to_first_row(
     """Return the error for AFTER MATCH SKIP TO a row that is the first one of every match.
 
     Args:
-        span: the variable.
-        variable: its name.
-        others: the primary variables that it does not stand for.
+        span: the variable in the text of the query.
+        variable: the name of the variable.
+        others: the other primary variables: those that are not members of it, if it is a union
+            variable.
     """
     hint = "write AFTER MATCH SKIP TO NEXT ROW or PAST LAST ROW"
     if others:
@@ -113,9 +117,10 @@ def definition_not_in_pattern(
         span: the variable in DEFINE.
         name: its name.
         variables: the variables of PATTERN.
-        near: the one of them that may be the same variable, misspelt; None if there is none.
-        is_pattern_wrong: whether PATTERN has the misspelt name, because the rest of the query uses
-            the other one; None if the rest of the query uses neither, or both.
+        near: the variable of PATTERN that `name` may misspell, or that may misspell `name`; None if
+            no variable is similar.
+        is_pattern_wrong: whether PATTERN has the misspelling, because the rest of the query uses
+            the name in DEFINE; None if the rest of the query uses neither name, or both.
     """
     pattern, define = name_part("PATTERN"), name_part("DEFINE")
     in_pattern = f"{name} instead of {near} in {pattern}"
@@ -138,7 +143,14 @@ def definition_not_in_pattern(
 def braces_lost_in_definition(
     span: Span | None, name: str, variables: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
-    """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
+    """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}.
+
+    Args:
+        span: the variable in DEFINE.
+        name: the name of the variable, `B`.
+        variables: the variables of PATTERN.
+        count: the number in the lost braces, `3`.
+    """
     note = ""
     hint = f"write {name}{{{count}}} for {count} rows, or add {name} to PATTERN"
     if current_surface().is_python:
@@ -214,8 +226,8 @@ def within_not_positive(
 
     Args:
         span: the length in the text of the query.
-        length: what it is, in words.
-        is_time: whether it is a length of time, and not a number in the unit of ORDER BY.
+        length: the length in words, such as "NULL".
+        is_time: whether the length is a time rather than a number in the unit of ORDER BY.
     """
     example = current_language().write_window(10, "MINUTE") if is_time else "WITHIN 10"
     return MatchRecognizePlanError(
@@ -282,8 +294,8 @@ def looks_too_far_back(
     Args:
         span: the location in the text of the query.
         function: the navigation.
-        rows: how many rows it goes back.
-        limit: the largest number of rows.
+        rows: the number of rows that the navigation goes back.
+        limit: the largest number of rows that a navigation can go back.
     """
     return MatchRecognizeUnsupportedError(
         f"{function} in {name_part('DEFINE')} looks back {rows:,} rows of the match; the limit is "
@@ -386,9 +398,9 @@ def timeouts_with_first_matches(
 def first_matches_not_supported(
     span: Span | None, *, first: str, form: str
 ) -> MatchRecognizeUnsupportedError:
-    """Return the error for FIRST n MATCHES in a query whose result has more than matches.
+    """Return the error for FIRST n MATCHES in a query whose result is not only matches.
 
-    Its result also has runs that are not matches, or is one graph of all matches.
+    The result also has runs that are not matches, or is one graph of all matches.
 
     Args:
         span: the location in the text of the query.

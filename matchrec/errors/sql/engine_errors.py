@@ -1,14 +1,16 @@
 """Explain an engine's error in our words, with what to write instead.
 
 Spark and Sail describe a mistake in their own words, show rewritten expressions, and often say
-neither where the mistake is nor what to write. Three tables of regular expressions recognise their
+neither where the mistake is nor what to write. Tables of regular expressions recognise their
 sentences:
 
 - `_HINTS_FOR_TYPES` has hints for types that do not go together.
 - `_EXPLANATIONS` has sentences of Spark that we say better, each with a hint.
+- `_LAST_WORDS` has the words with which a query can end too early.
 - `_HINTS_AROUND_CLAUSES` has hints for mistakes in the query around a clause.
 
-For any other error the hint says how to find the part of the query with the mistake.
+For an error that no table has, callers use `HINT_TO_BISECT_QUERY`. In the arguments, `sentence` is
+the main sentence of an engine's error, without its location and the name of its condition.
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ def rejected_by_engine(
     Args:
         engine: Spark or Sail.
         clause: the clause of the expression, such as DEFINE.
-        sentence: the engine's sentence. It is replaced if `explain_engine_error` knows it.
+        sentence: the engine's sentence. The error has a better sentence if `explain_engine_error`
+            returns one.
         span: the expression in the text of the query.
-        hint: what to write instead, if the names in the expression show it; else None.
+        hint: what to write instead, if the names in the expression show this; otherwise None.
     """
     hint = find_look_alike_hint(sentence) or hint or find_type_mismatch_hint(sentence)
     explanation = explain_engine_error(sentence)
@@ -63,7 +66,7 @@ _EXTRACTION = re.compile(
 
 
 def reword_extraction(sentence: str) -> str:
-    """Return an engine's sentence, in our words if it is about `[...]` or `.x` for a plain value.
+    """Return an engine's sentence, in better words if it is about `[...]` or `.x` of a plain value.
 
     >>> reword_extraction("cannot extract value from data type: int")
     'a value of type INT has no elements or fields'
@@ -99,9 +102,9 @@ def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | No
     return f"quotes make it a string: write {write_name(column)} for the column"
 
 
-# The hint for two types that do not go together, for each sentence of Sail or Spark about them. The
-# keys are regular expressions, and the first one that matches is used. `{length}`
-# is replaced by an example of a duration in the caller's API, such as `timedelta(minutes=10)`.
+# The hint for each sentence of Sail or Spark about two types that do not go together. The keys are
+# regular expressions, and the first one that matches is used. `{length}` stands for advice on a
+# parameter that is a length of time: "pass a timedelta, such as timedelta(minutes=10)".
 _HINTS_FOR_TYPES = {
     # A string or a number is added to a time; a string is combined with a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
@@ -174,10 +177,8 @@ class EngineErrorExplanation:
     "`upper` takes 1 argument, not 2" and a hint with a link to the list of functions.
     """
 
-    # The sentence that says what is wrong.
-    sentence: str
-    # The advice on what to write instead.
-    hint: str
+    sentence: str  # what is wrong
+    hint: str  # what to write instead
 
 
 # Sentences of Spark. Each has a function below that says the same in our words, which
@@ -230,10 +231,10 @@ _SPARK_TYPES = (
 
 
 def explain_engine_error(sentence: str) -> EngineErrorExplanation | None:
-    """Return Spark's error in our words; None if we do not know better.
+    """Return Spark's error in our words; None if `_EXPLANATIONS` does not have it.
 
-    Spark shows a rewritten expression and a class of error; the reader needs the types, and knows
-    the expression from the line above the carets.
+    Spark shows a rewritten expression and the name of an error condition. The reader needs the
+    types, and sees the expression in the line above the carets.
 
     >>> error_text = "The `upper` requires 1 parameters but the actual number is 2"
     >>> explain_engine_error(error_text).sentence
@@ -305,10 +306,10 @@ def _explain_two_types(match: re.Match[str]) -> EngineErrorExplanation:
 
 
 def _list_outermost_operators(expression: str) -> list[str]:
-    """Return the operators of an expression that are in no parentheses but the outermost.
+    """Return the operators of an expression that are only in the outermost parentheses.
 
-    This is one operator, because Spark puts each operation in parentheses. Spark leaves out the
-    quotes of strings, so if a string has a word like an operator, the list has several.
+    Spark puts each operation in parentheses, so the list has one operator. It has several if the
+    expression has a string with a word like an operator, because Spark leaves out quotes.
 
     >>> _list_outermost_operators("((price > 1) AND 1)")
     ['AND']
@@ -322,14 +323,17 @@ def _list_outermost_operators(expression: str) -> list[str]:
 
 
 def _find_plain_value(*type_names: str) -> str:
-    """Return an example that computes a plain value from the first nested type of these.
+    """Return an example that computes a plain value from a value of the first nested type.
 
     >>> _find_plain_value("INT", "MAP<STRING, INT>")
     "x['key'] or size(x)"
     """
     examples = {"ARRAY": "x[0] or size(x)", "MAP": "x['key'] or size(x)", "STRUCT": "x.field"}
-    words = (name.split("<", maxsplit=1)[0] for name in type_names)
-    return next((examples[word] for word in words if word in examples), "CAST(x AS STRING)")
+    for type_name in type_names:
+        outer_type = type_name.partition("<")[0]
+        if outer_type in examples:
+            return examples[outer_type]
+    return "CAST(x AS STRING)"
 
 
 def _explain_argument_type(match: re.Match[str]) -> EngineErrorExplanation:
@@ -351,7 +355,7 @@ def _explain_argument_type(match: re.Match[str]) -> EngineErrorExplanation:
 
 
 def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
-    """Explain that no value of one type can be cast to the other."""
+    """Explain that values of a type cannot be cast to another type."""
     source = match["source"]
     target = match["target"]
     hint = f"compute a value that can be cast to {target} first"
@@ -410,7 +414,7 @@ def find_cast_type_hint(text: str) -> str | None:
 
 
 _END_OF_INPUT = re.compile(r"near end of input|found end of input")
-# The missing part, by the last words of a query that ends too early.
+# For the last words of a query that ends too early, as regular expressions: the missing part.
 _LAST_WORDS = {
     r"(?:GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION)\s+BY": "a column",
     r"WHERE|HAVING|ON|AND|OR|NOT": "a condition",
@@ -428,7 +432,7 @@ def find_unfinished_hint(error_text: str, text: str) -> str | None:
     Returns None for other errors and other words.
 
     Args:
-        error_text: what the engine says.
+        error_text: the error of the engine.
         text: the query.
 
     >>> find_unfinished_hint("Syntax error at or near end of input", "SELECT * FROM t group  by")
@@ -436,11 +440,11 @@ def find_unfinished_hint(error_text: str, text: str) -> str | None:
     """
     if not _END_OF_INPUT.search(error_text):
         return None
-    for words, missing in _LAST_WORDS.items():
-        end = re.search(rf"(?i)(?<![\w.`])(?:{words})$", text.rstrip())
-        if end is not None:
-            written = " ".join(end[0].split())
-            return f"write {missing} after {written}, or remove {written}"
+    for last_words, missing_part in _LAST_WORDS.items():
+        match = re.search(rf"(?i)(?<![\w.`])(?:{last_words})$", text.rstrip())
+        if match is not None:
+            words = " ".join(match[0].split())
+            return f"write {missing_part} after {words}, or remove {words}"
     return None
 
 
@@ -510,8 +514,8 @@ def find_typed_literal_hint(type_name: str) -> str | None:
 
 # The query around a clause.
 
-# For sentences of Sail or Spark, as regular expressions: what to write. `{file}` is how the user
-# reads a file.
+# For sentences of Sail or Spark about the query around a clause, as regular expressions: the hint.
+# `{file}` stands for advice on reading a file, the other names for groups of the expression.
 _HINTS_AROUND_CLAUSES = {
     r"(?:LIMIT|OFFSET) must be >=|Expected (?:LIMIT|OFFSET) to be|INVALID_LIMIT_LIKE_EXPRESSION": (
         "write a whole number of rows, 0 or more"
@@ -581,11 +585,11 @@ HINT_TO_BISECT_QUERY = (
 
 
 def find_engine_error_hint(message: str, sentence: str) -> str | None:
-    """Return what to write after an engine's error, or None if we do not know.
+    """Return what to write instead of what an engine's error is about; None if we do not know.
 
     Args:
-        message: the whole message of the engine. Spark's has the name of the error condition.
-        sentence: the same in plain words.
+        message: the whole message of the engine. In Spark, it has the name of the error condition.
+        sentence: the message in plain words, which may be ours.
 
     >>> find_engine_error_hint("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
     'write a whole number of rows, 0 or more'
@@ -594,8 +598,9 @@ def find_engine_error_hint(message: str, sentence: str) -> str | None:
     'write the same number of columns in both queries'
     >>> find_engine_error_hint("no such thing", "no such thing")
     """
-    if hint := find_look_alike_hint(sentence):
-        return hint
+    look_alike_hint = find_look_alike_hint(sentence)
+    if look_alike_hint is not None:
+        return look_alike_hint
     explanation = explain_engine_error(message)
     if explanation is not None:
         return explanation.hint

@@ -1,6 +1,8 @@
-"""Errors in the expressions of MEASURES and DEFINE, such as unknown names or unfit types.
+"""Errors in expressions of a clause: functions, keywords and variables that are not allowed there.
 
-In every message and function, `clause` is the clause of the expression, such as MEASURES.
+`unknown_names` has the errors about columns and functions that do not exist, `wrong_types` those
+about types, and `navigation` those about PREV, NEXT, FIRST and LAST. In the arguments, `clause` is
+the part of the clause that has the expression, such as MEASURES.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def unknown_variable(
     Args:
         span: the location in the text of the query.
         name: the variable.
-        clause: the clause that reads it.
+        clause: the part of the clause that reads the variable.
         primary: the variables of PATTERN.
         unions: the variables of SUBSET.
     """
@@ -64,7 +66,7 @@ def columns_of_two_variables(
         function: the call.
         clause: the clause.
         first: a variable.
-        second: another one, or the word for all rows of the match.
+        second: another variable, or the words for all rows of the match.
     """
     return MatchRecognizePlanError(
         f"{function} in {clause} reads rows of {first} and of {second}",
@@ -78,7 +80,14 @@ def columns_of_two_variables(
 def nested_aggregate(
     *spans: Span, aggregate: str, outer: str, clause: str
 ) -> MatchRecognizePlanError:
-    """Return the error for an aggregate in a navigation or another aggregate."""
+    """Return the error for an aggregate in a navigation or in another aggregate.
+
+    Args:
+        spans: the inner aggregate, then other locations in the text of the query.
+        aggregate: the inner aggregate.
+        outer: the navigation or the aggregate around it.
+        clause: the part of the clause.
+    """
     return MatchRecognizePlanError(
         f"aggregate {aggregate} is not allowed in {outer} in {clause}",
         *spans,
@@ -123,20 +132,18 @@ def matched_rows_in_define(span: Span, *, clause: str) -> MatchRecognizePlanErro
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """Return the error for a key that is a constant, as in ORDER BY 1 or PARTITION BY "sym"."""
+    note = ""
+    hint = f"name a column, or leave {clause} out"
     if text.startswith('"'):
-        return MatchRecognizePlanError(
-            f"`{text}` in {clause} is the same for every row",
-            span,
-            notes=(IN_DOUBLE_QUOTES,),
-            hint=advise_backticks(text),
-            code="constant-key",
-        )
-    note = "a number is not a column position there" if text.isdigit() else ""
+        note = IN_DOUBLE_QUOTES
+        hint = advise_backticks(text)
+    elif text.isdigit():
+        note = "a number is not a column position there"
     return MatchRecognizePlanError(
         f"`{text}` in {clause} is the same for every row",
         span,
         notes=(note,),
-        hint=f"name a column, or leave {clause} out",
+        hint=hint,
         code="constant-key",
     )
 
@@ -155,7 +162,14 @@ def column_in_double_quotes(span: Span, *, clause: str, text: str) -> MatchRecog
 def misplaced_running_or_final(
     span: Span, *, word: str, what: str, clause: str
 ) -> MatchRecognizePlanError:
-    """Return the error for RUNNING or FINAL before a column and the like."""
+    """Return the error for RUNNING or FINAL before something without running and final semantics.
+
+    Args:
+        span: the location in the text of the query.
+        word: RUNNING or FINAL.
+        what: what follows the word, such as "a column".
+        clause: the part of the clause.
+    """
     return MatchRecognizePlanError(
         f"{word} is not allowed before {what} in {clause}",
         span,
@@ -208,7 +222,13 @@ def nondeterministic_condition(span: Span, *, function: str) -> MatchRecognizePl
 def nondeterministic_measure(
     span: Span | None, *, name: str, function: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a measure that reads another one with rand() or the like in it."""
+    """Return the error for a measure that reads another measure with rand() or the like in it.
+
+    Args:
+        span: the name of the measure that is read.
+        name: this name.
+        function: the function, such as rand.
+    """
     return MatchRecognizePlanError(
         f"measure `{name}` is not allowed in another measure",
         span,
@@ -237,10 +257,10 @@ def window_function_not_allowed(
     """Return the error for a function that is used only with OVER, such as LAG.
 
     Args:
-        span: the location of the function's name in the text of the query.
-        function: the name.
-        clause: where it is written.
-        arguments: its arguments in parentheses, as the user wrote them.
+        span: the name of the function in the text of the query.
+        function: this name.
+        clause: the part of the clause.
+        arguments: the arguments of the call in parentheses, as the user wrote them.
     """
     language = current_language()
     match function.upper():
@@ -267,12 +287,12 @@ def window_function_not_allowed(
 def correlated_subquery(span: Span, *, clause: str, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a subquery that reads a row of the match, or a column of the input.
 
-    It would have to run again for each row of the match.
+    The subquery would have to run again for each row of the match.
 
     Args:
-        span: the location in the text of the query.
-        clause: the clause of the subquery.
-        what: what it reads.
+        span: the subquery in the text of the query.
+        clause: the part of the clause that has the subquery.
+        what: what the subquery reads.
     """
     return MatchRecognizeUnsupportedError(
         f"subquery in {clause} that refers to {what} is not supported",
@@ -361,6 +381,7 @@ def status_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
     )
 
 
+# Functions that read rows of a match, and so are not aggregates of the input.
 _FUNCTIONS_OF_MATCHES = frozenset(("FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"))
 
 
@@ -371,9 +392,9 @@ def match_function_before_match(
 
     Args:
         span: the function in the text of the query.
-        function: its name, or "window function".
+        function: the name of the function, or "window function".
         clause: the part of the clause.
-        call: the whole call as the query writes it; "" if it is no call.
+        call: the whole call of an aggregate, as the query writes it; otherwise "".
     """
     hint = current_language().advice_on_columns
     subject = function

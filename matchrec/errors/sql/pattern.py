@@ -1,4 +1,4 @@
-"""Errors in the text of a row pattern, and row patterns that are too large.
+"""Errors in the text of a row pattern, and errors about row patterns that are too large.
 
 `negations` has the errors of NOT.
 """
@@ -25,9 +25,10 @@ def stray_character(
     Args:
         span: the symbol in the text of the query.
         text: the symbol.
-        variables: the variable right after the symbol, or one of several, `(B | C)`; an example if
-            there is none.
-        brackets: the text up to the closing bracket, if the symbol is `[`; empty if none closes it.
+        variables: the variable or the group of variables right after the symbol, `B` or `(B | C)`;
+            an example if neither follows.
+        brackets: if the symbol is `[`, the text from it to the bracket that closes it; otherwise,
+            and if no bracket closes it, "".
     """
     match text:
         case ",":
@@ -66,10 +67,13 @@ def stray_character(
 
 
 def _find_bracket_hint(brackets: str) -> str:
-    """Return what to write for B[2], [A B] or [^A], as regular expressions and arrays have them.
+    """Return what to write instead of brackets of regular expressions and arrays.
 
     Args:
-        brackets: the brackets with what they hold.
+        brackets: the brackets with their content.
+
+    >>> _find_bracket_hint("[2]"), _find_bracket_hint("[A B]")
+    ('write {2} for a number of rows', 'write (A | B) for one of these variables')
     """
     inside = brackets[1:-1].strip()
     variables = re.findall(r"[^\W\d]\w*", inside)
@@ -101,8 +105,8 @@ def braces_lost_in_pattern(
 
     Args:
         span: the parentheses.
-        parenthesized: the parentheses with what they hold, `(3,)`.
-        part: what they follow, `B`.
+        parenthesized: the parentheses with their content, `(3,)`.
+        part: the part of the pattern before the parentheses, `B`.
         braced: the quantifier that is meant, `{3,}`.
     """
     note = ""
@@ -120,7 +124,12 @@ def braces_lost_in_pattern(
 
 
 def doubled_braces(span: Span, bounds: str) -> MatchRecognizeParseError:
-    """Return the error for B{{3,}} outside a Python f-string; `bounds` is what the braces hold."""
+    """Return the error for B{{3,}} outside a Python f-string.
+
+    Args:
+        span: the braces.
+        bounds: the text between the braces, `3,`.
+    """
     note = ""
     if current_surface().is_python:
         note = "only Python f-strings need doubled braces: they turn {{ into {"
@@ -145,7 +154,7 @@ def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError
     )
 
 
-# For reserved words in PATTERN: how to write what was probably meant.
+# For reserved words in PATTERN: how to write what the user probably meant.
 _NOTES_ON_WORDS = {
     "AND": "A B means A, then B; conditions belong in DEFINE",
     "OR": "(A | B) means A or B",
@@ -310,26 +319,23 @@ def bound_too_large(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError
     )
 
 
+# Braces with another sign than a comma between the bounds: `{2-5}`, `{2 to 5}`.
+_BOUNDS_WITHOUT_COMMA = re.compile(r"\{\s*(\d+)\s*(?:;|-|:|\.\.+|to|TO|\s)\s*(\d+)\s*\}")
+
+
 def malformed_quantifier(span: Span, *, text: str = "") -> MatchRecognizeParseError:
     """Return the error for braces that are neither a quantifier nor an exclusion.
 
     Args:
-        span: the braces, or the beginning of them.
-        text: the braces as the query writes them; "" if that is not known.
+        span: the braces, or their beginning.
+        text: the braces as the query writes them; "" if the end of the braces is not known.
     """
-    bounds = re.fullmatch(r"\{\s*(\d+)\s*(?:;|-|:|\.\.+|to|TO|\s)\s*(\d+)\s*\}", text)
+    hint = "write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion"
+    bounds = _BOUNDS_WITHOUT_COMMA.fullmatch(text)
     if bounds is not None:
-        return MatchRecognizeParseError(
-            "the quantifier in PATTERN is malformed",
-            span,
-            hint=f"write {{{bounds[1]},{bounds[2]}}} for {bounds[1]} to {bounds[2]} rows",
-            code="malformed-quantifier",
-        )
+        hint = f"write {{{bounds[1]},{bounds[2]}}} for {bounds[1]} to {bounds[2]} rows"
     return MatchRecognizeParseError(
-        "the quantifier in PATTERN is malformed",
-        span,
-        hint="write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion",
-        code="malformed-quantifier",
+        "the quantifier in PATTERN is malformed", span, hint=hint, code="malformed-quantifier"
     )
 
 
@@ -364,8 +370,8 @@ def parameter_not_a_number(
     Args:
         span: the location in the text of the query.
         parameter: the parameter as the query writes it.
-        what: what the parameter is for.
-        value: its value in words.
+        what: what the parameter is for, such as "the bound of a quantifier".
+        value: the value of the parameter, in words.
         least: the least value that it may have.
     """
     return MatchRecognizePlanError(

@@ -1,4 +1,7 @@
-"""Errors in the query around a clause, and advice on columns of the clause outside of it."""
+"""Errors in the query around a clause, and advice on columns that this query reads.
+
+`api.missing_columns` adds an `Advice` to an error of the engine about an unknown column.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,12 @@ from matchrec.errors.wording import (
     write_name,
 )
 from matchrec.source import Span, read_table
+
+# Notes of several errors.
+_ONE_RELATION = (
+    "MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a function"
+)
+_INPUT_READ_ONCE = "MATCH_RECOGNIZE reads its input once, not once for each row of another relation"
 
 
 @cache
@@ -94,9 +103,9 @@ def blank_query(
     """Return the error for a text without a statement, such as "" or a comment.
 
     Args:
-        text: the text. Only if something is written there, the message shows it.
-        source: where the text comes from, such as "standard input"; "" if the user knows.
-        example: what the text may be.
+        text: the text. The message shows an excerpt unless the text is blank.
+        source: the origin of the text, such as "standard input"; "" if the user passed the text.
+        example: the text that the help writes.
     """
     has_comments = bool(text.strip(" \t\r\n;"))
     return MatchRecognizeParseError(
@@ -194,12 +203,7 @@ def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
     return MatchRecognizeParseError(
         "a string is not allowed before MATCH_RECOGNIZE",
         span,
-        notes=(
-            (
-                "MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a "
-                "function"
-            ),
-        ),
+        notes=(_ONE_RELATION,),
         hint=f"write {quote_in_backticks(name)} for a table of that name; {surface.advice_on_file}",
         code="table-in-quotes",
     )
@@ -210,12 +214,7 @@ def clause_in_wrong_place(span: Span) -> MatchRecognizeParseError:
     return MatchRecognizeParseError(
         "MATCH_RECOGNIZE is not allowed here",
         span,
-        notes=(
-            (
-                "MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a "
-                "function"
-            ),
-        ),
+        notes=(_ONE_RELATION,),
         hint="wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)",
         code="clause-in-wrong-place",
     )
@@ -266,7 +265,7 @@ def clause_after_lateral(span: Span) -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         "MATCH_RECOGNIZE after a LATERAL relation is not supported",
         span,
-        notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
+        notes=(_INPUT_READ_ONCE,),
         hint="remove LATERAL, or join the relations in a subquery and match its result",
         code="clause-after-lateral",
     )
@@ -277,7 +276,7 @@ def correlated_clause_input(span: Span, *, name: str) -> MatchRecognizeUnsupport
     return MatchRecognizeUnsupportedError(
         f"the input of MATCH_RECOGNIZE depends on `{name}` of the query around it",
         span,
-        notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
+        notes=(_INPUT_READ_ONCE,),
         hint="join the relations in a subquery, match its result, and add the key to PARTITION BY",
         code="correlated-clause-input",
     )
@@ -356,11 +355,9 @@ def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchR
     surface = current_surface()
     near = find_nearest(name, frames)
     hint = f"write {{{near}}}" if near else surface.advice_on_frame.format(name=name)
-    note = (
-        surface.note_on_frames.format(name=join_names(frames))
-        if frames
-        else surface.note_without_frames
-    )
+    note = surface.note_without_frames
+    if frames:
+        note = surface.note_on_frames.format(name=join_names(frames))
     return MatchRecognizePlanError(
         f"missing {surface.relation_noun} for `{{{name}}}`",
         span,
@@ -423,12 +420,9 @@ def wrong_number_of_column_names(
 
 
 class Advice(NamedTuple):
-    """The note and the help of an error about a column that does not exist.
+    """The note and the help of an error about a column that does not exist."""
 
-    matchrec adds them to an error of the engine, or to its own. The note may be empty.
-    """
-
-    note: str  # a fact
+    note: str  # a fact; may be empty
     hint: str  # what to write
 
 
@@ -440,7 +434,7 @@ def advise_on_input_column(name: str, columns: Iterable[str]) -> Advice:
 
 
 def advise_on_unknown_column(name: str, columns: Iterable[str]) -> Advice:
-    """Advise on a column that neither the clause nor its input has."""
+    """Advise on a column that neither the result nor the input of the clause has."""
     columns = tuple(columns)
     if not columns:
         return Advice(
@@ -481,7 +475,12 @@ def advise_on_ungrouped(name: str) -> Advice:
 
 
 def advise_on_qualifier(name: str, alias: str | None) -> Advice:
-    """Advise on a column of the clause that is qualified by another name than its rows have."""
+    """Advise on a column of the clause that is qualified by a name that its rows do not have.
+
+    Args:
+        name: the column, or `*`.
+        alias: the name of the rows of the clause; None if they have no name.
+    """
     written_name = "*" if name == "*" else write_name(name)
     if alias is not None:
         hint = f"write {write_name(alias)}.{written_name}"
@@ -491,7 +490,12 @@ def advise_on_qualifier(name: str, alias: str | None) -> Advice:
 
 
 def advise_on_variable(variable: str, name: str) -> Advice:
-    """Advise on a value of the rows of a pattern variable that is used outside the clause."""
+    """Advise on a column of a pattern variable that is read outside the clause.
+
+    Args:
+        variable: the variable.
+        name: the column, or `*`.
+    """
     value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{write_name(name)})"
     hint = f"write {value} AS x in MEASURES, and select x"
     return Advice(f"{variable} is known only inside the clause", hint)

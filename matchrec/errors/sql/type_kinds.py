@@ -76,9 +76,9 @@ def classify_type(type_name: str) -> TypeKind:
 class TypedText(NamedTuple):
     """A value in the user's text, and its type."""
 
-    # As the user wrote it, or as a query would have it.
+    # The value as the user wrote it, or as SQL.
     text: str
-    # In Spark's words, such as `array<string>`.
+    # The type as Spark names it, such as `array<string>`.
     type_name: str
 
     @property
@@ -88,5 +88,5 @@ class TypedText(NamedTuple):
 
     @property
     def outer_type(self) -> str:
-        """The type without what is in its brackets: `array` for `array<string>`."""
+        """The type without its brackets and their content: `array` for `array<string>`."""
         return re.split(r"[<(]", self.type_name, maxsplit=1)[0]

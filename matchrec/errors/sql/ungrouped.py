@@ -1,7 +1,7 @@
-"""Where a query has a column in SELECT that is neither in GROUP BY nor in an aggregate.
+"""Find a column in the SELECT of a query that is neither in GROUP BY nor in an aggregate.
 
-The message of Spark has the name of the column but not its location. The message of Sail says only
-that there is such a column.
+Spark's error has the name of the column but not its location. Sail's error says only that the query
+has such a column.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-# The messages of Spark and of Sail, which has replaced the name of the column by a number.
+# The messages of Spark, and the message of Sail, in which a number stands for the column.
 UNGROUPED = re.compile(
     r'\[MISSING_AGGREGATION\] [^"]*"(?P<name>[^"]*)"|\[MISSING_GROUP_BY\]'
     r'|No field named (?:[^.\s]+\.)?"#\d+"'
@@ -74,7 +74,7 @@ def find_ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
         return
     if group is not None and group.args.get("all"):
         return
-    grouped = set[str]()
+    grouped = set[str]()  # the columns of GROUP BY, in lower case
     for key in () if group is None else group.find_all(exp.Column, exp.Literal):
         if isinstance(key, exp.Column):
             grouped.add(key.name.lower())
@@ -83,6 +83,7 @@ def find_ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
     for item in items:
         if item.alias_or_name.lower() not in grouped:
             yield from find_columns_outside_aggregates(item, grouped)
+    # HAVING and ORDER BY can also name items of the SELECT list.
     named = grouped | {item.alias_or_name.lower() for item in items}
     for part in (select.args.get("having"), select.args.get("order")):
         if part is not None:
@@ -101,6 +102,10 @@ def find_columns_outside_aggregates(
 
     Columns in a subquery, in a window or in a function that sqlglot does not know are left out,
     because an unknown function may be an aggregate.
+
+    Args:
+        node: the expression.
+        grouped: the names, in lower case, that have one value in each group.
     """
     if isinstance(node, exp.AggFunc | exp.Window | exp.Query | exp.Anonymous):
         return

@@ -1,4 +1,4 @@
-"""Errors about names of columns and functions that an expression cannot use."""
+"""Errors about unknown columns and functions, with the name that the user may have meant."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class KnownNames:
     measures: Mapping[str, str]
     # Names that PARTITION BY gives to columns of the result.
     keys: tuple[str, ...] = ()
-    # The start of the function call around the name, or of the one that it is compared with, such
-    # as `COUNT(`; "" if there is none.
+    # The beginning of the function call around the name, or of the call with which the name is
+    # compared, such as `COUNT(`; "" if there is no call.
     call: str = ""
     # A column for the advice.
     example: str = "x"
@@ -75,7 +75,7 @@ def unknown_column(
     Args:
         name: the name, with its qualifier if it has one, such as `A.price`.
         clause: the clause of the expression.
-        names: what the user could have meant.
+        names: the names that the expression can use.
         span: the name in the text of the query.
     """
     qualifier, _, column = name.rpartition(".")
@@ -278,7 +278,7 @@ _DELIMITERS = {",": ",", ";": "';'", "|": "'|'", "\t": "tab"}
 def _explain_delimiter(delimiter: str, column: str) -> Advice | None:
     """Explain a file that has only one column because of `--delimiter`.
 
-    None if the name of the column has no delimiter.
+    Returns None if the name of the column has no delimiter.
 
     Args:
         delimiter: the delimiter that the user set.
@@ -316,11 +316,12 @@ def _explain_measure(name: str, clause: str, names: KnownNames) -> Advice | None
     return Advice(f"`{name}` is a measure, which has no value before the match is complete", hint)
 
 
+# The help for the index of a pandas frame; `{}` is the call that makes a column of the index.
 _HINT_FOR_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 
 
 def _find_spelling_in_spark(name: str, clause: str, names: KnownNames) -> str | None:
-    """Return what to write for something that is spelled differently in Spark; else None.
+    """Return what to write for a value or a function that Spark spells differently; else None.
 
     Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
     """
@@ -359,7 +360,7 @@ def unknown_type_column(
     Args:
         name: the name.
         columns: the columns of the input.
-        text_columns: those whose values are strings, as types of events are.
+        text_columns: the columns whose values are strings, as types of events are.
     """
     surface = current_surface()
     near = find_nearest(name, columns)
@@ -418,7 +419,14 @@ def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRe
 def unknown_function(
     name: str, clause: str, functions: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
-    """Return the error for a function that does not exist; `functions` are those that do."""
+    """Return the error for a function that does not exist.
+
+    Args:
+        name: the function.
+        clause: the clause of the call.
+        functions: the functions that the session has.
+        span: the call in the text of the query.
+    """
     hint = find_unknown_function_hint(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
