@@ -17,7 +17,7 @@ from matchrec.explain.pictures import figures
 
 T = TypeVar("T")
 
-# The names and values of an option that may be repeated.
+# The values of a repeatable option NAME=VALUE: names, each with its value.
 Pairs = tuple[tuple[str, T], ...]
 
 # A range that a user may write instead of a list of values, such as `1..5`.
@@ -25,9 +25,18 @@ VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 
 
 class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """The type of an argument that a function parses. An error of the function is a wrong usage."""
+    """The type of an argument that a function parses.
+
+    If the function raises a `MatchRecognizeError`, click reports it as an error about the argument.
+    """
 
     def __init__(self, name: str, parse: Callable[[str], object]) -> None:
+        """Store the type.
+
+        Args:
+            name: the name of the value in the help, such as "FILE".
+            parse: returns the value of an argument, or raises a `MatchRecognizeError`.
+        """
         self.name = name
         self._parse = parse
 
@@ -40,7 +49,7 @@ class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
 
 
 class SettingType(ParsedType):
-    """The type of an argument NAME=VALUE."""
+    """The type of an argument NAME=VALUE, whose parser gets only arguments of this form."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse an argument, and report a failure as click does."""
@@ -57,7 +66,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
     name = "N"
 
     def __init__(self, least: int = 1, most: int | None = None, example: int = 10) -> None:
-        """Take the range.
+        """Store the range.
 
         Args:
             least: the smallest number, 0 or more.
@@ -95,7 +104,7 @@ def is_setting(argument: str) -> bool:
 
 
 def suggest_setting(option: str, argument: str) -> str:
-    """Return an option and NAME=VALUE with the part that a malformed argument has.
+    """Return an option with NAME=VALUE, in which the part that the argument has replaces a word.
 
     >>> suggest_setting("--arg", "days")
     '--arg days=VALUE, or --arg NAME=days if it is the value'
@@ -150,7 +159,7 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
 
 
 def list_first_values(first: int, last: int) -> str:
-    """Return the beginning of a list of values that a range means, for an error.
+    """Return the first three values of a range, as an error lists them.
 
     >>> list_first_values(1, 2), list_first_values(1, 5)
     ('1,2', '1,2,3,...')
@@ -162,10 +171,10 @@ def list_first_values(first: int, last: int) -> str:
 
 
 def parse_engine(argument: str) -> str:
-    """Return the name of an engine, or the address of a server.
+    """Return the argument if it is the name of an engine or the address of a server.
 
     Raises:
-        MatchRecognizeError: it is neither.
+        MatchRecognizeError: the argument is neither.
     """
     if argument not in ("sail", "spark") and not argument.startswith("sc://"):
         raise errors.unknown_engine(argument=argument)

@@ -63,7 +63,11 @@ def check(requests: list[QueryRequest], strict: bool) -> None:
 
 
 def check_only_query(request: QueryRequest) -> None:
-    """Check a query. An error is raised."""
+    """Check the query of a command with one query.
+
+    Raises:
+        MatchRecognizeError: the query has a mistake.
+    """
     content = request.load_content()
     with request.start_session() as spark:
         tables = CheckedTables(spark)
@@ -74,7 +78,7 @@ def check_only_query(request: QueryRequest) -> None:
 def check_several_queries(requests: Sequence[QueryRequest]) -> list[int]:
     """Check all queries in one session, report their errors and print how many have mistakes.
 
-    What can be found in the texts alone is reported before an engine starts.
+    Mistakes that the texts alone show are reported before an engine starts.
 
     Returns:
         The exit code of each query that has a mistake.
@@ -88,22 +92,41 @@ def check_several_queries(requests: Sequence[QueryRequest]) -> list[int]:
     if contents:
         with requests[0].start_session() as spark:
             tables = CheckedTables(spark)
-            # Those of the first request serve all queries, because a pipe can be read only once.
+            # All queries use the tables of the first request, because a pipe can be read only once.
             common_tables = requests[0].tables
             tables.register(common_tables)
             for request, content in contents:
                 with collect_failure(request, exit_codes), tables.restored_after(request):
                     tables.register((*common_tables, *request.file_tables))
                     check_statements(request, spark, content)
-    failures = len(exit_codes)
-    outcome = f"{failures} with mistakes" if failures > 1 else "1 with a mistake"
-    queries = show_count(len(requests), "query", "queries")
-    print_notice(f"{queries} checked, {outcome if failures else 'no mistakes'}")
+    print_notice(describe_outcome(len(requests), len(exit_codes)))
     return exit_codes
 
 
+def describe_outcome(query_count: int, failure_count: int) -> str:
+    """Return a sentence about the check of several queries.
+
+    >>> describe_outcome(3, 0), describe_outcome(3, 1)
+    ('3 queries checked, no mistakes', '3 queries checked, 1 with a mistake')
+    """
+    match failure_count:
+        case 0:
+            outcome = "no mistakes"
+        case 1:
+            outcome = "1 with a mistake"
+        case _:
+            outcome = f"{failure_count} with mistakes"
+    return f"{show_count(query_count, 'query', 'queries')} checked, {outcome}"
+
+
 def reject_unused_args(requests: Sequence[QueryRequest]) -> None:
-    """Raise an error if no query names a value of `--arg`."""
+    """Check that each value of `--arg` is for a parameter of a query.
+
+    Any value may be for a Pattern, which has no text to look through.
+
+    Raises:
+        MatchRecognizeError: no query has the parameter.
+    """
     from matchrec.api.parameters import reject_unused
 
     if all(request.language is not QueryLanguage.PATTERN for request in requests):
@@ -131,14 +154,17 @@ def collect_failure(request: QueryRequest, exit_codes: list[int]) -> Iterator[No
 
 @dataclass(frozen=True, slots=True)
 class CheckedTables:
-    """The tables of a session, which have columns and no rows. Each file is read only once."""
+    """The tables of a session in which queries are checked. They have columns but no rows.
+
+    A table is read only once, even if several queries use it.
+    """
 
     spark: SparkSession
     # The tables that are views of the session, by their names in lower case.
     by_name: dict[str, QueryTable] = field(default_factory=dict)
 
     def register(self, tables: Sequence[QueryTable]) -> None:
-        """Make tables views of the session, if they are not."""
+        """Make tables views of the session, unless they already are."""
         for table in tables:
             name = table.name.lower()
             if self.by_name.get(name) != table:
@@ -147,7 +173,10 @@ class CheckedTables:
 
     @contextmanager
     def restored_after(self, request: QueryRequest) -> Iterator[None]:
-        """Drop the views that the statements of a query make, so that others do not see them."""
+        """Drop the views that the statements of a query make in the `with` block.
+
+        Other queries must not see these views.
+        """
         if not any(statement.creates_view for statement in request.statements):
             yield
             return
@@ -180,7 +209,11 @@ def check_statements(request: QueryRequest, spark: SparkSession, content: QueryC
 
 
 def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
-    """Exit with a notice and a code, as for a mistake, if matchrec has given a warning."""
+    """End the program as for a mistake, with a notice, if matchrec has given a warning.
+
+    Raises:
+        click.exceptions.Exit: matchrec has given a warning.
+    """
     count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown_warnings)
     if count == 0:
         return

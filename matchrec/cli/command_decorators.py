@@ -1,6 +1,7 @@
 """Decorators of commands: report failures, and build the `QueryRequest` that the options describe.
 
-A command about a query is declared like this, with the options of `common_options`:
+A command about a query is declared like this, with the options of `common_options`. Other commands
+have only `@handle_failures`:
 
     @click.command(cls=QueryCommand)
     @common_options.QUERY_OPTIONS
@@ -29,6 +30,7 @@ from matchrec.cli.queries import (
     build_clause_request,
     build_query_request,
     build_query_requests,
+    split_options,
 )
 from matchrec.cli.query_sources import QuerySource
 from matchrec.cli.session import SettingPairs
@@ -49,7 +51,8 @@ Queries = QuerySource | tuple[QuerySource, ...]
 
 # What a command gets: a request, or one for each of its queries.
 Request = QueryRequest | list[QueryRequest]
-# Builds this from the query or queries, the tables, the settings and all other options.
+# A function that builds a request from the query or queries, the tables, the settings and all other
+# options.
 BuildRequest = Callable[[Any, Tables, SettingPairs, OptionValues], Request]
 
 
@@ -77,31 +80,26 @@ def handle_failures(
 def make_request_decorator(
     build_request: BuildRequest, surface: Surface = COMMAND_LINE
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator of commands: they get a `QueryRequest` as their first argument.
+    """Return a decorator that gives a command a request as its first argument.
 
-    The request has the options that describe the query and its input. The command gets the others:
-    those that are parameters of its function. A command that takes several queries gets a list of
-    requests.
+    The other arguments of the command are the options that are parameters of its function. All
+    other options describe the query and its input, and become a part of the request. A command that
+    takes several queries gets a list of requests.
 
     Args:
-        build_request: builds the request from these options.
+        build_request: builds the request.
         surface: the words of the command's messages.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         """Return a command that builds the request, and calls the function with it."""
-        command_option_names = signature(function).parameters
+        command_option_names = tuple(signature(function).parameters)
 
         @partial(handle_failures, surface=surface)
         @wraps(function)
         def command(query: Queries, tables: Tables, conf: SettingPairs, **options: Any) -> None:
             """Build the request, and call the function with it and with the command's options."""
-            command_options = {
-                name: value for name, value in options.items() if name in command_option_names
-            }
-            request_options = {
-                name: value for name, value in options.items() if name not in command_option_names
-            }
+            command_options, request_options = split_options(options, command_option_names)
             reject_repeated_tables(tables, request_options.get("schemas", ()))
             queries = query if isinstance(query, tuple) else (query,)
             reject_repeated_pipes([source.path for source in queries], tables)
@@ -123,7 +121,11 @@ pass_clause_request = make_request_decorator(build_clause_request)
 
 
 def reject_repeated_tables(tables: Tables, schemas: Sequence[EmptyTable]) -> None:
-    """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
+    """Check that no two tables, of --table or of --schema, have the same name.
+
+    Raises:
+        click.UsageError: two tables have the same name, in the same or another case.
+    """
     used_names = set[str]()
     for name in [table.name for table in tables] + [schema.name for schema in schemas]:
         if name.upper() in used_names:
@@ -132,11 +134,14 @@ def reject_repeated_tables(tables: Tables, schemas: Sequence[EmptyTable]) -> Non
 
 
 def reject_repeated_pipes(query_paths: Sequence[str], tables: Tables) -> None:
-    """Raise click.UsageError if two tables, or a query and a table, are the same pipe.
+    """Check that no two tables, and no query and table, read the same pipe.
 
     Args:
-        query_paths: the files of the queries; none for a command without a query.
+        query_paths: the files of the queries; empty for a command without a query.
         tables: the tables of `--table`.
+
+    Raises:
+        click.UsageError: two of them read the same pipe.
     """
     used_paths = list(query_paths)
     for table in tables:
@@ -148,7 +153,12 @@ def reject_repeated_pipes(query_paths: Sequence[str], tables: Tables) -> None:
 
 
 def use_csv_words(surface: Surface, options: OptionValues) -> Surface:
-    """Return a surface whose advice suits the options for CSV files that the user passed."""
+    """Return a surface with advice for the options for CSV files that the user passed.
+
+    Args:
+        surface: the surface of the command.
+        options: the options `delimiter` and `header`, which may be missing, among others.
+    """
     with_delimiter = replace(surface, csv_delimiter=options.get("delimiter") or "")
     if options.get("header", True):
         return with_delimiter

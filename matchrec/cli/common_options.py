@@ -69,9 +69,11 @@ def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
         option: the option, such as `--result`.
         words: the values.
         topic: what the words are, for the help, such as "Format of the rows".
-        name: its name in Python; None for the one that follows from the option.
-        default: the word without the option; None if the command chooses it.
-        shown_default: what the help says of the default, if that is not a word.
+        name: the name of the option in Python; None for the name that click derives from the
+            option.
+        default: the value without the option; None lets the command choose.
+        shown_default: the default as the help describes it; "" for `default`, or else for the
+            first word.
     """
     names = (option,) if name is None else (option, name)
     shown = shown_default or default or words[0]
@@ -84,12 +86,13 @@ def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
 def read_query_source(
     context: click.Context, argument: click.Parameter, path: str | None
 ) -> QuerySource:
-    """Return the source of the query: the argument, or the text of -c, which is read before.
+    """Return the source of the query: the argument, or the text of -c.
 
     Args:
-        context: click's context, whose parameters lose the text.
+        context: click's context. The option -c is eager, so its text is already among the
+            parameters; the text is removed from them.
         argument: the argument QUERY or CLAUSE.
-        path: its value; None if the user passed none.
+        path: the value of the argument; None if the user passed none.
 
     Raises:
         click.UsageError: there is no query, or there are two.
@@ -113,9 +116,9 @@ def read_query_sources(
     A folder stands for the files of queries in it. A file that is named twice counts once.
 
     Args:
-        context: click's context, whose parameters lose the text of -c.
+        context: click's context, as for `read_query_source`.
         argument: the argument QUERY.
-        paths: its values; empty if the user passed none.
+        paths: the values of the argument; empty if the user passed none.
 
     Raises:
         click.UsageError: there is no query, or there are files and -c.
@@ -126,7 +129,7 @@ def read_query_sources(
     return tuple(dict.fromkeys(QuerySource(file) for file in files))
 
 
-# Groups of options, from those that most commands have to those that few have.
+# Options, from those that most commands have to those that few commands have.
 
 
 def make_query_arguments(noun: str) -> OptionDecorator[Any]:
@@ -143,7 +146,11 @@ def make_query_arguments(noun: str) -> OptionDecorator[Any]:
 
 
 def make_text_option(noun: str) -> OptionDecorator[Any]:
-    """Return the option -c, see `make_query_arguments`."""
+    """Return the option -c, whose value is the text of a query or a clause.
+
+    Args:
+        noun: as for `make_query_arguments`.
+    """
     text_help = f"Text of the {noun}, instead of {noun.upper()}."
     return click.option("-c", "text", metavar="TEXT", is_eager=True, help=text_help)
 
@@ -172,16 +179,16 @@ def complete_parameters(context: click.Context, _: click.Parameter, typed: str) 
         query = QuerySource(context.args[0])
     from matchrec.api.parameters import find_clause_parameters
 
-    names = [
-        name
-        for source in (query if isinstance(query, tuple) else (query,))
-        if source is not None and (source.text or Path(source.path).is_file())
-        for name, _ in find_clause_parameters(source.read(QueryLanguage.SQL))
-    ]
-    return [f"{name}=" for name in dict.fromkeys(names) if name.startswith(typed)]
+    sources = query if isinstance(query, tuple) else (query,)
+    names: dict[str, None] = {}  # in the order of the queries, each once
+    for source in sources:
+        if source is not None and (source.text or Path(source.path).is_file()):
+            for name, _span in find_clause_parameters(source.read(QueryLanguage.SQL)):
+                names[name] = None
+    return [f"{name}=" for name in names if name.startswith(typed)]
 
 
-# The order, the partitions and the types of events, which SASE+ texts and Patterns do not say.
+# The order, the partitions and the types of events, which are not a part of SASE+ and Patterns.
 EVENT_OPTIONS = combine_options(
     make_repeatable_option(
         "--order-by", metavar="SQL", help="Column or expression that sorts the events. Repeatable."
@@ -296,7 +303,11 @@ SEARCH_OPTIONS = combine_options(QUERY_OPTIONS, SORT_OPTION, MAX_STEPS_OPTION)
 
 
 def make_clause_option(use: str) -> OptionDecorator[Any]:
-    """Return the option that chooses one of several clauses; `use` is what the command does."""
+    """Return the option that chooses one of several clauses.
+
+    Args:
+        use: what the command does with the clause, a verb such as "explain".
+    """
     return click.option(
         "--clause", metavar="NUMBER|ALIAS", help=f"Clause to {use}, if the query has several."
     )

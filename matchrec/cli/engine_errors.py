@@ -1,7 +1,7 @@
 """Errors of an engine as the command line shows them: with help, without plans and stack traces.
 
-PySpark is imported inside of functions, because this takes time: commands that start no engine
-never call them.
+PySpark is imported inside of functions, because its import takes time: commands that start no
+engine never call these functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matchrec.errors.sql.foreign_names import find_table_hint
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
 
-# Part of Arrow's message if a column of a batch exceeds 2 GB.
+# A part of Arrow's message if a column of a batch exceeds 2 GB, and the hint for this error.
 BATCH_TOO_LARGE = "OversizedAllocationException"
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
 
@@ -51,7 +51,7 @@ WORKER_TRACEBACK = re.compile(
 def is_engine_error(error: Exception) -> bool:
     """Return whether an engine raised the error.
 
-    This imports PySpark: call it only for an error of a program that uses it.
+    The function imports PySpark, so call it only if the program already uses an engine.
     """
     from matchrec.spark.session_errors import SESSION_ERRORS
 
@@ -69,8 +69,12 @@ def is_rejected_query(error: Exception) -> TypeGuard[PySparkException]:
 def raise_run_errors() -> Iterator[None]:
     """Turn engine errors raised in the `with` block into a MatchRecognizeRunError.
 
-    The block runs a query. The engine's own class does not show that the query failed while it ran:
-    some engines use one class for queries that they reject and for queries that fail.
+    The block runs a query that the engine has analysed before. The class of the engine's error does
+    not show that the query failed while it ran: some engines use one class for queries that they
+    reject and for queries that fail.
+
+    Raises:
+        MatchRecognizeRunError: the engine raised an error.
     """
     try:
         yield
@@ -81,10 +85,10 @@ def raise_run_errors() -> Iterator[None]:
 
 
 def reword_engine_error(error: Exception) -> Exception:
-    """Return an error of the engine as the command line prints it.
+    """Return an error of an engine as the command line prints it.
 
-    The engine itself reports what is wrong with a query without a clause: the query is sent to it
-    unchanged.
+    Such errors are about queries without a clause, which matchrec sends to the engine unchanged, or
+    about failures while a query runs.
     """
     from matchrec.spark.errors.users_terms import put_in_plain_words
 
@@ -94,7 +98,7 @@ def reword_engine_error(error: Exception) -> Exception:
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:
-    """Return the error that matchrec raised in a worker, or one made from the engine's message."""
+    """Return the error that matchrec raised in a worker, or an error with the engine's message."""
     worker_error = MatchRecognizeRunError.from_exception(error)
     if worker_error is not None:
         return worker_error
@@ -108,10 +112,7 @@ def make_run_error(error: Exception) -> MatchRecognizeRunError:
 
 
 def explain_engine_error(error: Exception) -> str:
-    """Return the engine's message, with help if there is any.
-
-    There is help for a missing table (how to name its file) and for a batch that is too large.
-    """
+    """Return the engine's message, with help for a missing table or a batch that is too large."""
     message = shorten_engine_message(str(error))
     hint = find_hint(error, message)
     if hint is None or hint in message:
@@ -124,7 +125,7 @@ def find_hint(error: Exception, message: str) -> str | None:
 
     Args:
         error: the error.
-        message: its shortened message.
+        message: the message of the error as `shorten_engine_message` returns it.
     """
     from matchrec.spark.errors.users_terms import read_parameters
 
@@ -136,7 +137,7 @@ def find_hint(error: Exception, message: str) -> str | None:
 def shorten_engine_message(text: str) -> str:
     """Return an engine's message without the plan and the stack trace after it.
 
-    Of the traceback of a Python worker, only the error that was raised is left.
+    For the error of a Python worker, the traceback before the error is removed as well.
 
     >>> shorten_engine_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'

@@ -1,7 +1,7 @@
 """End the program with a message and an exit code if a command fails.
 
-docs/how-to/command_line.md lists the codes. An error that is neither ours nor an engine's keeps its
-traceback.
+docs/how-to/command_line.md lists the codes. An error that is neither matchrec's nor an engine's
+ends the program with its traceback.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
 # Errors of a disk that is full, or of a quota or file size that is reached.
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-# The codes of errors in the value of an option that are found only when the query is known.
+# The codes of errors in the value of an option that can be found only once the query is known. They
+# lead to the same exit code as other wrong arguments.
 WRONG_OPTION_CODES = frozenset(
     (
         # --conf
@@ -60,8 +61,8 @@ WRONG_OPTION_CODES = frozenset(
     )
 )
 
-# The attribute of an error that has the label of the statement that failed. So the error keeps its
-# class and traceback, and its message has no label where it is not printed.
+# The attribute of an error that holds the label of the statement that failed. So the error keeps
+# its class and traceback, and its message has the label only where the program prints it.
 STATEMENT_LABEL = "_matchrec_statement"
 
 
@@ -75,14 +76,23 @@ class ExitCode(IntEnum):
 
 
 def fail(sentence: str, code: ExitCode) -> NoReturn:
-    """Print why there is no result, and end the program."""
+    """Print why there is no result, and end the program.
+
+    Raises:
+        click.exceptions.Exit: always.
+    """
     print_failure(sentence)
     raise click.exceptions.Exit(code)
 
 
 @contextmanager
 def report_failures() -> Iterator[None]:
-    """End the program with a sentence and an exit code if an error is raised inside."""
+    """End the program with a sentence and an exit code if an error is raised in the `with` block.
+
+    Raises:
+        click.exceptions.Exit: matchrec or an engine raised an error, the disk is full, or the user
+            pressed Ctrl-C.
+    """
     try:
         yield
         sys.stdout.flush()
@@ -96,7 +106,8 @@ def report_failures() -> Iterator[None]:
         discard_output()
         fail(str(errors.result_not_written(reason=os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
-        print_failure(str(interrupt) or "interrupted", PROGRAM)  # it is no error
+        # Without the word "error": the user wanted the program to stop.
+        print_failure(str(interrupt) or "interrupted", PROGRAM)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     except MatchRecognizeError as error:
         fail(f"{build_message_prefix(error)}{error}", choose_exit_code(error))
@@ -112,7 +123,13 @@ def report_failures() -> Iterator[None]:
 
 @contextmanager
 def label_errors(label: str) -> Iterator[None]:
-    """Put the label of a statement before the messages of errors that are raised inside."""
+    """Store the label of a statement in errors that are raised in the `with` block.
+
+    `report_failures` prints the label before the message. The innermost label stays.
+
+    Args:
+        label: the label; "" for the only statement.
+    """
     try:
         yield
     except Exception as error:
@@ -122,22 +139,22 @@ def label_errors(label: str) -> Iterator[None]:
 
 
 def build_message_prefix(error: Exception) -> str:
-    """Return the label of the statement that has failed, such as `statement 2 of 3: `."""
+    """Return the label of the statement that failed, such as `statement 2 of 3: `; "" if none."""
     label = vars(error).get(STATEMENT_LABEL)
     return f"{label}: " if label else ""
 
 
 def discard_output() -> None:
-    """Discard what is still to be written to stdout.
+    """Discard the output that Python has buffered for stdout, and all later output.
 
-    Otherwise Python would write it when it ends, and raise the same error again.
+    Otherwise Python would write the buffer when the program ends, and raise the same error again.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def print_tracebacks() -> Iterator[None]:
-    """Print the traceback of an error that is raised inside, for --traceback."""
+    """Print the traceback of an error that is raised in the `with` block, for --traceback."""
     try:
         yield
     except CLICK_EXCEPTIONS:
@@ -148,9 +165,10 @@ def print_tracebacks() -> Iterator[None]:
 
 
 def choose_exit_code(error: Exception) -> ExitCode:
-    """Return the exit code for an error of ours or of an engine.
+    """Return the exit code for an error of matchrec or of an engine.
 
-    An option is wrong, the query was rejected before it ran, or it failed while it ran.
+    The code says whether an option is wrong, the query was rejected before it ran, or the query
+    failed while it ran.
     """
     if isinstance(error, MatchRecognizeError):
         if error.code in WRONG_OPTION_CODES:

@@ -33,7 +33,9 @@ FILE_FORMATS = {
 # The first bytes of a Parquet file.
 PARQUET_START = b"PAR1"
 
+# The functions that open compressed files, by the suffixes of names.
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
+# The delimiters of CSV files that are detected.
 DELIMITERS = (",", ";", "\t", "|")
 WILDCARD = re.compile(r"[*?[]")  # in patterns of paths
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
@@ -43,13 +45,13 @@ SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or 
 def suggest_nearest_file(path: str) -> str | None:
     """Return advice for a missing file: to write the most similar name in its folder.
 
-    None if there is no such folder, or no similar name in it.
+    Returns None if the folder does not exist, or has no similar name.
     """
     folder = Path(path).parent
     if not folder.is_dir():
         return None
     name = Path(path).name
-    # A name that is there, such as one that ends with a slash, is no advice.
+    # The same name may be in the folder, if the path ends with a slash. It would not help.
     other_names = [file.name for file in folder.iterdir() if file.name != name]
     similar_name = find_nearest(name, other_names)
     return None if similar_name is None else f"write {folder / similar_name}"
@@ -109,9 +111,9 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def split_pattern(path: str) -> tuple[Path, str]:
-    """Return the folder below which a pattern of paths matches, and the pattern from there.
+    """Return the folder below which a pattern of paths matches, and the pattern below this folder.
 
-    The second is empty if the path has no wildcards.
+    The pattern is empty if the path has no wildcards.
 
     >>> split_pattern("data/year=*/*.csv")
     (PosixPath('data'), 'year=*/*.csv')
@@ -133,13 +135,14 @@ def find_matches(pattern: str) -> tuple[Path, ...]:
 
 
 def read_start(path: Path) -> bytes:
-    """Return the first bytes of a file, decompressed, or nothing if it cannot be read here."""
+    """Return the first `SAMPLE_SIZE` bytes of a file, decompressed; b"" if it cannot be read."""
     if not path.is_file():
         return b""
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
             start: bytes = content.read(SAMPLE_SIZE)
-        except (OSError, EOFError):  # not compressed as its name says; Spark raises an error later
+        # The file is not compressed as its name says. Spark raises an error later.
+        except (OSError, EOFError):
             return b""
     return start
 
@@ -156,7 +159,8 @@ def find_line_not_in_utf8(path: Path) -> int | None:
             decode(b"", True)
         except UnicodeDecodeError as error:
             return line_number + error.object.count(b"\n", 0, error.start)
-        except (OSError, EOFError):  # not compressed as its name says; Spark raises an error later
+        # The file is not compressed as its name says. Spark raises an error later.
+        except (OSError, EOFError):
             return None
     return None
 
@@ -180,7 +184,7 @@ def parse_delimiter(argument: str) -> str:
     """Return the delimiter of an argument: one character, or `tab`.
 
     Raises:
-        MatchRecognizeError: it has more than one character.
+        MatchRecognizeError: the argument is another text.
     """
     if argument in ("tab", "\\t"):  # a tab is hard to type
         return "\t"

@@ -45,7 +45,7 @@ CSV_VALUE_OPTIONS = {
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
-# Finds the characters with a meaning in Markdown.
+# The characters with a meaning in Markdown.
 MARKDOWN_SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")
 
 # The names and types of columns, as in `DataFrame.dtypes`.
@@ -55,15 +55,15 @@ RowTexts: TypeAlias = Sequence[str | None]
 
 
 class OutputFormat(ABC):
-    """A format in which rows are printed."""
+    """A format in which rows are printed. `rows.write_rows` calls its two methods."""
 
     @abstractmethod
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:
-        """Return the columns of texts that the format needs.
+        """Return columns whose values are the texts that `format_lines` needs.
 
         Args:
-            schema: the schema of the rows. The input columns have been renamed c0, c1, ... so that
-                names are unique.
+            schema: the schema of the rows, with the original names. The returned columns read the
+                columns as `c0`, `c1`, ..., because several may have the same name.
             zone: the session's time zone, for instants.
 
         Raises:
@@ -76,7 +76,7 @@ class OutputFormat(ABC):
 
         Args:
             types: the names and types of the columns that are printed.
-            rows: the values of the text columns.
+            rows: the values of the text columns in each row.
         """
 
 
@@ -84,11 +84,11 @@ class TableFormat(OutputFormat):
     """An aligned table for people, not wider than the terminal."""
 
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:  # noqa: ARG002
-        """Return a text for each column."""
+        """Return each column as a text."""
         return cast_to_texts(schema)
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
-        """Yield the lines of the table. Numbers are right-aligned."""
+        """Yield the lines of the table. Numbers are right-aligned. All rows are read first."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -112,7 +112,7 @@ class MarkdownFormat(OutputFormat):
     """A table of Markdown."""
 
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:  # noqa: ARG002
-        """Return a text for each column."""
+        """Return each column as a text."""
         return cast_to_texts(schema)
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
@@ -126,12 +126,13 @@ class MarkdownFormat(OutputFormat):
 
 @dataclass(frozen=True, slots=True)
 class CsvFormat(OutputFormat):
-    """CSV with a header."""
+    """CSV or TSV with a header."""
 
+    # One character between the fields.
     delimiter: str
 
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:
-        """Return a single text: the row as a line of CSV."""
+        """Return a single column: the row as a line of CSV."""
         from pyspark.sql.functions import lit, struct, to_csv, when
 
         values = [
@@ -158,7 +159,7 @@ class JsonLinesFormat(OutputFormat):
     """A JSON object in each line."""
 
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:
-        """Return a single text: the row as a JSON object.
+        """Return a single column: the row as a JSON object.
 
         Raises:
             MatchRecognizeError: two columns have the same name, so that a reader would lose one.
@@ -172,7 +173,7 @@ class JsonLinesFormat(OutputFormat):
         return [expr(JsonSqlWriter(zone).write_object(fields))]
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:  # noqa: ARG002
-        """Yield the objects."""
+        """Yield the objects, one in each line."""
         yield from iterate_lines(rows)
 
 
@@ -211,7 +212,8 @@ OUTPUT_FORMATS: dict[str, OutputFormat] = {
 def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines that the engine has computed, one for each row.
 
-    Spark's `to_csv` returns NULL for a row whose only value is the literal NULL.
+    Spark's `to_csv` returns NULL for a row whose only value is the literal NULL. Such a line is
+    yielded as "".
     """
     for (line,) in rows:
         yield line or ""
@@ -253,7 +255,7 @@ def check_distinct_names(names: Sequence[str], container: str) -> None:
 
     Args:
         names: the names.
-        container: what the columns are written to, for the error.
+        container: what the columns are written to, for the error, such as "a JSON object".
 
     Raises:
         MatchRecognizeError: two columns have the same name.

@@ -41,8 +41,8 @@ def write_with_hex(value_sql: str, data_type: DataType, depth: int = 0) -> str:
     Args:
         value_sql: SQL for the value.
         data_type: its type.
-        depth: the number of lambda functions around the value. Nested ones need parameters with
-            different names: `e0`, `e1` …
+        depth: the number of lambda functions around the value. Nested functions need parameters
+            with different names: `e0`, `e1` …
     """
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 

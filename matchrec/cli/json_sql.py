@@ -7,8 +7,8 @@ used only for these types:
 - bytes, which it encodes as Base64,
 - variants, whose type is known only for each value.
 
-It is not used for other types, because Spark's cuts times to milliseconds, and Sail's omits fields
-that are NULL and takes local times for UTC.
+For other types it is not used: Spark's `to_json` cuts times to milliseconds, and Sail's omits
+fields that are NULL and takes local times for UTC.
 
 For example, a field `n` of type INT in the column `c0`, and a field `days` of type ARRAY<DATE> in
 the column `c1`:
@@ -48,7 +48,7 @@ class JsonField:
     """A field of a JSON object."""
 
     name: str
-    # SQL for its value.
+    # The SQL that computes the value of the field.
     value_sql: str
     data_type: DataType
 
@@ -59,8 +59,8 @@ class JsonSqlWriter:
 
     # The time zone of the session, which is the zone of the instants in the JSON.
     zone: str
-    # The number of lambda functions around the value. Nested ones need parameters with different
-    # names: `e0`, `e1` …
+    # The number of lambda functions around the value. Nested functions need parameters with
+    # different names: `e0`, `e1` …
     depth: int = 0
 
     def write_object(self, fields: Iterable[JsonField]) -> str:

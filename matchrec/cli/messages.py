@@ -1,4 +1,4 @@
-"""Print messages on stderr: notices, warnings, why there is no result, and that work goes on."""
+"""Print messages on stderr: notices, warnings, failures, and the progress of long work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PROGRAM = "matchrec: "
 ERROR = f"{PROGRAM}error: "
 WARNING = f"{PROGRAM}warning: "
-# Finds the lines with carets below an excerpt of the query.
+# A line with carets below an excerpt of the query.
 CARET_LINE = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
 
 
@@ -37,7 +37,12 @@ def print_notice_at_terminal(sentence: str) -> None:
 
 
 def print_failure(sentence: str, beginning: str = ERROR) -> None:
-    """Print why there is no result, with carets and its beginning in colour if possible."""
+    """Print why there is no result. At a terminal, the beginning and the carets are red.
+
+    Args:
+        sentence: the reason.
+        beginning: the text before it.
+    """
     from rich.text import Text
 
     text = Text.assemble((beginning, "bold red"), replace_control_characters(sentence))
@@ -53,11 +58,11 @@ def print_on_stderr(text: Text) -> None:
 
 
 def show_busy(what: str, stream: TextIO | None = None) -> Status:
-    """Return a context manager that shows in a terminal that work without a known end goes on.
+    """Return a context manager that shows at a terminal that the program works.
 
     Args:
         what: the work, such as `Drawing`.
-        stream: where to show it; stderr if there is none.
+        stream: the stream on which it is shown; None for stderr.
     """
     from rich.console import Console
 
@@ -68,7 +73,7 @@ def show_busy(what: str, stream: TextIO | None = None) -> Status:
 def report_warnings(
     print_text: Callable[[str], object] = print_notice,
 ) -> Iterator[list[Warning | str]]:
-    """Print the warnings that are given inside as notices, without a line of our source.
+    """Print warnings that are given in the `with` block as notices, without a line of source code.
 
     Args:
         print_text: prints a text.

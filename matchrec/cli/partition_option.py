@@ -18,10 +18,10 @@ def parse_partition(partition: Sequence[str], request: QueryRequest) -> SettingP
 
     Args:
         partition: the values of the option as the user wrote them.
-        request: the query, whose PARTITION BY errors suggest names from.
+        request: the query. Errors suggest the names in its PARTITION BY.
 
     Raises:
-        click.BadParameter: one of them is not NAME=VALUE, or a name has two values.
+        click.BadParameter: a value is not NAME=VALUE, or two values have the same name.
     """
     context = click.get_current_context()
     option = next(

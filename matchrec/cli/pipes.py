@@ -1,7 +1,7 @@
 """Read pipes: standard input, `<(...)` of a shell, and named pipes.
 
-A pipe can be read only once and from its beginning, and its name says no format. `copy_pipe` copies
-it to a temporary file, whose first bytes show the format.
+A pipe can be read only once and from its beginning, and its name shows no format. `copy_pipe`
+copies the content of a pipe to a temporary file, and finds the format in its first bytes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from matchrec.cli.files import PARQUET_START, read_start
 
 # The paths of standard input.
 STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-# Finds the paths of open files, as a shell writes them for `<(...)`.
+# The path of an open file, as a shell writes it for `<(...)`.
 OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/\d+")
 
 # The words of `--input-format`: the formats, each also the ending of a file's name.
 PIPED_FORMATS = ("csv", "tsv", "json", "parquet")
 
-# The first bytes of compressed files, and the endings of their names.
+# For the first bytes of a compressed file: the ending of its name.
 COMPRESSION_STARTS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2"}
 # The first characters of JSON: of an object, and of an array of objects.
 JSON_STARTS = (b"{", b"[")
@@ -53,7 +53,7 @@ def copy_pipe(path: str, folder: Path, input_format: str | None) -> Path:
 
     Args:
         path: the pipe.
-        folder: where the file is made.
+        folder: the folder in which the file is made.
         input_format: the format, one of `PIPED_FORMATS`; None to find it in the content.
     """
     copy = folder / "pipe"

@@ -39,7 +39,7 @@ QueryContent: TypeAlias = "str | matchrec.Pattern"
 # The values of options of a command, by the names of the options in Python.
 OptionValues: TypeAlias = dict[str, Any]
 
-# The names of options in Python, by what they are about.
+# Groups of options, by the names of the options in Python.
 
 # The options for aggregates over all matches.
 AGGREGATE_OPTION_NAMES = ("aggregates", "per")
@@ -72,7 +72,7 @@ OPTION_NAMES_BY_LANGUAGE = {
 RUN_OPTION_NAMES = ("algorithm", "sort", "max_steps")
 # The options that are fields of `Table`, for all CSV files.
 CSV_OPTION_NAMES = ("delimiter", "header")
-# The options about the content of tables: these, and the format of all pipes.
+# The options about the content of tables: those for CSV files, and the format of all pipes.
 INPUT_OPTION_NAMES = (*CSV_OPTION_NAMES, "input_format")
 
 
@@ -89,8 +89,8 @@ class QueryRequest:
     """The query of a command, with the statements before it and the tables that they read."""
 
     language: QueryLanguage
-    # The statements of a SQL text. The last one is the query. Otherwise there is only the query,
-    # whose text is the location if it is a Pattern.
+    # The statements of a SQL text, of which the last is the query. For SASE+, the only statement is
+    # the query. For a Pattern, the only statement has its location as text.
     statements: tuple[Statement, ...]
     # The tables of `--table` and `--schema`.
     tables: tuple[QueryTable, ...]
@@ -98,8 +98,8 @@ class QueryRequest:
     settings: SettingPairs
     # The engine that runs the query; None if the user named none.
     engine: str | None
-    # The table of the events of SASE+ and of a Pattern; for SQL, None if there is not only one
-    # table and the user named none.
+    # The table of the events: the table that the user named, or the only table. None if a SQL query
+    # has no table or several, and the user named none.
     events: str | None
     # The names and the values, as texts, that `--arg` passes to the parameters of the query.
     args: tuple[tuple[str, str], ...]
@@ -148,9 +148,13 @@ class QueryRequest:
 
     @contextmanager
     def open_query(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
-        """Yield a session with the tables, and the query. Warnings are printed as notices.
+        """Yield a session with the tables, and the query.
 
-        Earlier statements run first, except queries, whose rows are not needed.
+        Earlier statements run first, except queries, whose rows are not needed. Warnings are
+        printed as notices.
+
+        Raises:
+            MatchRecognizeError: a text or a table has a mistake.
         """
         with report_warnings(), self.open_content() as (spark, content):
             for statement in self.earlier_statements:
@@ -164,15 +168,17 @@ class QueryRequest:
     def open_content(self) -> Iterator[tuple[SparkSession, QueryContent]]:
         """Yield a session with the tables, and the text of the query or the Pattern.
 
-        Mistakes that can be found in the text alone are raised before an engine starts, because
-        that takes seconds.
+        The texts are checked before an engine starts, because the start takes seconds.
+
+        Raises:
+            MatchRecognizeError: a text or a table has a mistake.
         """
         content = self.load_content()
         with self.open_session() as spark:
             yield spark, content
 
     def load_content(self) -> QueryContent:
-        """Return the text of the query or the Pattern. No engine is needed.
+        """Check the texts, and return the text of the query or the Pattern. No engine is needed.
 
         Raises:
             MatchRecognizeError: a text has a mistake, or the Pattern cannot be loaded.
@@ -228,9 +234,10 @@ class QueryRequest:
         return [(name, text) for name, text in self.args if name in names]
 
     def list_partition_keys(self) -> list[str]:
-        """Return the keys that name a partition of the query; none if its text does not say them.
+        """Return the columns that name a partition of the query. No engine is needed.
 
-        No engine is needed.
+        The list is empty if the query has no PARTITION BY, several clauses or a mistake, or if it
+        is in the SQL of another product.
         """
         from matchrec.api.early_checks import list_partition_keys
 
@@ -246,7 +253,7 @@ class QueryRequest:
         """Check in the texts of all statements what can be checked without a session.
 
         Raises:
-            MatchRecognizeError: a text has a mistake, or no text has a parameter of `--arg`.
+            MatchRecognizeError: a text has a mistake, or no text has the parameter of an `--arg`.
         """
         from matchrec.api.early_checks import check_query
         from matchrec.api.parameters import reject_unused
@@ -255,7 +262,8 @@ class QueryRequest:
             args = {name: read_plain_value(text) for name, text in self.select_args(statement.text)}
             with label_errors(self.label_statement(statement)):
                 check_query(statement.text, self.text_language, args)
-        # A value may be for any of the statements, or for another query.
+        # With one statement, `check_query` rejects unused values. With several queries, another
+        # query may use a value.
         if self.earlier_statements and not self.label:
             reject_unused(self.whole_text, dict(self.args))
 
@@ -278,8 +286,8 @@ def build_query_request(
         source: where the query comes from.
         tables: the tables of `--table`.
         settings: the settings of `--conf`.
-        options: all other options of the query and its input, by their names in Python, as click
-            passes them: with a value for each, which may mean that the user did not set it.
+        options: all other options of the query and its input, as click passes them. An option that
+            the user did not set is None, False or empty.
 
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
@@ -355,7 +363,13 @@ def build_clause_request(
 ) -> QueryRequest:
     """Return the request of a command that takes only a clause of SQL.
 
-    The clause reads the events. The arguments are as for `build_query_request`.
+    The clause reads the events.
+
+    Args:
+        source: where the clause comes from.
+        tables: the tables of `--table`.
+        settings: the settings of `--conf`.
+        options: all other options, as for `build_query_request`.
 
     Raises:
         click.UsageError: the file is not for SQL, or does not exist.
@@ -381,7 +395,7 @@ def build_clause_request(
 
 
 def drop_unset(options: OptionValues) -> OptionValues:
-    """Return the options that the user set. The others are None, False or empty."""
+    """Return the options that the user set: those that are not None, False or empty."""
     return {name: value for name, value in options.items() if value not in (None, (), False)}
 
 
@@ -412,6 +426,7 @@ def read_statements(
         return (Statement(text),), []
     text_with_names, file_tables = read_files(text, tables)
     statements = split_statements(text_with_names)
+    # A name that is longer than its path moves the text after it.
     is_aligned = len(text_with_names) == len(text)
     written_statements = split_statements(text) if is_aligned else statements
     for statement, written_statement in zip(statements, written_statements, strict=True):
@@ -420,27 +435,29 @@ def read_statements(
 
 
 def find_only_table(tables: Sequence[QueryTable]) -> str | None:
-    """Return the name of the table if there is only one."""
+    """Return the name of the only table; None if there are no tables or several."""
     return tables[0].name if len(tables) == 1 else None
 
 
 def make_missing_events_error(reader: str, tables: Sequence[QueryTable]) -> click.UsageError:
-    """Return the error for a text that reads one table, if there is none or several.
+    """Return the error for a text that reads one table, if there are no tables or several.
 
     Args:
         reader: what reads the table, such as "a clause".
         tables: the tables.
     """
-    option, value = "--table", "NAME=PATH"
+    option = "--table"
+    value = "NAME=PATH"
     if tables:
-        option, value = "--events", " or --events ".join(table.name for table in tables)
+        option = "--events"
+        value = " or --events ".join(table.name for table in tables)
     return click.UsageError(str(errors.missing_option(option=option, value=value, reader=reader)))
 
 
 def read_aggregates(values: OptionValues) -> AggregateArguments:
-    """Return the arguments of `Query.aggregate` that the options `aggregates` and `per` mean.
+    """Return the arguments of `Query.aggregate` for the options `aggregates` and `per`.
 
-    If there is `--per` without an aggregate, matches are counted.
+    `--per` without `--aggregate` counts the matches.
 
     >>> read_aggregates({"per": "end"})
     {'per': 'end', 'aggregates': {'matches': 'count(*)'}}
@@ -465,7 +482,7 @@ def check_options(values: OptionValues, language: QueryLanguage) -> None:
     """Check that the options fit the language of the query.
 
     Raises:
-        click.UsageError: one does not, or `--order-by` is missing.
+        click.UsageError: an option does not, or `--order-by` is missing.
     """
     for name in values:
         if name not in OPTION_NAMES_BY_LANGUAGE[language]:
@@ -481,7 +498,7 @@ def check_options(values: OptionValues, language: QueryLanguage) -> None:
 
 
 def find_option(name: str) -> str:
-    """Return an option of the current command as users write it, such as `--order-by`.
+    """Return an option of the current command as users write it: `--order-by` for `order_by`.
 
     Args:
         name: the name of the option in Python.

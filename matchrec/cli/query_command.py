@@ -1,7 +1,9 @@
-"""The classes of commands: options in groups, and for a query, help for wrong arguments.
+"""The classes of commands, which word the help and the errors about wrong arguments.
 
-Other commands of this program can be suggested with the same query and input:
-`write_other_command("why")` writes the command line.
+- `GroupedCommand` shows its options in groups.
+- `QueryCommand` is about a query. It says what to write for options of other programs, and for a
+  table without `--table`. It keeps its arguments, so that `write_other_command("why")` can suggest
+  another command with the same query and input.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from matchrec.cli.usage_errors import read_extra_arguments
 from matchrec.errors import command as errors
 from matchrec.errors.wording import shorten
 
-# The key in click's `Context.meta` of the arguments as written.
+# The key in click's `Context.meta` under which a `QueryCommand` keeps its arguments as written.
 ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
 
-# Parameters by their names in Python: those that describe the events of SASE+ and of Patterns, and
-# those that describe the input of any query.
+# Groups of parameters, by the names of the parameters in Python. The first group describes the
+# events of SASE+ and Patterns, the second the input of any query.
 EVENT_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
 INPUT_PARAMETERS = ("tables", "schemas", "input_format", "delimiter", "header", "engine", "conf")
 
@@ -40,9 +42,9 @@ QUERY_PARAMETERS = (
     *INPUT_PARAMETERS,
 )
 
-# The groups of options in the help, with the names of the options in Python. What most users need
-# comes first, then what is special about a command, then what few users need. All other options are
-# in LAST_GROUP.
+# The groups of options in the help, with the names of the options in Python. The groups that most
+# users need come first, then those of single commands, then those that few users need. LAST_GROUP
+# has all other options.
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Server": ("host", "port", "token", "tls_cert", "tls_key", "allow_anyone"),
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
@@ -57,8 +59,8 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
 }
 LAST_GROUP = "Other options"
 
-# Options that users know from other programs, with what to write instead. Its first word is an
-# option of matchrec, which some commands do not have.
+# For options that users know from other programs or commands: what to write instead. The first word
+# is an option of matchrec, which some commands do not have.
 HINTS_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
@@ -74,7 +76,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
 
 # Options of other programs for the file or the text of a query.
 QUERY_OPTIONS_ELSEWHERE = ("-f", "--file", "-q", "--query", "--sql", "-e", "--execute")
-# Finds the name of the file of a query.
+# The name of the file of a query.
 QUERY_FILE = re.compile(r"\S+\.(?:sql|sase|py(?::\w+)?)")
 
 # An argument such as `stocks=stocks.csv` or `a.csv.gz`, in a list of arguments.
@@ -82,10 +84,10 @@ TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows the options in groups, by what they are about."""
+    """A command whose help shows the options in the groups of `OPTION_GROUPS`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups, by what they are about."""
+        """Write a section of the help for each group that has options."""
         lines_by_group: dict[str, list[tuple[str, str]]] = {
             group: [] for group in (*OPTION_GROUPS, LAST_GROUP)
         }
@@ -94,8 +96,8 @@ class GroupedCommand(click.Command):
             if isinstance(parameter, click.Option) and line is not None:
                 names, help_text = line
                 # click writes two spaces before a default that it adds, and our texts have one
-                line = names, help_text.replace("  [", " [")
-                lines_by_group[find_option_group(parameter)].append(line)
+                help_text = help_text.replace("  [", " [")
+                lines_by_group[find_option_group(parameter)].append((names, help_text))
         for group, lines in lines_by_group.items():
             if lines:
                 with formatter.section(group):
@@ -103,12 +105,14 @@ class GroupedCommand(click.Command):
 
 
 class QueryCommand(GroupedCommand):
-    """A command about a query. It keeps its arguments as written, so that they can be repeated."""
+    """A command about a query, which keeps its arguments as written for `write_other_command`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments.
+        """Parse the arguments as click does.
 
-        Errors say what to write for options of other programs, and for a table without `--table`.
+        Raises:
+            click.UsageError: an argument is wrong. For an option of another program, and for a
+                table without `--table`, the error says what to write instead.
         """
         ctx.meta[ARGUMENTS_AS_WRITTEN] = list(args)
         try:
@@ -149,7 +153,9 @@ def find_option_group(parameter: click.Parameter) -> str:
 
 
 def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
-    """Return how to write the query that follows an option of another program; None if none does.
+    """Return how to write the query that follows an option of another program.
+
+    Returns None if the option is not one of `QUERY_OPTIONS_ELSEWHERE`, or if no query follows it.
 
     Args:
         option: the option, which the command does not have.
@@ -173,7 +179,9 @@ def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
 
 
 def find_table_argument(extra_arguments: str, arguments: Sequence[str]) -> str | None:
-    """Return the value of `--table` for a file that was passed without this option; None if none.
+    """Return the value of `--table` for a file that the user passed without this option.
+
+    Returns None if no argument is such a file.
 
     Args:
         extra_arguments: the arguments that the command does not take, separated by spaces.
@@ -194,9 +202,9 @@ def find_table_argument(extra_arguments: str, arguments: Sequence[str]) -> str |
 
 
 def write_other_command(name: str) -> str:
-    """Return another command about the query of the current one, as a shell reads it.
+    """Return a command line that runs another command on the query and input of the current one.
 
-    The current command is a `QueryCommand`. Its arguments that describe the query are repeated.
+    The current command must be a `QueryCommand`.
 
     Args:
         name: the name of the other command.
@@ -232,9 +240,10 @@ def write_parameter(parameter: click.Parameter, value: object) -> list[str]:
 
 
 def show_program() -> str:
-    """Return how this program was started, as a shell reads it.
+    """Return the words that start this program, as a shell reads them.
 
-    That is `matchrec` if a shell finds the same file under this name.
+    The words are `matchrec` if a shell finds this program under the name; otherwise the path of the
+    program, or `python -m matchrec`.
     """
     script = Path(sys.argv[0])
     if script.name == "__main__.py" and script.parent.name == "matchrec":

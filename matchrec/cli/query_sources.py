@@ -44,7 +44,7 @@ class QueryLanguage(Enum):
 
     @property
     def display_name(self) -> str:
-        """Return the name of a query in the language, for messages."""
+        """The language, or what a query in it is called, for messages."""
         return {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}[self.value]
 
 
@@ -60,7 +60,7 @@ class QuerySource:
     """The source of a query: a file, standard input, a Pattern in a module, or the option -c."""
 
     # A path, `-` for standard input, or the location of a Pattern: `rises.py`, `rises.py:slow` or
-    # `shop.rises:slow`.
+    # `shop.rises:slow`. `-c` if the text comes from this option.
     path: str
     # The text of the option -c; None without it.
     text: str | None = None
@@ -84,7 +84,7 @@ class QuerySource:
         Errors about the text name its file.
 
         Args:
-            language: the language that the user named, else the language of the file.
+            language: the language that the user named, or else `self.language`.
 
         Raises:
             click.UsageError: there is no such file, it is empty, or it is not a text.
@@ -105,17 +105,17 @@ class QuerySource:
         return text
 
     def describe_source(self) -> str:
-        """Return where the text comes from, for a message; "" for the option -c."""
+        """Return the origin of the text for a message; "" for the option -c."""
         if self.text is not None:
             return ""
         return "standard input" if self.path in STANDARD_INPUT else f"`{self.path}`"
 
     def record(self, text: str, written_text: str) -> None:
-        """Let errors in a text name the file, if any, and show what is written there.
+        """Let errors in a text name its file, if it has one, and show the text as written there.
 
         Args:
-            text: the query, or a statement of it, as it runs.
-            written_text: the same as its author wrote it, see `ReadText`.
+            text: the query, or one of its statements, as it runs.
+            written_text: the same query or statement as its author wrote it: see `ReadText`.
         """
         path = None if self.text is not None or self.path == "-" else self.path
         record_read_text(text, ReadText(path, written_text))
@@ -129,9 +129,10 @@ def is_blank(text: str, language: QueryLanguage) -> bool:
 
 
 def find_query_files(path: str) -> list[str]:
-    """Return the files of queries in a folder and its subfolders, in order; or the path itself.
+    """Return the files of queries in a folder and its subfolders, in order.
 
-    A folder without such files is returned, too: reading it raises an error.
+    Any other path is returned itself, and so is a folder without queries: an error is raised when
+    it is read.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -197,11 +198,10 @@ def check_pattern_location(location: str) -> None:
 def load_pattern(location: str) -> matchrec.Pattern:
     """Run the file or import the module of a Pattern, and return the Pattern.
 
-    A file can import modules in its own folder, and a module those in the current folder.
+    A file can import modules of its own folder. A module can import modules of the current folder.
 
     Raises:
-        MatchRecognizeError: there is no such module, it raises an exception, or there is no such
-            Pattern in it.
+        MatchRecognizeError: the module does not exist, raises an exception, or lacks the Pattern.
     """
     module, name = split_pattern_location(location)
     is_file = module.endswith(".py")

@@ -1,4 +1,7 @@
-"""The commands that ask about a query: `explain`, `why`, `coverage`, `backtest` and `sweep`."""
+"""The commands `explain`, `why`, `coverage`, `backtest` and `sweep`, which answer with a report.
+
+Except for `explain`, the answer is a text or a table, and perhaps a picture: see `print_answer`.
+"""
 
 from __future__ import annotations
 
@@ -38,24 +41,28 @@ from matchrec.errors.language import current_surface, use_surface
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ValuesByName = Sequence[tuple[str, list[Any]]]
+# The values of `--grid`: for each parameter, its name and the values to try.
+ParameterValues = Sequence[tuple[str, list[Any]]]
 
 # An answer with a text, a table and a picture.
 TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
 
 
 def make_picture_option(picture: str) -> common_options.OptionDecorator[Any]:
-    """Return the option that writes a picture, which matplotlib draws, to a file.
+    """Return the option `--svg`, which writes a picture that matplotlib draws to a file.
 
     Args:
-        picture: what the picture shows.
+        picture: what the picture shows, for the help.
     """
     help_text = f"Write a picture of {picture} to FILE, by its name as svg, png or pdf."
     return click.option("--svg", type=PICTURE_TYPE, help=help_text)
 
 
 def check_drawing(picture_file: Path | None) -> None:
-    """Check that a picture can be drawn, before an engine starts, if there is a file for it.
+    """Check that a picture can be drawn. Commands call this before an engine starts.
+
+    Args:
+        picture_file: the file for the picture; None if the user wants no picture.
 
     Raises:
         MatchRecognizeError: matplotlib is not installed.
@@ -109,12 +116,12 @@ ANSWER_FORMAT_OPTION = common_options.make_choice_option(
 def print_answer(
     spark: SparkSession, answer: TabularAnswer, format_name: str, picture_file: Path | None
 ) -> None:
-    """Print an answer. Write its picture, too, if there is a file for it.
+    """Print an answer, and write its picture if the user named a file.
 
     Args:
-        spark: the session.
+        spark: the session, which computes the texts of the table.
         answer: the answer.
-        format_name: `text`, or the format of its table: a name in `OUTPUT_FORMATS`.
+        format_name: "text", or the format of the table: a name in `OUTPUT_FORMATS`.
         picture_file: the file for the picture; None for no picture.
     """
     if format_name == "text":
@@ -131,7 +138,11 @@ def print_answer(
 
 
 def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
-    """Write a picture of each clause. The second one goes to `name.2.svg`, and so on."""
+    """Write a picture of the row pattern of each clause.
+
+    The picture of the first clause goes to the file `name.svg`, that of the second to `name.2.svg`,
+    and so on.
+    """
     for number, clause in enumerate(explanation.clauses.values(), 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         write_text(path, clause.svg)
@@ -280,7 +291,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
 def sweep(
     request: QueryRequest,
     clause_table: str | None,
-    grid: ValuesByName,
+    grid: ParameterValues,
     format_name: str,
     svg: Path | None,
 ) -> None:

@@ -1,7 +1,7 @@
-"""Compute the rows of a result as texts, and write them to stdout or a file.
+"""Fetch the rows of a result as texts, and write them to stdout or a file.
 
-The engine computes the texts in parallel, as the output format needs them (`formats`). Here they
-are fetched in the order of the rows and written line by line.
+The engine computes the texts in parallel, as columns that `formats` builds. `write_rows` fetches
+the texts in the order of the rows and writes them line by line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_PROGRESS: ProgressDisplay = nullcontext()
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """The result of `write_rows`."""
+    """What `write_rows` has written."""
 
     # The number of rows that were written.
     count: int
@@ -65,9 +65,9 @@ def write_rows(
 
     Args:
         frame: the DataFrame.
-        output_format: how the rows are written.
-        stream: the stream.
-        limit: how many rows are written; None for all.
+        output_format: the format of the lines.
+        stream: the stream, which is flushed but not closed.
+        limit: the largest number of rows that are written; None for all.
         progress: shows the progress of the engine's jobs.
     """
     texts = output_format.build_text_columns(frame.schema, find_session_zone(frame))
@@ -91,12 +91,12 @@ def compute_texts(
 ) -> Iterator[Iterator[RowTexts]]:
     """Yield an iterator over the texts of the rows, which the engine computes in parallel.
 
-    With a limit, it yields one row more if the DataFrame has more rows than the limit.
+    With a limit, the iterator has one row more if the DataFrame has more rows than the limit.
 
     Args:
         frame: the DataFrame.
         texts: the texts of a row, over the columns `c0`, `c1` …
-        limit: how many rows are needed; None for all.
+        limit: the number of rows that are needed; None for all.
         progress: shows the progress of the engine's jobs.
     """
     # Columns get new names, because several may have the same.
@@ -141,7 +141,7 @@ def arrives_as_arrow(frame: DataFrame) -> bool:
 
 @contextmanager
 def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[DataFrame, int]]:
-    """Compute the rows of a DataFrame in parallel and cache them. Yield them and their number.
+    """Compute the rows of a DataFrame in parallel and cache them. Yield the rows and their number.
 
     Without the cache, fetching the rows in order would compute one partition after the other, and
     fetching them all at once would need memory for all of them on the driver.
@@ -156,11 +156,13 @@ def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[Da
 
 
 def fetch_first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
-    """Return the first rows, and one more if there are more. Values are as the engine casts them.
+    """Return the first rows, with values as the engine casts them to texts.
+
+    The result has one row more than the limit if the DataFrame has more rows.
 
     Args:
         frame: the rows.
-        limit: how many rows are needed.
+        limit: the number of rows that are needed.
     """
     with compute_texts(frame, cast_to_texts(frame.schema), limit, NO_PROGRESS) as rows:
         return list(rows)

@@ -30,10 +30,11 @@ from matchrec.errors.wording import show_count
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
+# The largest limit. Spark counts rows in 32 bits, and a table asks for one row more than its limit.
 MOST_ROWS = 2**31 - 2
 
-# The format of printed rows without --format, a name in `OUTPUT_FORMATS`. It shows few rows.
+# The format of printed rows without --format, a name in `OUTPUT_FORMATS`. By default, it shows only
+# `SHOWN_ROWS` rows.
 TABLE = "table"
 # The formats that need no empty line between the rows of several statements.
 JSON_FORMATS = ("json", "jsonl")
@@ -134,10 +135,10 @@ def run(  # noqa: PLR0913 -- one for each option
 
 
 def check_format_of_file(format_name: str, file: Path) -> None:
-    """Check that --format names the format that the name of the file gives.
+    """Check that --format agrees with the name of the file of --output.
 
     Raises:
-        click.UsageError: it names another format.
+        click.UsageError: the name of the file chooses another format.
     """
     file_format = name_rows_format(file)
     if format_name != file_format:
@@ -159,7 +160,11 @@ class RowDestination:
     limit: int | None
 
     def write(self, spark: SparkSession, frame: DataFrame) -> int:
-        """Write or print the rows, and return how many."""
+        """Compute the rows, write or print them, and return their number.
+
+        Raises:
+            MatchRecognizeError: the query fails, or the file cannot be written.
+        """
         from matchrec.spark.backends import make_runner
 
         make_runner(spark).analyse(frame)
@@ -169,7 +174,7 @@ class RowDestination:
         return self.write_to_file(frame, self.file, progress)
 
     def write_to_file(self, frame: DataFrame, file: Path, progress: ProgressDisplay) -> int:
-        """Write the rows to a file, and return how many. Print a notice with their number."""
+        """Write the rows to a file, print a notice with their number, and return this number."""
         limited_frame = frame if self.limit is None else frame.limit(self.limit)
         with progress, raise_run_errors():
             count = write_rows_file(limited_frame, file)
@@ -177,7 +182,7 @@ class RowDestination:
         return count
 
     def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
-        """Print the rows, and return how many. Print a notice if there are more."""
+        """Print the rows, and return their number. Print a notice if the result has more rows."""
         limit = self.limit
         if limit is None and self.format_name == TABLE:
             limit = SHOWN_ROWS
@@ -199,7 +204,7 @@ class RowDestination:
 def run_last_statement(
     request: QueryRequest, output: RowDestination, plot: PlotOptions | None
 ) -> None:
-    """Run the only statement, or compute the aggregates over the matches of the last one."""
+    """Run the only statement, or compute the aggregates over the matches of the last statement."""
     aggregates = request.aggregates
     has_rows = bool(aggregates) or request.has_rows
     if output.file and not has_rows:
@@ -209,7 +214,7 @@ def run_last_statement(
             frame = query.aggregate(**aggregates, clause=request.clause)
         else:
             frame = query.to_df()
-        # Drawn before any row is printed: an error in --x must not come after the rows.
+        # The picture is drawn before any row is printed, so that an error in --x comes first.
         if plot:
             plot.draw(query)
         if has_rows:
@@ -218,9 +223,12 @@ def run_last_statement(
 
 
 def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOptions | None) -> None:
-    """Run several statements in order. Print the rows of each query, or write the only result.
+    """Run several statements in order. Print the rows of each, or write the rows of the only query.
 
     The picture shows the matches of the last query.
+
+    Raises:
+        click.UsageError: the rows go to a file, but the statements have no query or several.
     """
     queries = [statement for statement in request.statements if statement.is_query]
     if output.file and len(queries) != 1:
@@ -230,15 +238,15 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
     else:
         # SHOW TABLES has rows, too, but a file is for the rows of the only query.
         written_statements = queries
-    # Without a query, drawing the last statement raises an error.
+    # If no statement is a query, drawing the last statement raises an error that says so.
     drawn_statement = queries[-1] if queries else request.query_statement
     with report_warnings(), request.open_content() as (spark, _):
         for statement in request.statements:
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                # Drawn before the rows are printed: an error in --x must not come after them. And
-                # before later statements, which may drop a view that the query reads.
+                # The picture is drawn before the rows are printed, so that an error in --x comes
+                # first, and before later statements, which may drop a view that the query reads.
                 if plot and statement == drawn_statement:
                     plot.draw(query)
                 if statement in written_statements:
@@ -255,7 +263,7 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
 
     Args:
         request: the query.
-        count: the number of its rows.
+        count: the number of rows of the result.
     """
     from matchrec.syntax.locate import may_have_clause
 

@@ -1,4 +1,4 @@
-"""The columns of `--schema`: the table that they declare, and what is wrong with them.
+"""The columns of `--schema`: make an empty DataFrame with them, or find the mistake in them.
 
 The engine parses the columns as a whole, and its errors do not name the column that is wrong. So if
 it rejects them, each column is tried by itself:
@@ -56,15 +56,15 @@ TYPES_BY_FOREIGN_NAME = {
     "BYTES": "BINARY",
 }
 
-# Finds the commas that may separate columns, and all that may have a comma inside.
+# A name in backticks, a comma or a bracket. Commas outside of names and brackets separate columns.
 NAME_OR_SEPARATOR = re.compile(r"`(?:[^`]|``)*`|[,()<>]")
 
-# The name of a column, and its type if there is one. As in a struct, a colon may separate them.
+# The name of a column, and its type, which may be missing. A colon may separate them.
 COLUMN = re.compile(r"(?P<name>`(?:[^`]|``)*`|[^\s:`]*)\s*:?\s*(?P<type>.*)", re.DOTALL)
 
 # The largest number of digits of a DECIMAL.
 MOST_DIGITS = 38
-# A decimal type with its digits, and those after the point if the user wrote them.
+# A DECIMAL with its number of digits and, as `scale`, the number of digits after the point.
 DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)\s*\(\s*\d+\s*(?:,\s*(?P<scale>\d+)\s*)?\)", re.I)
 
 
@@ -72,9 +72,9 @@ DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)\s*\(\s*\d+\s*(?:,\s*(?P<scale>\d+
 class DeclaredColumn:
     """A column as `--schema` declares it."""
 
-    # Its name, in backticks if the user wrote them; empty if there is only a comma.
+    # The name, with the user's backticks; "" if a comma has no column on one side.
     name: str
-    # Its type as the user wrote it; empty if it is missing.
+    # The type as the user wrote it; "" if it is missing.
     type_name: str
 
 
@@ -123,23 +123,23 @@ def make_empty_frame(spark: SparkSession, table: str, columns: str) -> DataFrame
     for field in fields:
         if lower_names.count(field.name.lower()) > 1:
             raise errors.repeated_schema_column(table=table, name=field.name)
-        if is_too_long(field.dataType):  # which Sail accepts here, and nowhere else
+        if is_too_long(field.dataType):  # Sail accepts such a type here, but not in a query
             raise make_type_error(write_name(field.name), field.dataType.simpleString().upper())
     return frame
 
 
 def is_too_long(data_type: DataType) -> bool:
-    """Return whether a type is a DECIMAL with more digits than Spark's have."""
+    """Return whether a type is a DECIMAL with more than `MOST_DIGITS` digits."""
     from pyspark.sql.types import DecimalType
 
     return isinstance(data_type, DecimalType) and data_type.precision > MOST_DIGITS
 
 
 def check_column(spark: SparkSession, column: DeclaredColumn) -> None:
-    """Check that the engine accepts a column.
+    """Check that a column has a name and a type that the engine accepts.
 
     Raises:
-        MatchRecognizeError: it does not.
+        MatchRecognizeError: the name or the type is missing, or the engine rejects the type.
     """
     if not column.name:
         raise errors.missing_schema_column()
@@ -179,7 +179,7 @@ def suggest_type(type_name: str) -> str | None:
 
 
 def suggest_word(word: str) -> str:
-    """Return the name of a type that the user probably means by a word, else the word."""
+    """Return the name of a type that the user probably means by a word, or else the word itself."""
     if word.upper() in (*SIMPLE_TYPES, "ARRAY", "MAP", "STRUCT"):
         return word
     near = TYPES_BY_FOREIGN_NAME.get(word.upper()) or find_nearest_choice(word, SIMPLE_TYPES)

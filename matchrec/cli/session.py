@@ -1,4 +1,4 @@
-"""Open the session of a command, which ends with it.
+"""Open the session of a command, and stop the session when the command ends.
 
 The engine runs inside this program and prints no messages, unless the user names a server. Spark's
 workers run on the same Python interpreter.
@@ -44,7 +44,7 @@ SettingPairs = Sequence[tuple[str, str]]
 def open_local_session(
     settings: SettingPairs = (), engine: str | None = None
 ) -> Iterator[SparkSession]:
-    """Yield a session, and stop it at the end. If none can be started, the program exits.
+    """Yield a session, and stop it at the end.
 
     Everything that Java writes to stderr goes to a file: its warnings at the start mean nothing to
     users, and every error reaches Python as an exception as well.
@@ -52,6 +52,9 @@ def open_local_session(
     Args:
         settings: settings of Spark.
         engine: as for `matchrec.session`.
+
+    Raises:
+        click.exceptions.Exit: the session could not be started. The reason has been printed.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
     from matchrec.spark.sail.start import describe_engine
@@ -86,12 +89,12 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
     """Start a session.
 
     Args:
-        folder: where Spark puts its files.
+        folder: the folder for Spark's files and its log.
         settings: settings of Spark.
         engine: as for `matchrec.session`.
 
     Raises:
-        MatchRecognizeError: the engine is not installed, or did not start; with the reason.
+        MatchRecognizeError: the engine is not installed or did not start. The error has the reason.
     """
     from matchrec.spark.analysis_log import find_analysis_logger
     from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start
@@ -114,7 +117,7 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     """Start Sail, or else Spark if Sail does not work with the installed PySpark.
 
     Raises:
-        MatchRecognizeError: Sail does not work, and there is no Spark.
+        MatchRecognizeError: Sail does not work, and Spark is not installed.
     """
     from matchrec.spark.sail.start import SAIL, is_spark_installed, start
 

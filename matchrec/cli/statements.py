@@ -1,6 +1,6 @@
 """Find the statements of a SQL text, and the files in its FROM clauses: `FROM 'prices.csv'`.
 
-All text keeps its line and column, so that errors point into the user's own file.
+The text of a statement keeps its line and column in the file, so that errors point into the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
 # The beginnings of statements that have rows to print and are not queries.
 SHOWS_ROWS = re.compile(r"\s*(SHOW|DESC|DESCRIBE|EXPLAIN|SET|TABLE)\b", re.IGNORECASE)
 TEMPORARY_VIEW = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TEMP(ORARY)?\s+VIEW\b", re.IGNORECASE)
-# The definition of a table in WITH, to fill in its name.
+# The definition of a table in WITH; `{name}` stands for the name of the table.
 COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("
 
 # Keywords before a relation.
@@ -39,10 +39,11 @@ SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a text. Its text begins with blanks, which keep its line and column."""
+    """A statement of a text."""
 
+    # The SQL, after blanks instead of the statements before it, which keep its line and column.
     text: str
-    # Its name in errors, such as `statement 2 of 3`; empty if it is the only statement.
+    # The name of the statement in errors, such as `statement 2 of 3`; "" for the only statement.
     label: str = ""
 
     @property
@@ -72,7 +73,7 @@ def drop_comments(text: str) -> str:
 
 
 def split_statements(text: str) -> tuple[Statement, ...]:
-    """Return the statements between semicolons.
+    """Return the statements between semicolons. A script, and a text with a mistake, is one.
 
     >>> for statement in split_statements("SELECT ';'; SELECT 2;"):
     ...     print(statement.label, "|", statement.text)
@@ -111,11 +112,11 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
     """Replace each file in FROM and JOIN by the name of a table. Return the text and the tables.
 
     A table has the name of its file, without the characters that a name cannot have. Spaces after
-    it keep the rest of the line in its column.
+    the name keep the rest of the line in its column, unless the name is longer than the path.
 
     Args:
         text: one or more statements.
-        table_names: the names of other tables, which are not used again.
+        table_names: the names of other tables, which the new tables do not get.
 
     Raises:
         MatchRecognizeError: a file does not exist.
@@ -125,7 +126,7 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
         return text, []
     tables: dict[str, Table] = {}  # by the path in the text
     new_text = ""
-    end = 0  # of the text that is in `new_text`
+    end = 0  # `new_text` has the text up to here
     for token in find_file_tokens(tokens):
         path = read_path(token)
         if path not in tables:
@@ -148,7 +149,8 @@ def try_read_tokens(text: str) -> TokenSequence | None:
 
 def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
     """Yield the strings in FROM and JOIN that name a file of a known format."""
-    # Whether a comma separates relations, by the index of the opening parenthesis around it.
+    # For the index of each opening parenthesis: whether a comma directly in it separates relations
+    # at the current token.
     separates_relations: dict[int, bool] = {}
     follows_keyword = False  # FROM or JOIN
     for index in range(len(tokens)):
@@ -168,7 +170,7 @@ def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
 def precedes_relation(tokens: TokenSequence, index: int) -> bool:
     """Return whether a token is a FROM or JOIN before a relation.
 
-    The FROM in `trim(LEADING 'x' FROM s)` and in `a IS DISTINCT FROM b` is not.
+    The FROM in `trim(LEADING 'x' FROM s)` and in `a IS DISTINCT FROM b` precedes no relation.
     """
     parenthesis = tokens.enclosing_openings[index]
     is_in_query = parenthesis < 0 or tokens.key(parenthesis + 1) in SUBQUERY_STARTS
@@ -177,7 +179,7 @@ def precedes_relation(tokens: TokenSequence, index: int) -> bool:
 
 
 def read_path(token: Token) -> str:
-    """Return the path in a string of SQL."""
+    """Return the path in a string of SQL, without quotes and with `''` and `\\'` as one quote."""
     quote = token.text[-1]
     inside = token.text[token.text.index(quote) + 1 : -1]
     return inside.replace(quote * 2, quote).replace(f"\\{quote}", quote)
@@ -189,7 +191,7 @@ def choose_table_name(path: str, used_names: Collection[str], text: str) -> str:
     Args:
         path: the file.
         used_names: the names of other tables.
-        text: the query, whose WITH may have names, too.
+        text: the query, whose WITH may define tables with other names.
 
     >>> choose_table_name("data/2026 prices.csv", [], ""), choose_table_name("t.csv", ["T"], "")
     ('_2026_prices', 't_')

@@ -1,4 +1,4 @@
-"""The tables of `--table` and `--schema`: how arguments name them, and what a malformed one lacks.
+"""Read the arguments of `--table` and `--schema` as tables, and say what malformed arguments lack.
 
 A table may be a file, a folder, a pattern such as `parts/*.csv`, or a pipe.
 """
@@ -20,8 +20,10 @@ from matchrec.errors.schemas import malformed_schema
 def parse_schema(argument: str) -> EmptyTable:
     """Return the table of an argument such as `t: id INT, ts TIMESTAMP`.
 
+    The engine checks the columns later.
+
     Raises:
-        MatchRecognizeError: the argument has another form. The columns are not checked.
+        MatchRecognizeError: the argument has another form.
     """
     name, colon, columns = argument.partition(":")
     if not (colon and columns.strip() and name.strip().isidentifier()):
@@ -102,7 +104,7 @@ def parse_labels(argument: str) -> str:
     """Return the argument if it is the name of a table.
 
     Raises:
-        MatchRecognizeError: it is the name of a file.
+        MatchRecognizeError: the argument is the name of a file.
     """
     if has_known_format(Path(argument)):
         raise errors.file_for_table(path=argument)

@@ -43,10 +43,11 @@ if TYPE_CHECKING:
 
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 
-# Each folder is removed when its object is freed, so they are kept here until the program ends.
+# The temporary folders of the program. A folder is removed when its object is freed, so the list
+# keeps the objects until the program ends.
 TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 
-# Finds the characters that Spark takes for wildcards in a path.
+# The characters that Spark takes for wildcards in a path.
 SPECIAL_IN_GLOBS = re.compile(r"[\[\]{}*?\\,]")
 
 
@@ -59,7 +60,11 @@ class EmptyTable:
     columns: str
 
     def register(self, spark: SparkSession, *, only_schema: bool = True) -> None:  # noqa: ARG002
-        """Make the table a temporary view. It never has rows, whatever `only_schema` is.
+        """Make the table a temporary view, which never has rows.
+
+        Args:
+            spark: the session that gets the view.
+            only_schema: has no effect; other tables have this argument.
 
         Raises:
             click.UsageError: the columns have a mistake.
@@ -79,8 +84,8 @@ class Table:
     # The files, or folders of files.
     paths: tuple[Path, ...]
     file_format: FileFormat
-    # The folder under which folders named `column=value` are columns of the table. None if Spark
-    # finds it by itself, as under a single folder.
+    # The folder under which folders named `column=value` are columns of the table. None if the user
+    # named a single file or folder.
     root: Path | None = None
     # The delimiter of CSV files; None to detect it in each file.
     delimiter: str | None = None
@@ -186,10 +191,10 @@ class Table:
             yield from find_files(path)
 
     def check_encoding(self) -> None:
-        """Check that all files are in UTF-8, as engines read them. Reads them from end to end.
+        """Check that all files are in UTF-8, as engines read them. All bytes are read.
 
         Raises:
-            MatchRecognizeError: a file is not.
+            MatchRecognizeError: a file is not in UTF-8.
         """
         for file in self.find_all_files():
             line = find_line_not_in_utf8(file)
@@ -207,10 +212,10 @@ class Table:
             )
 
     def check_json_lines(self) -> None:
-        """Check that each line of the JSON files that is not empty is an object.
+        """Check that each line of the JSON files is an object or blank.
 
         Raises:
-            MatchRecognizeError: a line is not.
+            MatchRecognizeError: a line is neither.
         """
         for file in self.find_all_files():
             with open_text(file) as lines:
@@ -222,12 +227,13 @@ class Table:
                         )
 
     def copy_to_lines(self) -> Table:
-        """Return a copy of a table of JSON files, without byte order marks, one object per line.
+        """Copy JSON files to files with one object per line, and return the table of the copies.
 
-        Both engines read this form. The copy lasts as long as the program.
+        Both engines read such files, which have no byte order marks. The copies last as long as the
+        program.
 
         Raises:
-            MatchRecognizeError: an array has a value that is not an object, or there are no
+            MatchRecognizeError: an array has a value that is not an object, or the files have no
                 objects.
         """
         root = self.root or self.paths[0].parent
@@ -253,7 +259,7 @@ class Table:
         return replace(self, paths=copies, root=None if self.root is None else new_root)
 
     def read_objects(self, file: Path) -> list[dict[str, Any]]:
-        """Return the objects in a JSON file.
+        """Return the objects in a JSON file that is an array.
 
         Raises:
             MatchRecognizeError: the file is not an array of objects.
@@ -269,7 +275,7 @@ class Table:
         return content
 
     def find_first_file(self) -> Path:
-        """Return the first file of the table, or its folder if that is empty."""
+        """Return the first file of the table; its first folder if the folder has no files."""
         return next(find_files(self.paths[0]), self.paths[0])
 
 
@@ -281,9 +287,9 @@ def open_text(file: Path) -> IO[str]:
 
 
 def needs_copy(file: Path) -> bool:
-    """Return whether not both engines read a JSON file as it is.
+    """Return whether a JSON file must be copied, because not every engine reads it as it is.
 
-    Neither reads an array of many lines, and Sail does not read a byte order mark.
+    No engine reads an array of many lines, and Sail does not read a byte order mark.
     """
     return read_start(file).startswith(BOM_UTF8) or is_json_array(file)
 
@@ -294,7 +300,7 @@ def is_json_array(file: Path) -> bool:
 
 
 def find_problem_of_json_line(line: str) -> str | None:
-    """Return why a line is not an object; None if it is one, or empty.
+    """Return why a line is not a JSON object; None for an object and for a blank line.
 
     >>> find_problem_of_json_line('{"n": 1}'), find_problem_of_json_line("[1]")
     (None, 'it is something else')
@@ -327,5 +333,5 @@ def create_view(frame: DataFrame, name: str) -> None:
 
 
 def escape_wildcards(path: Path) -> str:
-    """Return a path for Spark, which would take some of its characters for wildcards."""
+    """Return a path as Spark reads it, with backslashes before characters that are wildcards."""
     return SPECIAL_IN_GLOBS.sub(r"\\\g<0>", str(path.absolute()))

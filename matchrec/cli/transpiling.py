@@ -69,9 +69,9 @@ def find_query_language(read: str) -> QueryLanguage:
 
 
 def name_read_language(read: str | None, language: QueryLanguage) -> str:
-    """Return how `convert_query` calls the language of a query: a dialect of SQL, or "sase".
+    """Return the argument `read` of `convert_query`: a dialect of SQL, or "sase".
 
-    A Pattern has no text to read, so it gets the default.
+    For a Pattern, which has no text to read, it is the default dialect.
 
     Args:
         read: the word of `--read`; None without this option.

@@ -1,7 +1,8 @@
-"""Word the errors of click, about wrong arguments, as all other errors of the program.
+"""Word click's errors about wrong arguments like all other errors of the program.
 
-click prints the usage and its own sentence. Our errors have a headline with a code, and say what to
-write instead. They reach click as `click.UsageError`, with their text as the message.
+click prints the usage and its own sentence. matchrec's errors have a headline with a code, and say
+what to write instead. Functions that parse arguments raise them as `click.UsageError`, with their
+text as the message, and `reword_usage_errors` replaces the errors that click itself raises.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra arguments? \((?P<arguments>.
 
 
 class WrongUsage(click.UsageError):
-    """An error about wrong arguments, which prints as our other errors do."""
+    """An error about wrong arguments, which prints like the other errors of the program."""
 
     def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 -- as click calls it
         """Print the error on stderr."""
@@ -34,7 +35,11 @@ class WrongUsage(click.UsageError):
 
 @contextmanager
 def reword_usage_errors() -> Iterator[None]:
-    """Raise click's errors about arguments as `WrongUsage`."""
+    """Raise click's errors about arguments as `WrongUsage` instead.
+
+    Raises:
+        WrongUsage: an argument is wrong.
+    """
     try:
         yield
     except WrongUsage:
@@ -44,7 +49,7 @@ def reword_usage_errors() -> Iterator[None]:
 
 
 def reword(error: click.UsageError) -> str:
-    """Return the text of an error about wrong arguments, as our other errors are worded."""
+    """Return the text of an error about wrong arguments in matchrec's words."""
     command = error.ctx.command_path if error.ctx is not None else "matchrec"
     if isinstance(error, click.NoSuchOption):
         return str(make_unknown_option_error(error.option_name, command, error.ctx))
@@ -67,12 +72,12 @@ def make_unknown_option_error(
 ) -> MatchRecognizeError:
     """Return the error for an option that a command does not have.
 
-    It names the commands that have the option, or else the most similar option.
+    The error names the commands that have the option, or else the most similar option.
 
     Args:
         option: the option.
         command: the command, such as `matchrec run`.
-        context: the context of the command; None if there is none.
+        context: click's context of the command; None if click does not know the command.
     """
     owners = list_option_owners(option, context)
     near = None if owners else find_nearest(option.lstrip("-"), list_option_names(context))
@@ -96,7 +101,7 @@ def list_option_owners(option: str, context: click.Context | None) -> list[str]:
 def read_extra_arguments(error: click.UsageError) -> str | None:
     """Return the arguments that a command does not take, separated by spaces.
 
-    None if the error is about something else.
+    Returns None if the error is not about such arguments.
     """
     sentence = EXTRA_ARGUMENTS.fullmatch(error.message.rstrip("."))
     return sentence["arguments"] if sentence is not None else None
@@ -125,7 +130,7 @@ class WordChoice(click.Choice):  # type: ignore[type-arg]  # generic in newer ve
     """One of a few words. The error for another word suggests the most similar one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the word."""
+        """Return the argument if it is one of the words, and report another text as click does."""
         if value in self.choices:
             return value
         option = param.opts[0].lstrip("-").replace("-", "_") if param is not None else ""

@@ -23,9 +23,9 @@ TYPED_LITERAL = re.compile(
 
 
 def read_plain_value(text: str) -> PlainValue:
-    """Return a number, a truth value, NULL or a text. Dates and the like are texts.
+    """Return the number, the truth value, None for NULL, or the text that an argument means.
 
-    A number with a leading zero is a text, and so is everything in single quotes.
+    Dates and times stay texts, and so do numbers with a leading zero and texts in single quotes.
 
     >>> [read_plain_value(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
     [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
@@ -44,8 +44,8 @@ def read_plain_value(text: str) -> PlainValue:
 def read_argument_value(text: str) -> PlainValue | Column:
     """Return the value of a query parameter.
 
-    A typed literal, such as `DATE'2026-01-31'`, is a Column: PySpark cannot read it without a
-    session, so there must be one. Everything else is a plain value.
+    A typed literal, such as `DATE'2026-01-31'`, becomes a Column. PySpark needs a session for this,
+    so a session must be running. Every other text becomes a plain value.
     """
     if TYPED_LITERAL.fullmatch(text):
         from pyspark.sql.functions import expr

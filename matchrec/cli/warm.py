@@ -1,6 +1,7 @@
 """The command `warm`: compile the search before the first query, for an image of a container.
 
-It runs small queries of every kind, which compile everything that such queries need.
+The command runs small queries, at least one for each kernel, so that all kernels are compiled and
+cached on disk.
 """
 
 from __future__ import annotations
@@ -37,16 +38,19 @@ EXACT_MEASURES = (
 
 @dataclass(frozen=True)
 class WarmQuery:
-    """A query over the rows. Its fields choose the kernels that search for its matches."""
+    """A query over `ROWS`. Its fields choose the kernels that search for its matches."""
 
+    # The column of ORDER BY.
     order: str = "t"
+    # The items of MEASURES.
     measures: str = f"sum(x) AS sum_x, {EXACT_MEASURES}"
     # ROWS PER MATCH and AFTER MATCH SKIP.
     rows: str = ""
     # The event selection: which rows a match may skip, and which matches are found.
     selected: str = ""
+    # WITHIN with its length.
     within: str = ""
-    # A condition on the rows of the match so far, after AND.
+    # AND, and a condition on the rows of the match so far.
     on_run: str = ""
 
     def write(self) -> str:
@@ -59,6 +63,7 @@ class WarmQuery:
         """
 
 
+# Values of the fields `on_run` and `selected`.
 ON_RUN = "AND x - FIRST(x) >= 0"
 SKIPPING = "SKIP TILL NEXT MATCH"
 ALL_MATCHES = f"{SKIPPING} ALL MATCHES"
@@ -89,7 +94,7 @@ QUERIES_BY_ALGORITHM: dict[Algorithm, tuple[WarmQuery, ...]] = {
 # A SASE+ query whose result is the graph of its matches.
 GRAPH = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS"
 
-# Many runs share rows, so that the search drops nodes of the shared buffer.
+# A query in which many runs share rows, so that the search drops nodes of the shared buffer.
 MANY_ROWS = """
     SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
         ORDER BY id MEASURES MATCH_NUMBER() AS number
@@ -97,7 +102,7 @@ MANY_ROWS = """
         DEFINE A AS id >= 0, B AS id < 0)
 """
 
-# A quantifier with large bounds.
+# A query with a quantifier with large bounds.
 LARGE_BOUNDS = """
     SELECT * FROM warm_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
@@ -105,7 +110,7 @@ LARGE_BOUNDS = """
         DEFINE A AS x >= 0, B AS x > 1)
 """
 
-# Its matches are found out of order.
+# A query whose matches are found out of order.
 TIES = """
     SELECT * FROM warm_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
@@ -113,6 +118,7 @@ TIES = """
         DEFINE A AS x > 1, B AS x > 1)
 """
 
+# A SASE+ query with a negated component.
 NEGATION = """
     PATTERN SEQ(* a, ~(* b), * c)
     WHERE skip_till_next_match(a, b, c) { a.x > 1 AND b.x > a.x } WITHIN 5 EVENTS
@@ -132,7 +138,7 @@ def warm() -> None:
       matchrec warm
     """
     began = time.monotonic()
-    # Otherwise small queries are searched without compiled code.
+    # By default, Python would search these few rows itself, without compiled code.
     always_compile = Shortcuts(max_python_steps=0)
     with open_local_session() as spark, matchrec.progress(spark), use_shortcuts(always_compile):
         for query in build_queries(spark):
@@ -158,7 +164,8 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Yield the results of queries that use every kind of search. No job has run yet."""
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
-    # In descending order, so that they are sorted, by the compiled sort if NumPy is slow.
+    # The rows are in descending order, so that the worker must sort them: by the compiled sort if
+    # NumPy is slow.
     many_rows = spark.range(20_000).selectExpr("19999 - id AS id").coalesce(1)
     many_rows.createOrReplaceTempView("warm_many_rows")
     backtracking = matchrec.Options(algorithm="backtracking")

@@ -61,7 +61,7 @@ def parse_output_file(argument: str, endings: Sequence[str] = ()) -> Path:
 
     Args:
         argument: the path of the file, which may exist. Its folder must exist.
-        endings: the endings that its name may have, such as `.svg`; any if there are none.
+        endings: the endings that the name may have, such as `.svg`; empty for any ending.
 
     Raises:
         MatchRecognizeError: the name has another ending, or the file cannot be written.
@@ -91,7 +91,7 @@ def parse_rows_file(argument: str) -> Path:
 
 
 def check_writable(path: Path) -> None:
-    """Check that a file can be written. Nothing is written to it.
+    """Check that a file can be written. An existing file is not changed.
 
     Raises:
         MatchRecognizeError: the path is a folder or a device, the file is read-only, or its folder
@@ -119,9 +119,9 @@ def check_writable(path: Path) -> None:
 
 
 def follow_links(path: Path) -> Path:
-    """Return the file that a path leads to through symbolic links. It may not exist.
+    """Return the file to which a path leads through symbolic links. The file may not exist.
 
-    That file is replaced, not the link.
+    Writing replaces this file and keeps the links.
 
     Raises:
         MatchRecognizeError: the path cannot be used, see `UNUSABLE_PATH_ERRORS`.
@@ -147,10 +147,10 @@ def make_hidden_folder(file: Path) -> tempfile.TemporaryDirectory[str]:
 
 @contextmanager
 def replace_when_complete(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file to write, and rename it to `path` at the end.
+    """Yield the path of a temporary file to write, and rename the file to `path` at the end.
 
-    The last step is one rename on the same disk. If writing fails or the program is interrupted,
-    `path` stays as it was.
+    The last step is a rename on the same disk. If writing fails or the program is interrupted,
+    the file at `path` stays as it was.
 
     Raises:
         MatchRecognizeRunError: the system cannot write the file, as when the disk is full.
@@ -158,14 +158,14 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     file = follow_links(path)
     try:
         with make_hidden_folder(file) as folder:
-            # Named after `path`, not after the file that a link leads to, because the endings
-            # choose the format. The rest of the name is left out, because names have a limit.
+            # The temporary file has the endings of `path`, not of the file to which a link leads,
+            # because they choose the format. The rest of the name could make it too long.
             incomplete_file = Path(folder) / f"rows{''.join(find_format_endings(path))}"
             yield incomplete_file
             if file.exists():
                 shutil.copymode(file, incomplete_file)
             incomplete_file.replace(file)
-    # Rows are computed while they are written, so this is the engine's connection, not the disk.
+    # Rows are computed while they are written, so the engine's connection has failed, not the disk.
     except ConnectionError:
         raise
     except OSError as error:
@@ -248,10 +248,10 @@ def write_parquet_file(frame: DataFrame, path: Path) -> int:
 
 
 def write_parquet_by_spark(frame: DataFrame, path: Path) -> int:
-    """Let Spark write all rows to a Parquet file on this disk, and return how many there are.
+    """Let Spark write all rows to a Parquet file on this disk, and return their number.
 
     Raises:
-        OSError: the file is not there, because Spark has another disk.
+        OSError: Spark has written to another disk, so the file does not exist on this one.
     """
     # Spark writes a folder of files. With one partition, this is one file.
     spark_folder = path.with_name("spark_files")
