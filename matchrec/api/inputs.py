@@ -193,6 +193,6 @@ def check_positional_values(query: QueryNode, args: Arguments | None) -> None:
         problem = f"has {show_count(len(values), 'value')}"
     else:
         problem = "has no values"
-    parameters_without_value = parameters[len(values) :]
-    error = wrong_number_of_values(problem, len(parameters), *parameters_without_value[:1])
+    first_without_value = parameters[len(values)] if len(values) < len(parameters) else None
+    error = wrong_number_of_values(problem, len(parameters), first_without_value)
     raise with_source(error, query.source)

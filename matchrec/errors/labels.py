@@ -73,9 +73,9 @@ def label_type_differs(
 
     Args:
         name: the column.
-        what: what it is compared with.
+        what: the column or key of the query with which the column is compared.
         type_name: the type of the column.
-        expected_type: the type that it must have.
+        expected_type: the type that the column must have.
         in_pandas: an expression of pandas that converts the column.
     """
     surface = current_surface()

@@ -49,7 +49,7 @@ _QUERY_KEYWORDS = (
 def find_query_keyword(word: str) -> str | None:
     """Return the keyword of a query that `word` probably misspells, or None.
 
-    It may be one of those with which a statement begins.
+    The keyword may be one with which a statement begins, or one within a query.
 
     >>> find_query_keyword("WHER"), find_query_keyword("gruop"), find_query_keyword("INSRT")
     ('WHERE', 'GROUP', 'INSERT')
@@ -68,10 +68,9 @@ def find_query_keyword(word: str) -> str | None:
 
 
 def find_nearest_or_part(name: str, known_names: Iterable[str]) -> str | None:
-    """Return the nearest known name or, if none is near, the only one that abbreviates `name`.
+    """Return the nearest known name or, if no name is near, the only one that abbreviates `name`.
 
-    A name abbreviates another one with one or two letters more if it is a part of it, or the other
-    way round.
+    A name abbreviates another name if one contains the other and has at most two letters more.
 
     >>> find_nearest_or_part("cnt", ["day", "n"]), find_nearest_or_part("kk", ["k", "v"])
     ('n', 'k')
@@ -115,7 +114,7 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
         least_limit = 1 if is_long else 0
         limit = max(least_limit, max(len(name), len(known_name)) // 4)
         distance = count_misspelt_letters(upper, known_name.upper(), limit)
-        if distance <= limit or is_beginning(upper, known_name.upper()):
+        if distance <= limit or are_same_but_for_end(upper, known_name.upper()):
             candidates.append((distance, known_name))
     if not candidates:
         return None
@@ -141,7 +140,7 @@ def find_nearest_choice(word: str, choices: Sequence[str]) -> str | None:
     return similar[0] if similar else None
 
 
-def is_beginning(left: str, right: str) -> bool:
+def are_same_but_for_end(left: str, right: str) -> bool:
     """Return whether one name begins with the other, or they differ only by their last number.
 
     A name that begins another one has at least three letters.
@@ -163,10 +162,11 @@ def count_misspelt_letters(typed: str, intended: str, limit: int) -> int:
     """
     if abs(len(typed) - len(intended)) > limit:
         return limit + 1
-    # A wrong letter can hide only one letter of `intended`. This is much faster than what follows.
+    # A mistake can remove at most one letter of `intended`. This test is much faster than the
+    # computation below.
     if len(set(intended).difference(typed)) > limit:
         return limit + 1
-    # Rows of the distances between the beginnings of both texts: row[j] is the one between the
+    # Rows of distances between the beginnings of both texts: row[j] is the distance between the
     # letters of `typed` so far and the first j letters of `intended`.
     row_before: list[int] = []
     row = list(range(len(intended) + 1))

@@ -15,13 +15,10 @@ def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRe
     """Return the error for a name in the grid of a sweep that is not in the clause."""
     near = find_nearest(name, parameters)
     hint = f"write {near}, or :{name} in the clause" if near else f"write :{name} in the clause"
+    shown_parameters = [f":{parameter}" for parameter in parameters]
     return MatchRecognizePlanError(
         f"the clause has no parameter `:{name}`",
-        notes=(
-            show_list(
-                "the clause has", [f":{parameter}" for parameter in parameters], "parameters"
-            ),
-        ),
+        notes=(show_list("the clause has", shown_parameters, "parameters"),),
         hint=f"{hint}, or leave {name} out",
         code="unknown-clause-parameter",
     )
@@ -30,39 +27,44 @@ def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRe
 def sweep_parameter_without_values(
     span: Span, *, name: str, parameters: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
+    """Return the error for a parameter in the clause of a sweep without values in the grid.
+
+    Args:
+        span: the parameter in the clause.
+        name: the name of the parameter.
+        parameters: the parameters that have values in the grid.
+    """
     near = find_nearest(name, parameters)
     grid = current_surface().name_option("grid")
     hint = f"add values of {name} to {grid}, or write a value instead of :{name}"
     if near:
         hint = f"write :{near}, or add values of {name}"
+    note = "there are no values"
+    if parameters:
+        note = f"there are values of: {join_names(parameters)}"
     return MatchRecognizePlanError(
         f"missing values of parameter `:{name}`",
         span,
-        notes=(
-            f"there are values of: {join_names(parameters)}"
-            if parameters
-            else "there are no values",
-        ),
+        notes=(note,),
         hint=hint,
         code="sweep-parameter-without-values",
     )
 
 
 def wrong_number_of_values(
-    args: str, count: int, *first_without_value: Span
+    values: str, count: int, first_without_value: Span | None
 ) -> MatchRecognizePlanError:
     """Return the error for more or fewer values than the query has positional parameters (?).
 
     Only calls of Python pass values by position.
 
     Args:
-        args: a description of the values, such as "has 2 values".
+        values: the predicate of a sentence about the argument `args`, such as "has 2 values".
         count: the number of positional parameters in the query.
-        first_without_value: the first of them without a value, if there is one.
+        first_without_value: the first positional parameter without a value; None if each has one.
     """
-    if first_without_value and not current_surface().is_python:
-        return positional_parameter_without_value(first_without_value[0])
+    if first_without_value is not None and not current_surface().is_python:
+        return positional_parameter_without_value(first_without_value)
     if count:
         parameters = show_count(count, "positional parameter")
         hint = "pass a list with one value for each ?, in their order"
@@ -70,15 +72,15 @@ def wrong_number_of_values(
         parameters = "no positional parameters"
         hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     return MatchRecognizePlanError(
-        f"the query has {parameters} (?), but args {args}",
-        *first_without_value,
+        f"the query has {parameters} (?), but args {values}",
+        first_without_value,
         hint=hint,
         code="wrong-number-of-values",
     )
 
 
 def positional_parameter_without_value(span: Span) -> MatchRecognizePlanError:
-    """Return the error for `?` in a text for a function that takes no list of values."""
+    """Return the error for `?` in a text for which no list of values can be passed."""
     surface = current_surface()
     return MatchRecognizePlanError(
         "positional parameter `?` has no value",
@@ -112,7 +114,12 @@ def unbound_parameter(
 
 
 def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
-    """Return the error for a parameter that the session replaces by nothing."""
+    """Return the error for a parameter whose value the session ignores.
+
+    Args:
+        span: the parameter in the text of the query.
+        parameter: the parameter as the query writes it, `:low` or `?`.
+    """
     surface = current_surface()
     return MatchRecognizePlanError(
         f"this session ignores the value of {parameter} in {surface.source_of_values}",
@@ -132,11 +139,9 @@ def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognize
     """Return the error for a value in args whose name the query does not have."""
     surface = current_surface()
     near = find_nearest(name, parameters)
-    hint = (
-        surface.advice_on_parameter.format(name=near)
-        if near
-        else f"leave {name} out of {surface.source_of_values}"
-    )
+    hint = f"leave {name} out of {surface.source_of_values}"
+    if near:
+        hint = surface.advice_on_parameter.format(name=near)
     return MatchRecognizePlanError(
         f"the query has no `:{name}`",
         notes=(f"its parameters are: {join_names(parameters)}" if parameters else "",),

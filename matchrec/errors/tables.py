@@ -72,7 +72,8 @@ def no_matching_file(
         file_names: the files of known formats in the folder; None if it does not exist.
     """
     if file_names is None:
-        note, hint = f"the folder `{folder}` does not exist", "write a folder that exists"
+        note = f"the folder `{folder}` does not exist"
+        hint = "write a folder that exists"
     elif not file_names:
         note = f"the folder `{folder}` has no parquet, csv, tsv or json files"
         hint = "write another folder"
@@ -115,11 +116,11 @@ def repeated_pipe(*, path: str, name: str) -> MatchRecognizeError:
 def unknown_format(
     *, path: str, endings: Sequence[str], is_written: bool = False
 ) -> MatchRecognizeError:
-    """Return the error for a file whose ending says no format.
+    """Return the error for a file whose ending shows no format.
 
     Args:
         path: the file.
-        endings: the endings that say a format.
+        endings: the endings that show a format.
         is_written: whether the file is for the result, so that the user can choose its name.
     """
     hint = "name a file that ends with one of these"
@@ -140,12 +141,12 @@ def several_formats(
 
     Args:
         pattern: the folder, or the pattern of files.
-        files: the files of each format, by its name, or of "unknown" format.
-        patterns: patterns that match the files of one ending; may be empty.
+        files: for the name of each format, or "unknown": the files that have the format.
+        patterns: patterns that each match the files of one ending; may be empty.
     """
     hint = "make one table for each format"
     if patterns:
-        quoted = join_alternatives([shlex.quote(one_format) for one_format in patterns])
+        quoted = join_alternatives([shlex.quote(file_pattern) for file_pattern in patterns])
         hint = f"write {quoted} for the files of one format"
     return MatchRecognizeError(
         f"the files of `{pattern}` have several formats: {join_names(files)}",
@@ -158,12 +159,16 @@ def several_formats(
     )
 
 
-# A note names this number of files of a format.
+# The largest number of files of a format that a note names.
 _MOST_FILES = 3
 
 
 def _list_first(files: Sequence[str]) -> str:
-    """Return the first files, and how many more there are."""
+    """Return the first `_MOST_FILES` files, and the number of other files.
+
+    >>> _list_first(["a.csv", "b.csv", "c.csv", "d.csv"])
+    'a.csv, b.csv, c.csv and 1 more'
+    """
     first_files = join_names(files[:_MOST_FILES])
     others = len(files) - _MOST_FILES
     return f"{first_files} and {others:,} more" if others > 0 else first_files
@@ -207,9 +212,9 @@ def different_columns(
     Args:
         name: the table.
         first: a file.
-        of_first: its columns.
+        of_first: the columns of the first file.
         other: another file.
-        of_other: the columns of that file.
+        of_other: the columns of the other file.
     """
     return MatchRecognizeError(
         f"the files of table `{name}` have different columns",
@@ -239,7 +244,7 @@ def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
     Args:
         name: the table.
         path: the file.
-        line: the first line that is not in UTF-8.
+        line: the number, from 1, of the first line that is not in UTF-8.
         encoding: the encoding that the file probably has.
         plain: the path without the ending of a compression, quoted for a shell.
         suffix: the ending of the file.
@@ -270,7 +275,7 @@ def malformed_json_line(*, name: str, path: str, line: int, reason: str) -> Matc
         name: the name of the table.
         path: the file.
         line: the number of the line, from 1.
-        reason: what is wrong with it.
+        reason: what is wrong with the line.
     """
     return MatchRecognizeError(
         f"line {line:,} of the file `{path}` of table `{name}` is not a JSON object: {reason}",

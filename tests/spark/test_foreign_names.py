@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.errors.sql.foreign_names import read_hints
+from matchrec.errors.sql.foreign_names import read_foreign_functions
 
 ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
   TIMESTAMP'2024-01-31 12:00:00' AS t, TIMESTAMP'2024-01-31 12:00:00' AS t1,
@@ -24,10 +24,14 @@ def list_examples(hint: str) -> list[str]:
 
 
 EXAMPLES = sorted(
-    {example for hint, _ in read_hints().values() for example in list_examples(hint)}
+    {
+        example
+        for function in read_foreign_functions().values()
+        for example in list_examples(function.hint)
+    }
     - {"explode(a)"}
 )
-OTHER_ARGUMENTS = {name[:-1] for name in read_hints() if name.endswith("(")}
+OTHER_ARGUMENTS = {name[:-1] for name in read_foreign_functions() if name.endswith("(")}
 
 
 def run_measures(spark: SparkSession, expressions: list[str]) -> None:
@@ -63,5 +67,5 @@ OF_SPARK_4 = {"DAYNAME", "LISTAGG", "MONTHNAME", "NULLIFZERO", "STRING_AGG", "ZE
 def test_spark_has_none_of_the_names(spark: SparkSession) -> None:
     functions_of_spark = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
     expected = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
-    assert functions_of_spark & set(read_hints()) == expected
+    assert functions_of_spark & set(read_foreign_functions()) == expected
     assert functions_of_spark | {"DATEADD"} >= OTHER_ARGUMENTS

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
@@ -26,32 +27,41 @@ CLAUSE_FUNCTIONS = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", 
 INSIDE_CLAUSE = "write it in MEASURES of the clause, with a name, and select that name"
 
 
-@cache
-def read_hints() -> dict[str, tuple[str, str]]:
-    """Return the table: for each foreign function, its hint and its product.
+class ForeignFunction(NamedTuple):
+    """An entry of the table `foreign_names.txt`."""
 
-    The product is "" if several have the function. A name that ends with `(` is a function that
-    Spark has, too, but with other arguments.
+    hint: str  # what to write in Spark SQL
+    product: str  # the product that has the function; "" if several have it
+
+
+@cache
+def read_foreign_functions() -> dict[str, ForeignFunction]:
+    """Return the table, by the names of the functions in upper case.
+
+    A name that ends with `(` is a function that Spark has as well, but with other arguments.
     """
-    hints_by_name = {}
+    functions = {}
     for hint, entries in read_table("matchrec.errors.sql", "foreign_names.txt"):
         for entry in entries.split():
             name, _, product = entry.partition("@")
-            hints_by_name[name] = (f"write {hint}", product)
-    return hints_by_name
+            functions[name] = ForeignFunction(f"write {hint}", product)
+    return functions
 
 
-# The letters of hints, and arguments that can replace them: columns, calls with columns, literals.
+# The letters in hints that stand for arguments, and the arguments that can replace them: columns,
+# calls with columns, and literals.
 _LETTERS = re.compile(r"""(?<![\w'"])(?:t1|t2|[xysdt]|a(?=[,)\[]))(?![\w'"(])""")
 _COLUMN = re.compile(r"[A-Za-z_`][\w.`]*(\([\w.`, ]*\))?")
 _LITERAL = re.compile(r"-?[\d.]+|'[^']*'")
 
 
 def write_arguments(hint: str, text: str | None, function: str) -> str:
-    """Return a hint with the user's arguments instead of its letters, where that is certain.
+    """Return a hint in which the user's arguments replace the letters that stand for arguments.
+
+    An alternative of the hint keeps its letters unless it is clear which arguments they stand for.
 
     Args:
-        hint: the hint.
+        hint: the hint, whose alternatives are separated by ", or ".
         text: a text of the user with the call; None if it is not known.
         function: the name of the called function.
 
@@ -72,8 +82,8 @@ def write_arguments(hint: str, text: str | None, function: str) -> str:
 def _fill_letters(alternative: str, arguments: Sequence[str]) -> str:
     """Return an alternative of a hint with arguments instead of its letters.
 
-    It stays as it is if an argument is more than a column or a literal, or if the numbers of
-    letters and arguments differ. One letter is the first argument.
+    The alternative stays as it is if an argument is more than a column or a literal, or if the
+    numbers of letters and arguments differ. A single letter stands for the first argument.
 
     >>> _fill_letters("coalesce(x, 0)", ["price", "1"]), _fill_letters("count_if(x > 0)", ["p < 2"])
     ('coalesce(price, 0)', 'count_if(p < 2)')
@@ -100,18 +110,22 @@ def find_function_hint(name: str) -> str | None:
     """
     if name.upper() in CLAUSE_FUNCTIONS:
         return INSIDE_CLAUSE
-    hint, product = read_hints().get(name.upper(), (None, ""))
-    return add_dialect_hint(hint, product) if product else hint
+    function = read_foreign_functions().get(name.upper())
+    if function is None or not function.product:
+        return None if function is None else function.hint
+    return add_dialect_hint(function.hint, function.product)
 
 
 def find_arguments_hint(name: str) -> str | None:
-    """Return what to write for a function that takes other arguments in other engines; or None.
+    """Return what to write for a function that takes other arguments in other engines.
+
+    Returns None for other functions.
 
     >>> find_arguments_hint("dateadd")
     'write d + INTERVAL 1 DAY, or timestampadd(HOUR, 1, t)'
     """
-    hint, _ = read_hints().get(f"{name.upper()}(", (None, ""))
-    return hint
+    function = read_foreign_functions().get(f"{name.upper()}(")
+    return None if function is None else function.hint
 
 
 def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
@@ -189,7 +203,11 @@ def find_dialect_syntax_hint(text: str) -> str | None:
 
 
 def add_dialect_hint(hint: str | None, *dialects: str) -> str:
-    """Add to a hint that `dialect=` understands the spelling. `hint` is None if there is no other.
+    """Return a hint, with the advice to pass a dialect that understands the user's spelling.
+
+    Args:
+        hint: the hint; None to return only this advice.
+        dialects: the dialects.
 
     >>> add_dialect_hint("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'

@@ -32,9 +32,9 @@ from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
 
-# How queries write the operators whose names in `plan.operators` differ from that.
+# For operators whose names in `plan.operators` are not what queries write: what queries write.
 _OPERATORS_AS_WRITTEN = {"NEG": "-", "CASE OF": "CASE"}
-# Operators and other words that are written in capitals. Functions are not.
+# Operators that are words. Messages write them in capitals, unlike functions.
 _WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")) | LOGIC
 
 # An error lists at most this many numbers of arguments.
@@ -53,12 +53,12 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
     """Return the error for an operator or a function that does not take values of these types.
 
     Args:
-        operator: its name in upper case, as `plan.operators` has it.
-        operands: the values.
+        operator: the name of the operator or function in upper case, as in `plan.operators`.
+        operands: the values, in the order in which the operation takes them.
         span: the operation in the text of the query.
         clause: the clause of the operation, such as DEFINE.
-        target: the type of a CAST.
-        expected: a note on the types that it takes, if they are known.
+        target: the type to which a CAST converts; "" for other operations.
+        expected: a note on the types that the operation takes; "" if they are not known.
     """
     headline = _write_types_headline(operator, operands, clause, target)
     return MatchRecognizePlanError(
@@ -73,7 +73,7 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
 def _write_types_headline(
     operator: str, operands: Sequence[TypedText], clause: str, target: str
 ) -> str:
-    """Return the headline of `incompatible_types`, whose arguments these are."""
+    """Return the headline of `incompatible_types`; the arguments are as for this function."""
     type_names = [operand.type_name for operand in operands]
     if len(operands) != 2:
         type_names = list(dict.fromkeys(type_names))
@@ -96,7 +96,7 @@ def _write_types_headline(
 
 
 def _list_types(operands: Sequence[TypedText]) -> str:
-    """Return a note with the types of operands; of more than two, one operand of each type.
+    """Return a note with the types of operands. If they are not two, it has one for each type.
 
     >>> _list_types([TypedText("day", "date"), TypedText("5", "int")])
     'day is of type date, 5 is of type int'
@@ -122,7 +122,7 @@ def unreadable_literal(
         span: the string in the text of the query.
         clause: the clause of the comparison.
         value: the value with which it is compared.
-        columns: the columns of the input. The user may have put one in quotes.
+        columns: the columns of the input, whose name the user may have put in quotes.
     """
     text = string[1:-1]
     column = next((name for name in columns if name.lower() == text.lower()), None)

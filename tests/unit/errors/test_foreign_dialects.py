@@ -10,7 +10,7 @@ from sqlglot import Dialect
 
 from matchrec.dialects.products import PRODUCTS, SPARK
 from matchrec.dialects.translate import translate_query
-from matchrec.errors.sql.foreign_names import find_function_hint, read_hints
+from matchrec.errors.sql.foreign_names import find_function_hint, read_foreign_functions
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")
 SPARK_FUNCTIONS = {"DATEADD", "RLIKE", "TIMESTAMPADD"}
@@ -24,7 +24,7 @@ def list_advised() -> Iterator[tuple[str, str]]:
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot_dialect) for product in products)
     dialect_functions = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
-    hinted_functions = {name for name in read_hints() if "(" not in name}
+    hinted_functions = {name for name in read_foreign_functions() if "(" not in name}
     for name in sorted((dialect_functions | hinted_functions) - SPARK_FUNCTIONS):
         if match := re.search('dialect="(\\w+)"', find_function_hint(name) or ""):
             yield match[1], name
