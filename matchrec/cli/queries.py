@@ -223,7 +223,7 @@ class QueryRequest:
     def select_args(self, content: QueryContent) -> list[tuple[str, str]]:
         """Return the names and values of `--arg` that are for a statement or a Pattern.
 
-        If there are several statements or queries, each gets only the values that it names.
+        Each of several statements or queries gets only the values of its own parameters.
         """
         is_alone = not self.earlier_statements and not self.label
         if is_alone or not isinstance(content, str):

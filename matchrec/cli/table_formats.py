@@ -118,8 +118,8 @@ def find_pattern_without_ending(
 ) -> str | None:
     """Return a pattern that, followed by an ending, matches files of a table.
 
-    The user named a folder, or a pattern that ends with `*`. None if they wrote another pattern,
-    which does not say where an ending could be added.
+    The user named a folder, or a pattern that ends with `*`. Returns None for other patterns, which
+    do not show where an ending could be added.
 
     Args:
         argument: the path or the pattern, as the user wrote it.
@@ -139,7 +139,7 @@ def find_pattern_without_ending(
 def group_by_ending(files: Sequence[Path]) -> dict[str, list[Path]]:
     """Return files by the endings of their names. A file without an ending is left out.
 
-    An ending has the suffix of a compression, too: `.csv.gz`.
+    The ending of a compressed file includes the suffix of the compression: `.csv.gz`.
     """
     files_by_ending = defaultdict(list)
     for file in files:

@@ -71,7 +71,7 @@ def find_query_language(read: str) -> QueryLanguage:
 def name_read_language(read: str | None, language: QueryLanguage) -> str:
     """Return the argument `read` of `convert_query`: a dialect of SQL, or "sase".
 
-    For a Pattern, which has no text to read, it is the default dialect.
+    For a Pattern, which has no text to read, the result is the default dialect.
 
     Args:
         read: the word of `--read`; None without this option.

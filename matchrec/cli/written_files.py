@@ -183,7 +183,7 @@ def find_format_endings(path: Path) -> list[str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text to a file, which appears when it is complete.
+    """Write a text to a file. The file appears when the text is complete.
 
     Raises:
         MatchRecognizeRunError: the system cannot write the file.
@@ -204,7 +204,7 @@ def name_rows_format(path: Path) -> str:
 
 
 def write_rows_file(frame: DataFrame, path: Path) -> int:
-    """Write all rows to one file, in order, and return how many there are.
+    """Write all rows to one file, in order, and return their number.
 
     The file appears when it is complete. The ending of its name chooses the format.
 
@@ -222,7 +222,7 @@ def write_rows_file(frame: DataFrame, path: Path) -> int:
 
 
 def write_parquet_file(frame: DataFrame, path: Path) -> int:
-    """Write all rows to a Parquet file that does not exist yet, and return how many there are.
+    """Write all rows to a Parquet file that does not exist yet, and return their number.
 
     Only Spark in this program writes the file itself. The rows of other engines, which may have
     another disk, are fetched as an Arrow table.

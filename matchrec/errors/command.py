@@ -338,7 +338,12 @@ def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> Match
 
 
 def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanError:
-    """Return the error for an option of a command, or of %%matchrec, that needs another one."""
+    """Return the error for an option of a command, or of %%matchrec, without an option it needs.
+
+    Args:
+        argument: the option.
+        other: the missing option, with a value if it takes one.
+    """
     name = f"`{argument}` of %%matchrec" if current_surface().is_cell else argument
     return MatchRecognizePlanError(
         f"{name} is not allowed without {other}",

@@ -146,7 +146,7 @@ def mixed_time_types(
         name: the frame.
         row: the first row whose time PySpark would convert in another way.
         value: the time in this row.
-        reason: how this time differs from those before, to follow a comma.
+        reason: how this time differs from the times before it, to follow a comma.
     """
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has times of different types",

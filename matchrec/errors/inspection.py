@@ -37,7 +37,7 @@ def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
 def value_of_wrong_type(
     *, argument: str, value: object, name: str, type_name: str, example: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a value in `partition` or `row` that is not of the type of its column.
+    """Return the error for a value in `partition` or `row` of another type than its column.
 
     Args:
         argument: the argument.

@@ -31,8 +31,9 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     Args:
         message: what is wrong, one sentence.
-        spans: where it is in the query's text, the main one first; empty if there is no text.
-        notes: facts that explain it; empty texts are left out.
+        spans: the locations of the mistake in the query's text, the main one first. None is left
+            out.
+        notes: facts that explain the message. Empty texts are left out.
         hint: what to write instead; None or "" if that is not known.
     """
 

@@ -69,7 +69,7 @@ def key_without_partition() -> MatchRecognizePlanError:
 def label_type_differs(
     name: str, what: str, type_name: str, expected_type: str, in_pandas: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a column of labels of another type than what it is compared with.
+    """Return the error for a column of labels whose type does not fit the query.
 
     Args:
         name: the column.

@@ -49,7 +49,7 @@ class Language:
     current_value: str = "x"
     # An example of a function that is applied to each row by itself.
     call_on_one_row: str = "f(LAST(A.x)) = f(x)"
-    # Advice on what to write for a value of another row than the one that is tested.
+    # Advice on how a condition reads a value of another row than the tested row.
     advice_on_other_rows: str = (
         "PREV(x) for the row before, or A.x for the last row of another variable"
     )
@@ -223,7 +223,7 @@ class Surface:
     note_without_frames: str = "the call passes no DataFrames"
     # The names of the DataFrames in the variables of a notebook, which a cell may name in braces.
     notebook_frames: tuple[str, ...] = ()
-    # How to pass a table `{name}`, if it is not one of the session.
+    # How to pass a table `{name}` that the session does not have.
     advice_on_table: str = (
         'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
         "{{{name}}} and pass {name}=df"

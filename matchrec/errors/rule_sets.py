@@ -232,7 +232,7 @@ def rule_versions_differ(
     Args:
         name: the rule.
         first_columns: the columns of one version and their types: "n bigint, x int".
-        second_columns: those of another version.
+        second_columns: the columns of another version and their types.
     """
     return MatchRecognizePlanError(
         f"the versions of rule `{name}` have different columns",

@@ -76,8 +76,8 @@ def skip_always_to_first_row(
     Args:
         span: the variable in the text of the query.
         variable: the name of the variable.
-        others: the other primary variables: those that are not members of it, if it is a union
-            variable.
+        others: the other primary variables. For a union variable, they are the variables that are
+            not its members.
     """
     hint = "write AFTER MATCH SKIP TO NEXT ROW or PAST LAST ROW"
     if others:

@@ -52,7 +52,7 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
 
     Args:
         span: the first word of the SQL.
-        is_query: whether it is a whole query, not a clause of MATCH_RECOGNIZE alone.
+        is_query: whether the SQL is a whole query rather than a clause of MATCH_RECOGNIZE.
     """
     surface = current_surface()
     hint = "leave out --language sase"

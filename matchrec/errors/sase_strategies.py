@@ -34,7 +34,7 @@ def missing_strategy(
 
     Args:
         span: the location in the text of the query.
-        strategies: the strategies that there are.
+        strategies: the names of all strategies.
         predicates: the text after WHERE.
     """
     return MatchRecognizeParseError(
@@ -54,7 +54,7 @@ def unknown_strategy(
     Args:
         span: the location in the text of the query.
         name: the word.
-        strategies: the strategies that there are.
+        strategies: the names of all strategies.
     """
     near = find_nearest(name, strategies)
     note = f"strategies: {join_names(strategies)}" if near else _describe_strategies(strategies)

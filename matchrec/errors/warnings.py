@@ -182,7 +182,7 @@ def same_value(span: Span, *, column: str = "", other: str = "") -> SameValueWar
     Args:
         span: the comparison.
         column: the column, if SQL compares a column of the current row with itself; otherwise "".
-        other: another variable of the pattern, or "" if there is none.
+        other: another variable of the pattern; "" if it has no other variable.
     """
     advice = current_language().advice_on_other_rows
     if column:
@@ -497,7 +497,7 @@ def order_lost_with_nanoseconds(
 
     Args:
         span: the part of the query that the warning shows.
-        count: how many rows differ from another one only in nanoseconds.
+        count: the number of rows that differ from another row only in nanoseconds.
         frame: the name of the frame.
         column: the column of ORDER BY.
         frame_with_ns: Python code for the frame with a column `ns` of the nanoseconds.
@@ -516,7 +516,7 @@ def tied_rows(*, count: int, clause: str, example: str) -> TiesWarning:
     """Return the warning for rows of a partition with the same values of ORDER BY.
 
     Args:
-        count: how many rows have the same values as the row before them.
+        count: the number of rows that have the same values as the row before them.
         clause: ORDER BY as the user's language calls it.
         example: the values that two of these rows have.
     """
@@ -686,7 +686,7 @@ def argument_without_effect(*, argument: str, reason: str, hint: str = "") -> No
 
     Args:
         argument: the name of the argument.
-        reason: why it is not used, to follow "because".
+        reason: why the call does not use the argument, to follow "because".
         hint: what to write instead, if that is not to leave the argument out.
     """
     option = current_surface().name_option(argument)

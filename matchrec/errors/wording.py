@@ -16,12 +16,17 @@ from matchrec.source import Span
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Join names as a sentence lists them; "none" if there are none."""
+    """Join names with commas, as a sentence lists them; "none" for no names."""
     return ", ".join(names) or "none"
 
 
 def show_list(subject: str, names: Iterable[str], thing: str) -> str:
-    """Return a sentence about what something has.
+    """Return a sentence that lists what its subject has.
+
+    Args:
+        subject: the subject and the verb, such as "the input has".
+        names: what the subject has.
+        thing: the plural for these names, for a subject without any.
 
     >>> show_list("the input has", ["sym", "ts"], "columns")
     'the input has: sym, ts'
@@ -55,7 +60,7 @@ def show_count(number: int, thing: str, things: str | None = None) -> str:
     """Return a number and what it counts, in singular or plural.
 
     Args:
-        number: how many there are.
+        number: the number.
         thing: the noun in singular.
         things: the noun in plural, by default `thing` with an `s`.
 
@@ -196,7 +201,9 @@ SHORT.maxstring = SHORT.maxother = 40
 
 
 def find_written_part(text: str) -> Span | None:
-    """Return where the first line is that is not blank, without blanks around; None if none is.
+    """Return the span of the first line that is not blank, without the blanks around its text.
+
+    Returns None if all lines are blank.
 
     >>> find_written_part("  -- nothing  "), find_written_part("  ")
     (Span(start=2, end=12), None)

@@ -61,7 +61,7 @@ def skip_to_first_event(*, stage: str, location: RowLocation) -> MatchRecognizeR
 def row_not_computed(*, reason: str, hint: str | None) -> MatchRecognizeRunError:
     """Return the error for a row that the engine failed to prepare for the workers.
 
-    The engine says what kind of failure it is, but not at which row.
+    The error of the engine says what has failed, but not at which row.
 
     Args:
         reason: why the row cannot be computed.

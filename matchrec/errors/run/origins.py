@@ -192,10 +192,9 @@ def make_operation_origin(
 
 
 def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
-    """Return SQL on a separate line with a comment that says where it is from.
+    """Return SQL on a separate line, with a comment about its origin, and remember the line.
 
-    The line is remembered. A plain column, which cannot fail, and SQL without an origin stay as
-    they are.
+    A plain column, which cannot fail, and SQL without an origin are returned as they are.
 
     >>> mark_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
     '\\n/* DEFINE A */ 10 / `b` > 2\\n'
@@ -298,7 +297,7 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
 
 
 def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | None:
-    """Return how to rewrite the user's expression so that it is NULL instead; None if not known.
+    """Return how to rewrite an expression that fails so that it is NULL; None if we do not know.
 
     Args:
         users_text: the expression; empty if it is not known.

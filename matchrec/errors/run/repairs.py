@@ -393,6 +393,6 @@ def _name_type(name: str) -> str:
 
 
 def write_line(text: str) -> str | None:
-    """Return an expression on one line; None if it is too long for an advice."""
+    """Return an expression on one line; None if it is longer than `_LONGEST`."""
     line = join_lines(text) if "\n" in text else text
     return line if len(line) <= _LONGEST else None

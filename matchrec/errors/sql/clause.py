@@ -234,7 +234,7 @@ def bracket_not_closed(
 
 
 def clause_bracket_not_closed(span: Span, *, query: str) -> MatchRecognizeParseError:
-    """Return the error for the opening parenthesis of the clause if only it is not closed."""
+    """Return the error for a clause whose opening parenthesis alone is not closed."""
     return _bracket_error(
         "`(` of MATCH_RECOGNIZE is not closed",
         span,
@@ -270,7 +270,7 @@ def _bracket_error(headline: str, *spans: Span, query: str, hint: str) -> MatchR
 
 
 def clause_closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseError:
-    """Return the error for a `)` too many, which closes the clause before one of its parts."""
+    """Return the error for a surplus `)`, which closes the clause before one of its parts."""
     return MatchRecognizeParseError(
         f"parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
         *spans,

@@ -118,8 +118,8 @@ def variable_reused_beside_negation(
 
     Args:
         span: the location in the text of the query.
-        name: the variable that is in two places.
-        positions: the places, such as "before NOT and after it".
+        name: the variable that PATTERN has twice.
+        positions: the two places, such as "before NOT and after it".
     """
     return MatchRecognizeUnsupportedError(
         f"`{name}` {positions} is not supported for matches that may skip rows",
@@ -144,11 +144,13 @@ def variable_under_negation(
 def reads_row_under_negation(
     span: Span | None, *, what: str, name: str, hint: str
 ) -> MatchRecognizeUnsupportedError:
-    """Return the error for a condition of a variable under NOT that reads what it cannot know.
+    """Return the error for a condition of a variable under NOT that reads an unknown value.
+
+    The search does not know such values of a row that it does not map.
 
     Args:
         span: the location in the text of the query.
-        what: what the condition reads.
+        what: the value that the condition reads, such as NEXT(CLASSIFIER()).
         name: the variable.
         hint: what to write instead.
     """

@@ -18,7 +18,7 @@ def unreadable_in_product(
     Args:
         span: the location in the text of the query.
         product: the product.
-        reason: why it is not valid; empty if `hint` says it all.
+        reason: why the query is not valid; "" if `hint` is enough.
         hint: what to write instead, or None for the general advice.
     """
     return MatchRecognizeParseError(
@@ -129,8 +129,8 @@ def unsupported_by_product(
     Args:
         span: the location in the text of the query.
         product: the product.
-        what: the part.
-        hint: what to write instead; None if there is nothing.
+        what: the part of the clause.
+        hint: what to write instead; None if the product has no other way.
     """
     return MatchRecognizeUnsupportedError(
         f"{product} has no {what}", span, hint=hint, code="unsupported-by-product"
@@ -145,7 +145,7 @@ def product_without_within(
     Args:
         span: the location in the text of the query.
         product: the product.
-        condition: a condition in DEFINE that says the same.
+        condition: a condition in DEFINE with the same meaning.
     """
     return MatchRecognizeUnsupportedError(
         f"{product} has no WITHIN",

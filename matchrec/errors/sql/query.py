@@ -177,7 +177,7 @@ def misspelt_keyword(span: Span, *, text: str, keyword: str) -> MatchRecognizePa
     )
 
 
-def find_misspelt_keyword(text: str, span: Span) -> MatchRecognizeParseError | None:
+def explain_misspelt_keyword(text: str, span: Span) -> MatchRecognizeParseError | None:
     """Return the error for a misspelt keyword that makes an engine's parser fail, or None.
 
     The parser may fail one word later, because it reads the first one as an alias: in

@@ -230,7 +230,7 @@ _MEANT_OPERATORS = {
 
 
 def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRecognizeParseError:
-    """Return the error for an operator after another one, as in `price = < 5`."""
+    """Return the error for two operators in succession, as in `price = < 5`."""
     meant = _MEANT_OPERATORS.get((first, second))
     hint = f"write {meant}" if meant else f"write only `{first}` or `{second}`"
     if first == second == "/":
@@ -429,7 +429,7 @@ class _ForeignWord(NamedTuple):
 
     # What to write instead.
     hint: str
-    # A value of `dialect=` that understands the word; "" if there is none.
+    # A value of `dialect=` that understands the word; "" if none does.
     dialect: str
 
 

@@ -40,7 +40,7 @@ class UngroupedColumn:
 
 
 def find_ungrouped_column(message: str, text: str) -> UngroupedColumn | None:
-    """Return the ungrouped column that an error of the engine is about, if it is about one.
+    """Return the ungrouped column that an error of the engine is about; None for other errors.
 
     Args:
         message: the message of the engine.

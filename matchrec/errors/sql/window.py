@@ -74,7 +74,7 @@ def duplicate_window(span: Span, *, name: str) -> MatchRecognizeParseError:
 
 
 def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a window that extends one with PATTERN."""
+    """Return the error for a window that extends a window with PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"a window derived from `{name}`, which has PATTERN, is not supported",
         span,
@@ -85,7 +85,13 @@ def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsup
 
 
 def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for a window that extends another one which WINDOW does not have."""
+    """Return the error for a window that extends a window which WINDOW does not have.
+
+    Args:
+        span: the name of the missing window.
+        name: this name.
+        windows: the names of the windows in WINDOW.
+    """
     near = find_nearest(name, windows)
     hint = f"add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER"
     if near:
@@ -111,7 +117,7 @@ def derived_window_keys(span: Span, *, part: str, name: str) -> MatchRecognizePa
 
 
 def window_base_has_frame(span: Span, *, name: str) -> MatchRecognizeParseError:
-    """Return the error for a window with PATTERN that extends one with a frame or a PATTERN."""
+    """Return the error for a window with PATTERN that extends a window with a frame or PATTERN."""
     return MatchRecognizeParseError(
         f"a window with PATTERN is not allowed to derive from `{name}`, which has a frame",
         span,
@@ -167,7 +173,7 @@ def wrong_pattern_window_frame(span: Span, *, text: str) -> MatchRecognizeParseE
 
 
 def wrong_frame_length(span: Span | None, *, length: str) -> MatchRecognizePlanError:
-    """Return the error for a frame whose length has a value that no length can have.
+    """Return the error for a frame whose length has an invalid value, such as -1.
 
     Args:
         span: the location in the text of the query.
@@ -200,11 +206,11 @@ def part_not_allowed_in_window(span: Span | None, *, what: str) -> MatchRecogniz
 
 
 def part_not_allowed_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for something that a window with SEEK cannot have.
+    """Return the error for a part of a query that cannot be combined with SEEK.
 
     Args:
-        span: the location in the text of the query.
-        what: what it is, as the subject of the sentence.
+        span: the part in the text of the query.
+        what: the part, as the subject of the sentence, such as "MATCH_ROW_NUMBER()".
     """
     return MatchRecognizeUnsupportedError(
         f"{what} in a window with SEEK is not supported",

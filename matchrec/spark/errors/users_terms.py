@@ -48,7 +48,7 @@ from matchrec.errors.sql.foreign_names import (
     find_table_hint,
     find_target_hint,
 )
-from matchrec.errors.sql.query import find_misspelt_keyword
+from matchrec.errors.sql.query import explain_misspelt_keyword
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name, split_qualified_name
@@ -270,7 +270,7 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
     if span and not has_context(error) and "Syntax error" in message.sentence:
         advice = find_syntax_hint(message.text, span, filled) or message.advice
         message = replace(message, advice=advice)
-        misspelt = find_misspelt_keyword(filled.source.text, span)
+        misspelt = explain_misspelt_keyword(filled.source.text, span)
         if misspelt is not None:
             span = misspelt.span
             code = misspelt.code
