@@ -158,7 +158,13 @@ def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
 
 
 def not_a_whole_number(*, argument: str, least: int, example: int) -> MatchRecognizeError:
-    """Return the error for a number in an option that is too small, or for another text."""
+    """Return the error for a number in an option that is too small, or for another text.
+
+    Args:
+        argument: the value of the option.
+        least: the smallest number that the option takes.
+        example: a number that the help suggests.
+    """
     return MatchRecognizeError(
         f"`{argument}` is not a whole number of {least} or more",
         hint=f"write a number such as {example}",

@@ -124,7 +124,14 @@ def unsigned_number_beyond_bigint(*, column: str, name: str) -> MatchRecognizePl
 def whole_number_beyond_bigint(
     *, column: str, name: str, row: int, value: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a column of Python integers that do not fit into BIGINT."""
+    """Return the error for a column of Python integers that do not fit into BIGINT.
+
+    Args:
+        column: the column.
+        name: the frame.
+        row: the first row with such an integer.
+        value: the integer.
+    """
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has whole numbers beyond BIGINT",
         notes=(f"row {row:,}, counted from 0, has {value}",),
@@ -159,7 +166,14 @@ def mixed_time_types(
 def values_without_common_type(
     *, column: str, name: str, row: int, reason: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a column whose values have no type in common."""
+    """Return the error for a column whose values have no type in common.
+
+    Args:
+        column: the column.
+        name: the frame.
+        row: the first row whose value does not have the type of the values before it.
+        reason: why PySpark or Arrow cannot convert this value.
+    """
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has values without a common type",
         notes=(
@@ -206,7 +220,13 @@ def _unwrap_column(text: str) -> str:
 def condition_rejected_by_engine(
     *, engine: str, column: str, reason: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a Column as a condition that the engine cannot analyse."""
+    """Return the error for a Column as a condition that the engine cannot analyse.
+
+    Args:
+        engine: Spark or Sail.
+        column: the Column as PySpark prints it.
+        reason: the sentence of the engine.
+    """
     return MatchRecognizePlanError(
         f"{engine} cannot evaluate the condition `{shorten(_unwrap_column(column))}`: {reason}",
         notes=("a condition can read the columns of one event only",),

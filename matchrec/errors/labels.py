@@ -67,7 +67,7 @@ def key_without_partition() -> MatchRecognizePlanError:
 
 
 def label_type_differs(
-    name: str, what: str, type_name: str, expected_type: str, in_pandas: str
+    *, name: str, what: str, type_name: str, expected_type: str, in_pandas: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column of labels whose type does not fit the query.
 

@@ -153,7 +153,8 @@ def are_same_but_for_end(left: str, right: str) -> bool:
 def count_misspelt_letters(typed: str, intended: str, limit: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
-    This is the optimal string alignment distance; `limit` + 1 if it is more than `limit`.
+    The number is the optimal string alignment distance. Any number above `limit` is returned as
+    `limit` + 1, because callers do not need it.
 
     >>> count_misspelt_letters("DWN", "DOWN", 2), count_misspelt_letters("pirce", "price", 2)
     (1, 1)

@@ -141,7 +141,7 @@ def definition_not_in_pattern(
 
 
 def braces_lost_in_definition(
-    span: Span | None, name: str, variables: Iterable[str], count: str
+    span: Span | None, *, name: str, variables: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
     """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}.
 

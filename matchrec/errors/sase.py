@@ -81,7 +81,11 @@ _WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTE
 def _find_hint_for_token(text: str, where: str, expected: str, sequence: str) -> str | None:
     """Return what to write instead of a word or sign; None if that is not clear.
 
-    The arguments are as for `unexpected_token`.
+    Args:
+        text: the word or sign.
+        where: the part of the query that has it.
+        expected: what can come next, as the note of `unexpected_token` lists it.
+        sequence: the components after the place where PATTERN SEQ is missing; may be empty.
     """
     word = text.upper()
     if expected in ("PATTERN", "SEQ") and sequence and word not in _WORDS_OF_SQL:

@@ -515,8 +515,10 @@ def _explain_malformed_definition(
     if has_name and condition < end:
         proposal = clause[start].text, clause.cut_out(condition, end).text
     span = clause.span(start, end)
-    after_comma = clause.key(start - 1) == ","
-    return errors.malformed_definition(clause.text_at(span), proposal, after_comma, span)
+    follows_comma = clause.key(start - 1) == ","
+    return errors.malformed_definition(
+        span, text=clause.text_at(span), proposal=proposal, follows_comma=follows_comma
+    )
 
 
 # Words and symbols that users write instead of AS.

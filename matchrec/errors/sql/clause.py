@@ -662,19 +662,19 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def malformed_definition(
-    text: str, proposal: tuple[str, str] | None, after_comma: bool, span: Span
+    span: Span, *, text: str, proposal: tuple[str, str] | None, follows_comma: bool
 ) -> MatchRecognizeParseError:
     """Return the error for a definition that does not have the form `A AS condition`.
 
     Args:
+        span: the definition in the text of the query.
         text: the definition.
         proposal: a variable and the text that may be its condition; None if the definition does
             not begin with a name.
-        after_comma: whether a comma precedes the definition.
-        span: the definition in the text of the query.
+        follows_comma: whether a comma precedes the definition.
     """
     hint = _find_definition_hint(text, proposal)
-    if after_comma:
+    if follows_comma:
         hint = _find_comma_hint(text) or f"{hint}, or AND instead of the comma"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in DEFINE does not have the form A AS condition",

@@ -118,7 +118,15 @@ def negative_offset(
 def wrong_number_of_arguments(
     span: Span, *, function: str, clause: str, expected: str, count: int
 ) -> MatchRecognizePlanError:
-    """Return the error for a navigation or match function with too few or many arguments."""
+    """Return the error for a navigation or match function with too few or too many arguments.
+
+    Args:
+        span: the call in the text of the query.
+        function: the navigation or function.
+        clause: the part of the clause.
+        expected: the number of arguments that it takes, in words, such as "one argument".
+        count: the number of arguments of the call.
+    """
     surface = current_surface()
     hint: str | None
     match function.upper():

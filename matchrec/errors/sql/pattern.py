@@ -99,7 +99,7 @@ def stray_number(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def braces_lost_in_pattern(
-    span: Span, parenthesized: str, part: str, braced: str
+    span: Span, *, parenthesized: str, part: str, braced: str
 ) -> MatchRecognizeParseError:
     """Return the error for B(3,), which a Python f-string makes of B{3,}.
 
@@ -123,7 +123,7 @@ def braces_lost_in_pattern(
     )
 
 
-def doubled_braces(span: Span, bounds: str) -> MatchRecognizeParseError:
+def doubled_braces(span: Span, *, bounds: str) -> MatchRecognizeParseError:
     """Return the error for B{{3,}} outside a Python f-string.
 
     Args:

@@ -409,7 +409,14 @@ def alias_in_double_quotes(span: Span, *, text: str) -> MatchRecognizeParseError
 def wrong_number_of_column_names(
     span: Span, *, name_count: str, column_count: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for a list of names after the clause that is too short or too long."""
+    """Return the error for a list of names after the clause that is too short or too long.
+
+    Args:
+        span: the list in the text of the query.
+        name_count: the number of names, with its noun, such as "2 names".
+        column_count: the number of columns of the clause, with its noun.
+        columns: the columns that the clause returns.
+    """
     return MatchRecognizePlanError(
         f"the list after MATCH_RECOGNIZE has {name_count}, but the clause returns {column_count}",
         span,

@@ -124,11 +124,13 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
-    if (brackets := find_bracket_hint(text, before, after)) is not None:
-        return _TokenExplanation(not_allowed, brackets)
-    if (negated := _NEGATED_COMPARISONS.get(after[:2])) is not None:
-        operator = after[:2]
-        return _TokenExplanation(f"`{operator}` is not allowed here", f"write {negated}")
+    bracket_hint = find_bracket_hint(text, before, after)
+    if bracket_hint is not None:
+        return _TokenExplanation(not_allowed, bracket_hint)
+    operator = after[:2]
+    if operator in _NEGATED_COMPARISONS:
+        hint = f"write {_NEGATED_COMPARISONS[operator]}"
+        return _TokenExplanation(f"`{operator}` is not allowed here", hint)
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
@@ -136,8 +138,10 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
         direction = _find_direction(text)
         if direction is not None:
             return _TokenExplanation(unknown_keyword, f"write {direction}")
-    if where == "WITHIN" and (limit := _find_limit_hint(before, text)) is not None:
-        return _TokenExplanation(not_allowed, limit)
+    if where == "WITHIN":
+        limit_hint = _find_limit_hint(before, text)
+        if limit_hint is not None:
+            return _TokenExplanation(not_allowed, limit_hint)
     text_with_comma = _write_with_comma(where, before, after)
     follows_number = before.rstrip()[-1:].isdigit()
     if text_with_comma and _find_unit(text) and not follows_number:  # `day` is a column here

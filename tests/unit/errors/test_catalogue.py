@@ -80,7 +80,9 @@ def test_names_in_python_code_are_escaped() -> None:
     assert hint == r'rename it first: df.withColumnRenamed("a\"b", "a\"b_")'
     hint = label_column_taken(name='a"b').hint
     assert hint == r'write labels.withColumnRenamed("a\"b", "label_a\"b")'
-    hint = label_type_differs('a"b', "`start`", "string", "date", "labels.x").hint
+    hint = label_type_differs(
+        name='a"b', what="`start`", type_name="string", expected_type="date", in_pandas="labels.x"
+    ).hint
     assert (hint or "").startswith(
         r'convert it first: labels.withColumn("a\"b", ...) with a CAST to date; in a file'
     )
