@@ -78,6 +78,7 @@ def reword_extraction(sentence: str) -> str:
     return f"a value of type {type_name} has no elements or fields"
 
 
+# A string where another type is needed, in words of Sail.
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
@@ -169,6 +170,9 @@ def find_type_mismatch_hint(sentence: str) -> str | None:
     return None
 
 
+# Sentences of Spark in better words.
+
+
 @dataclass(frozen=True, slots=True)
 class EngineErrorExplanation:
     """An engine's error in our words.
@@ -181,8 +185,7 @@ class EngineErrorExplanation:
     hint: str  # what to write instead
 
 
-# Sentences of Spark. Each has a function below that says the same in our words, which
-# `_EXPLANATIONS` lists.
+# The sentences. `_EXPLANATIONS` has a function for each, which says the same in our words.
 _ARGUMENT_COUNT = re.compile(
     r"The `(?P<name>\w+)` requires (?P<counts>\[[\d, ]+\]|\d+) parameters? but the actual number "
     r"is (?P<actual>\d+)"
@@ -213,7 +216,7 @@ _LITERALS = {
     "TIMESTAMP_LTZ": "TIMESTAMP_LTZ'2026-01-31 12:00:00'",
     "INTERVAL": "INTERVAL '10' MINUTE",
 }
-# For types of other databases: the types of Spark SQL to write instead.
+# For the names of types in other databases: the types of Spark SQL to write instead.
 _FOREIGN_TYPES = {
     **dict.fromkeys(("NUMBER", "NUMERIC", "BIGNUMERIC"), "DECIMAL(18, 2), BIGINT or DOUBLE"),
     **dict.fromkeys(("TEXT", "VARCHAR2", "NVARCHAR", "NVARCHAR2", "CLOB", "UUID"), "STRING"),
@@ -223,7 +226,7 @@ _FOREIGN_TYPES = {
     **dict.fromkeys(("BYTES", "BYTEA", "BLOB", "VARBINARY"), "BINARY"),
     "BOOL": "BOOLEAN",
 }
-# Types of Spark SQL, for names that are misspelt.
+# The types of Spark SQL that a misspelt name may mean.
 _SPARK_TYPES = (
     *("STRING", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
     *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BOOLEAN", "BINARY", "VARCHAR", "CHAR"),
@@ -385,82 +388,6 @@ def _find_spark_type_hint(name: str) -> str:
     return f"write {spark_types}"
 
 
-def unknown_type(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
-    """Return the error for a CAST to a type that Spark SQL does not have.
-
-    Args:
-        span: the CAST in the text of the query.
-        name: the type.
-        clause: the clause of the CAST.
-    """
-    error = MatchRecognizePlanError(
-        f"unknown type `{name}` in {name_part(clause)}",
-        span,
-        hint=_find_spark_type_hint(name),
-        code="unknown-type",
-    )
-    return point_at(error, name)
-
-
-def find_cast_type_hint(text: str) -> str | None:
-    """Return the hint for a text that ends with the type of a CAST; None if it does not.
-
-    >>> find_cast_type_hint("SELECT CAST(x AS NUMBER")
-    'write DECIMAL(18, 2), BIGINT or DOUBLE'
-    >>> find_cast_type_hint("SELECT x AS NUMBER")
-    """
-    cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
-    return _explain_unknown_type(cast).hint if cast else None
-
-
-_END_OF_INPUT = re.compile(r"near end of input|found end of input")
-# For the last words of a query that ends too early, as regular expressions: the missing part.
-_LAST_WORDS = {
-    r"(?:GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION)\s+BY": "a column",
-    r"WHERE|HAVING|ON|AND|OR|NOT": "a condition",
-    r"LIMIT|OFFSET": "a number",
-    r"AS": "a name",
-    r"FROM|JOIN": "a table",
-    r"SELECT|SELECT\s+DISTINCT": "columns",
-    r"UNION|UNION\s+ALL|EXCEPT|INTERSECT": "a query",
-}
-
-
-def find_unfinished_hint(error_text: str, text: str) -> str | None:
-    """Return the hint for a query that ends with a word which needs something after it.
-
-    Returns None for other errors and other words.
-
-    Args:
-        error_text: the error of the engine.
-        text: the query.
-
-    >>> find_unfinished_hint("Syntax error at or near end of input", "SELECT * FROM t group  by")
-    'write a column after group by, or remove group by'
-    """
-    if not _END_OF_INPUT.search(error_text):
-        return None
-    for last_words, missing_part in _LAST_WORDS.items():
-        match = re.search(rf"(?i)(?<![\w.`])(?:{last_words})$", text.rstrip())
-        if match is not None:
-            words = " ".join(match[0].split())
-            return f"write {missing_part} after {words}, or remove {words}"
-    return None
-
-
-def find_literal_hint(text: str) -> str | None:
-    """Return the hint for a text that is a literal with a type, such as `DATE'x'`; else None.
-
-    >>> find_literal_hint("DATE 'tomorrow'")
-    "write a valid DATE, such as DATE'2026-01-31'"
-    >>> find_literal_hint("tomorrow")
-    """
-    literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
-    if literal is None or literal["type"].upper() not in _LITERALS:
-        return None
-    return _explain_literal(literal).hint
-
-
 def _explain_interval(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that the text of an INTERVAL is malformed, or its number too large."""
     text = match["text"].strip()
@@ -500,6 +427,50 @@ _EXPLANATIONS = (
 )
 
 
+# Types and literals in the text of a query.
+
+
+def unknown_type(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a CAST to a type that Spark SQL does not have.
+
+    Args:
+        span: the CAST in the text of the query.
+        name: the type.
+        clause: the clause of the CAST.
+    """
+    error = MatchRecognizePlanError(
+        f"unknown type `{name}` in {name_part(clause)}",
+        span,
+        hint=_find_spark_type_hint(name),
+        code="unknown-type",
+    )
+    return point_at(error, name)
+
+
+def find_cast_type_hint(text: str) -> str | None:
+    """Return the hint for a text that ends with the type of a CAST; None if it does not.
+
+    >>> find_cast_type_hint("SELECT CAST(x AS NUMBER")
+    'write DECIMAL(18, 2), BIGINT or DOUBLE'
+    >>> find_cast_type_hint("SELECT x AS NUMBER")
+    """
+    cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
+    return _find_spark_type_hint(cast["name"]) if cast else None
+
+
+def find_literal_hint(text: str) -> str | None:
+    """Return the hint for a text that is a literal with a type, such as `DATE'x'`; else None.
+
+    >>> find_literal_hint("DATE 'tomorrow'")
+    "write a valid DATE, such as DATE'2026-01-31'"
+    >>> find_literal_hint("tomorrow")
+    """
+    literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
+    if literal is None or literal["type"].upper() not in _LITERALS:
+        return None
+    return _explain_literal(literal).hint
+
+
 def find_typed_literal_hint(type_name: str) -> str | None:
     """Return the hint if Spark reads SELECT as the type of a literal, as in `IN (SELECT 'a')`.
 
@@ -513,6 +484,41 @@ def find_typed_literal_hint(type_name: str) -> str | None:
 
 
 # The query around a clause.
+
+_END_OF_INPUT = re.compile(r"near end of input|found end of input")
+# For the last words of a query that ends too early, as regular expressions: the missing part.
+_LAST_WORDS = {
+    r"(?:GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION)\s+BY": "a column",
+    r"WHERE|HAVING|ON|AND|OR|NOT": "a condition",
+    r"LIMIT|OFFSET": "a number",
+    r"AS": "a name",
+    r"FROM|JOIN": "a table",
+    r"SELECT|SELECT\s+DISTINCT": "columns",
+    r"UNION|UNION\s+ALL|EXCEPT|INTERSECT": "a query",
+}
+
+
+def find_unfinished_hint(error_text: str, text: str) -> str | None:
+    """Return the hint for a query that ends with a word which needs something after it.
+
+    Returns None for other errors and other words.
+
+    Args:
+        error_text: the error of the engine.
+        text: the query.
+
+    >>> find_unfinished_hint("Syntax error at or near end of input", "SELECT * FROM t group  by")
+    'write a column after group by, or remove group by'
+    """
+    if not _END_OF_INPUT.search(error_text):
+        return None
+    for last_words, missing_part in _LAST_WORDS.items():
+        match = re.search(rf"(?i)(?<![\w.`])(?:{last_words})$", text.rstrip())
+        if match is not None:
+            words = " ".join(match[0].split())
+            return f"write {missing_part} after {words}, or remove {words}"
+    return None
+
 
 # For sentences of Sail or Spark about the query around a clause, as regular expressions: the hint.
 # `{file}` stands for advice on reading a file, the other names for groups of the expression.
