@@ -360,7 +360,8 @@ def _find_comparison_hint(infix: _Infix) -> str | None:
 def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
     """Return what to write instead of a comparison of a boolean with a value of another kind."""
     other = infix.find_other(boolean)
-    if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
+    # A chain such as `1 < x < 5`, in which `1 < x` is compared with 5.
+    if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):
         if "||" in boolean.text and "'" not in boolean.text:  # `x > 1 || x < 5`
             disjunction = re.sub(r"\s*\|\|\s*", " OR ", boolean.text)
             return f"write {disjunction} {infix.operator} {other.text}; || joins strings"
@@ -393,7 +394,17 @@ def _find_string_hint(infix: _Infix, string: TypedText) -> str:
 
 
 def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> str:
-    """Return what to write instead of an operator between a length of time and a number."""
+    """Return what to write instead of an operator between a length of time and a number.
+
+    Args:
+        infix: the operation.
+        length: the operand that is a length of time.
+        number: the operand that is a number.
+
+    >>> length, number = TypedText("ts - PREV(ts)", "interval day"), TypedText("30", "int")
+    >>> _find_length_hint(_Infix(length, ">", number), length, number)
+    'write datediff(ts, PREV(ts)) > 30'
+    """
     if length.kind is TypeKind.INTERVAL and _is_parameter(number):
         return current_surface().advise_on_length(number.text)
     dates = length.text.split(" - ")
@@ -403,9 +414,11 @@ def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> st
     is_whole_number = _INTEGER.fullmatch(number.text) is not None
     if length.text.upper().startswith("INTERVAL") and not is_whole_number:
         return f"write a number instead of {length.text}, or a length of time for {number.text}"
-    unit, other_units = "SECOND", ", or MINUTE, HOUR or DAY"
+    unit = "SECOND"
+    other_units = ", or MINUTE, HOUR or DAY"
     if length.kind is TypeKind.MONTHS:
-        unit, other_units = "MONTH", ", or YEAR"
+        unit = "MONTH"
+        other_units = ", or YEAR"
     count = number.text if is_whole_number else "1"
     with_interval = infix.write(number, f"INTERVAL '{count}' {unit}")
     return f"write {with_interval}{other_units}"
@@ -419,13 +432,7 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
     if time is not None and infix.kinds <= TIMES:
         return f"write {left.text} - {right.text} for the time between them"
     if time is not None and is_sum and TypeKind.BOOLEAN not in infix.kinds:
-        other = infix.find_other(time)
-        if _is_parameter(other):
-            return current_surface().advise_on_length(other.text)
-        other_text = other.text.strip("'\"")
-        count = other_text if _INTEGER.fullmatch(other_text) else "1"
-        other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
-        return f"write {time.text} {operator} INTERVAL '{count}' DAY{other_units}"
+        return _find_time_sum_hint(infix, time)
     number = infix.find(TypeKind.NUMBER)
     length = infix.find(*LENGTHS_OF_TIME)
     if is_sum and number is not None and length is not None:
@@ -445,8 +452,24 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
     return f"write {left_number} {operator} {right_number}"
 
 
+def _find_time_sum_hint(infix: _Infix, time: TypedText) -> str:
+    """Return what to write instead of a time plus or minus a number, a string or another value.
+
+    >>> day = TypedText("day", "date")
+    >>> _find_time_sum_hint(_Infix(day, "+", TypedText("5", "int")), day)
+    "write day + INTERVAL '5' DAY"
+    """
+    other = infix.find_other(time)
+    if _is_parameter(other):
+        return current_surface().advise_on_length(other.text)
+    other_text = other.text.strip("'\"")
+    count = other_text if _INTEGER.fullmatch(other_text) else "1"
+    other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
+    return f"write {time.text} {infix.operator} INTERVAL '{count}' DAY{other_units}"
+
+
 def _write_number(value: TypedText) -> str | None:
-    """Return an expression that makes a number of a value; None if there is none."""
+    """Return an expression that makes a number of a value; None if no expression does."""
     match value.kind:
         case TypeKind.NUMBER:
             return value.text
@@ -463,7 +486,8 @@ def _write_number(value: TypedText) -> str | None:
     return None
 
 
-# For a function and the outer type of its argument, what to write. `{x}` is the argument.
+# For a function and the outer type of its first argument: what to write. `{x}` stands for the first
+# argument, `{arguments}` for all arguments.
 _FUNCTION_HINTS = {
     ("LENGTH", "array"): "size({x})",
     ("CHAR_LENGTH", "array"): "size({x})",
@@ -472,6 +496,7 @@ _FUNCTION_HINTS = {
     ("CARDINALITY", "string"): "length({x})",
     ("ARRAY_CONTAINS", "string"): "contains({arguments})",
 }
+# Functions whose first argument is a time, and functions whose first argument is a number.
 _FUNCTIONS_OF_TIMES = frozenset(
     ("YEAR", "MONTH", "DAY", "DAYOFWEEK", "DAYOFMONTH", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND")
 ) | {"QUARTER", "WEEKOFYEAR", "WEEKDAY", "LAST_DAY", "TO_DATE", "DATE_TRUNC", "DATE_FORMAT"}
@@ -480,7 +505,7 @@ _FUNCTIONS_OF_NUMBERS = frozenset(
 ) | {"LOG", "SIGN", "STDDEV", "VARIANCE", "MEDIAN"}
 
 
-# The arguments that functions take, in our own words, so that they are the same on each engine.
+# For some functions: a note on their arguments, which is the same on each engine.
 EXPECTED_ARGUMENTS = {
     **dict.fromkeys(
         ("DATE_ADD", "DATE_SUB"), "its arguments must be a date and a whole number of days"
@@ -510,6 +535,7 @@ def _find_days_hint(function: str, date: TypedText, days: TypedText) -> str:
     return f"write a date in it: {name}({example}, {number})"
 
 
+# Aggregates whose argument is a condition.
 _AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"))
 
 
