@@ -45,11 +45,11 @@ STRING_LIKE_KEY_TYPES = ("string", "timestamp", "timestamp_ntz", "date")
 
 @dataclass(frozen=True, slots=True)
 class JsonField:
-    """A field of a JSON object."""
+    """A field of a JSON object, with the SQL that computes its value."""
 
     name: str
-    # The SQL that computes the value of the field.
     value_sql: str
+    # The type of the value in Spark.
     data_type: DataType
 
 

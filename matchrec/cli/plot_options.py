@@ -29,7 +29,12 @@ class PlotOptions:
     between: tuple[str, str] | None
 
     def draw(self, query: matchrec.Query) -> None:
-        """Draw the matches of a query over its rows, and write the picture."""
+        """Draw the matches of a query over its rows, and write the picture.
+
+        Raises:
+            MatchRecognizeError: a column cannot be drawn, the query fails, or the picture cannot be
+                written.
+        """
         with show_busy("Drawing"), raise_run_errors():
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as temporary_file:
@@ -47,8 +52,16 @@ def read_plot_options(
 ) -> PlotOptions | None:
     """Return the options of a picture; None without --plot.
 
+    Args:
+        picture: the file of --plot; None without this option.
+        x: the column of --x; None without this option.
+        y: the column of --y; None without this option.
+        series: the column of --series; None without this option.
+        between: the two columns of --between; None without this option.
+
     Raises:
         click.UsageError: --plot lacks an axis, or another option lacks --plot.
+        MatchRecognizeError: matplotlib is not installed.
     """
     from matchrec.explain.pictures.figures import check_matplotlib
 

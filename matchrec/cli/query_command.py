@@ -114,15 +114,14 @@ class QueryCommand(GroupedCommand):
             click.UsageError: an argument is wrong. For an option of another program, and for a
                 table without `--table`, the error says what to write instead.
         """
-        ctx.meta[ARGUMENTS_AS_WRITTEN] = list(args)
+        written_arguments = list(args)  # click removes from `args` what it has parsed
+        ctx.meta[ARGUMENTS_AS_WRITTEN] = written_arguments
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            hint = suggest_query(error.option_name, ctx.meta[ARGUMENTS_AS_WRITTEN])
+            hint = self.suggest_option(error.option_name, written_arguments)
             if hint is None:
-                hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
-                if hint is None or not self.has_option(hint.split()[0]):
-                    raise
+                raise
             unknown = errors.unknown_option(
                 option=error.option_name, command=ctx.command_path, hint=hint
             )
@@ -131,13 +130,30 @@ class QueryCommand(GroupedCommand):
             extra_arguments = read_extra_arguments(error)
             if extra_arguments is None or not self.has_option("--table"):
                 raise
-            table = find_table_argument(extra_arguments, ctx.meta[ARGUMENTS_AS_WRITTEN])
+            table = find_table_argument(extra_arguments, written_arguments)
             if table is None:
                 raise
             unexpected = errors.unexpected_argument(
                 arguments=extra_arguments, command=ctx.command_path, hint=f"--table {table}"
             )
             raise click.UsageError(str(unexpected), ctx) from None
+
+    def suggest_option(self, option: str, arguments: Sequence[str]) -> str | None:
+        """Return what to write instead of an option of another program or command.
+
+        Args:
+            option: the option, which this command does not have.
+            arguments: all arguments of the command as written.
+
+        Returns:
+            None if the option is not known from elsewhere, or if this command lacks the option to
+            write instead.
+        """
+        query_hint = suggest_query(option, arguments)
+        if query_hint is not None:
+            return query_hint
+        hint = HINTS_OF_FOREIGN_OPTIONS.get(option)
+        return hint if hint is not None and self.has_option(hint.split()[0]) else None
 
     def has_option(self, option: str) -> bool:
         """Return whether the command has an option, such as `--table`."""
