@@ -10,7 +10,7 @@ from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.gap_conditions import replace_gaps_by_conditions
 from matchrec.errors.run.location import RowLocation
 from matchrec.explain.clause_coverage import ClauseCoverage
-from matchrec.explain.coverage_summary import summarise
+from matchrec.explain.coverage_summary import compute_clause_coverage
 from matchrec.explain.tracing.condition_parts import (
     ConditionParts,
     WriteExpression,
@@ -44,7 +44,7 @@ def cover(clause: Clause) -> ClauseCoverage:
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
     request = clause.build_request(plan, clause.options, use, Purpose.COVERAGE)
-    return summarise(count_starting_rows(request))
+    return compute_clause_coverage(count_starting_rows(request))
 
 
 def explain_partition(clause: Clause, target: Target, limit: int) -> Why:

@@ -13,9 +13,10 @@ from matchrec.compile.counted_coverage import Figures, NearestStart
 
 
 class Reason(Enum):
-    """The reason why a run came no closer to a match.
+    """The reason why a run came no closer to a match, as a sentence.
 
-    The members are in the order of `search.kernels.nearest_runs`.
+    `{}` in a sentence stands for the variables that the run awaited. The members are in the order
+    in which `search.kernels.nearest_runs` numbers reasons.
     """
 
     FALSE = "{}'s condition was not true"
@@ -25,20 +26,24 @@ class Reason(Enum):
     FORBIDDEN = "a forbidden row came before {}"
 
     def __repr__(self) -> str:
-        """Return the name without the sentence, which has braces for the variable."""
+        """Return the name of the member, without the sentence."""
         return f"Reason.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnding:
-    """Some runs that ended for the same reason."""
+    """How many runs ended for one reason, while they awaited the same variables."""
 
     reason: Reason
-    awaited: tuple[str, ...]  # the variables that would have brought the runs closer to a match
-    remaining: int  # how many rows a match still needed, at least
-    count: int  # the number of runs
+    # The names of the variables that would have brought the runs closer to a match.
+    awaited: tuple[str, ...]
+    # The least number of rows that a match still needed.
+    remaining: int
+    # The number of runs.
+    count: int
 
     def __str__(self) -> str:
+        """Return the reason as a sentence with the names of the awaited variables."""
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
             return f"the conditions of {', '.join(self.awaited)} were not true"
         return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
@@ -46,46 +51,53 @@ class RunEnding:
 
 @dataclass(frozen=True, slots=True)
 class FalsePart:
-    """A part of a condition that has several parts, and how often it was not true.
+    """A part of a condition that has several parts, and how often the part was not true.
 
-    Everything that depends on the run is one part. It counts if all other parts were true.
+    All conjuncts that depend on the run are one part, which counts only if the other parts were
+    true.
     """
 
-    variable: str
-    text: str
-    count: int  # the number of runs
+    variable: str  # the name of the variable or stage
+    text: str  # the part as the user wrote it
+    count: int  # the number of runs for which the part was not true
 
 
 @dataclass(frozen=True, slots=True)
 class LoopCoverage:
-    """The starting rows that reached a number of rows in a loop, such as two rows of `A{5,}`."""
+    """How many starting rows reached a number of rows in a loop, such as two rows of `A{5,}`."""
 
-    # The number of rows.
+    # The number of rows of the loop.
     rows: int
-    # The number of starting rows that reached it.
+    # The number of starting rows that reached this number of rows.
     reached: int
-    # The reasons why the other runs did not reach the next number of rows.
+    # The reasons why some of these starting rows did not reach the next number that is listed.
     stop_reasons: tuple[RunEnding, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceCoverage:
-    """The starting rows that reached an occurrence of a variable in PATTERN."""
+    """How many starting rows reached an occurrence of a variable in PATTERN, or the start.
 
-    # Its index in PATTERN, from 1; 0 is the start, before any row.
+    The start is before any row. Every starting row reaches it.
+    """
+
+    # The number of the occurrence in PATTERN, from 1; 0 for the start.
     number: int
     # The name of the variable; None at the start.
     variable: str | None
-    # The number of starting rows that have a row there: in their match, or in their closest run.
+    # The number of starting rows whose match or closest run has a row there.
     reached: int
-    # The number of these that began no match, and whose closest run had its last row there.
+    # The number of these starting rows that began no match, and whose closest run had its last row
+    # there.
     stopped: int
-    # The reasons why these runs ended, and the parts of conditions that were not true. In both, the
-    # most frequent one comes first.
+    # The reasons why these closest runs ended, the most frequent reason first.
     stop_reasons: tuple[RunEnding, ...]
+    # The parts of conditions that were not true when these runs ended, the most frequent part
+    # first.
     false_parts: tuple[FalsePart, ...]
-    # If the occurrence is a loop that needs several rows: how many starting rows reached one row of
-    # it, two rows, and so on to the number that it needs, or only some of these numbers.
+    # For a loop that needs several rows, how many starting rows reached one row of the loop, two
+    # rows, and so on up to the number that it needs; for a long loop, only some of these numbers.
+    # Empty for other occurrences.
     loop: tuple[LoopCoverage, ...] = ()
 
 

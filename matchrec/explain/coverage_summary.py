@@ -1,7 +1,11 @@
 """Compute the coverage of a clause from what the workers have counted.
 
-The workers count by choice of a run and by state; the coverage is by occurrence of a variable in
-PATTERN. `summarise` adds up the counts of each occurrence and finds the texts of conditions.
+The workers count by choices and states of runs. The coverage has a count for each occurrence of a
+variable in PATTERN, so `compute_clause_coverage` adds up the counts that belong to the same
+occurrence. It also finds the texts of conditions.
+
+A *place* is where a run had its last row: place 0 is the start, before any row, and place n + 1 is
+occurrence n, counted from 0 in the order of PATTERN.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from matchrec.plan.pattern import (
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import SingleStage, Staging, walk_repeated_parts
 
-# A loop that needs at most this number of rows has a line for each of them.
+# A loop that needs at most this number of rows has a line for each number of its rows.
 MOST_LISTED_ROWS = 6
 
 
@@ -44,23 +48,23 @@ MOST_LISTED_ROWS = 6
 class ConditionPart:
     """A part of a condition, such as one operand of its AND."""
 
-    # The name of the variable or stage whose condition it is a part of.
+    # The name of the variable or stage to whose condition the part belongs.
     variable: str
-    # As the user wrote it.
+    # The part as the user wrote it.
     text: str
 
 
-def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
+def compute_clause_coverage(counted_coverage: CountedCoverage) -> ClauseCoverage:
     """Return the coverage of a clause from what the workers have counted."""
     plan = counted_coverage.query.plan
     occurrences = counted_coverage.query.occurrences
-    # In all of these lists, place 0 is the start, before any row, and place 1 is occurrence 0.
-    endings = find_endings(counted_coverage)
-    stopped = [sum(ending.count for ending in endings_there) for endings_there in endings]
-    tried = sum(stopped) + counted_coverage.figures.matches
-    reached = [tried, *counted_coverage.counts.reached.tolist()]
+    # All of these lists are indexed by place.
+    endings_by_place = find_endings(counted_coverage)
+    stopped = [sum(ending.count for ending in endings) for endings in endings_by_place]
+    starting_row_count = sum(stopped) + counted_coverage.figures.matches
+    reached = [starting_row_count, *counted_coverage.counts.reached.tolist()]
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
-    loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
+    loops = [(), *find_loops(counted_coverage, reached[1:], endings_by_place[1:])]
     return ClauseCoverage(
         pattern=show_pattern(plan.pattern),
         figures=counted_coverage.figures,
@@ -70,7 +74,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
                 variable=variables[place],
                 reached=reached[place],
                 stopped=stopped[place],
-                stop_reasons=endings[place],
+                stop_reasons=endings_by_place[place],
                 false_parts=find_false_parts(counted_coverage, place),
                 loop=loops[place],
             )
@@ -87,16 +91,16 @@ def find_loops(
 ) -> Iterator[tuple[LoopCoverage, ...]]:
     """Yield for each occurrence how many starting rows reached one, two, ... rows of its loop.
 
-    Yield an empty tuple for an occurrence that is not a loop, or whose loop needs only one row.
+    For an occurrence that is not a loop, or whose loop needs only one row, the tuple is empty.
 
     Args:
         counted_coverage: what the workers have counted.
         reached: for each occurrence, how many starting rows reached it.
-        endings: for each occurrence, what ended the runs that had their last row there.
+        endings: for each occurrence, why runs ended whose last row was there.
     """
     plan = counted_coverage.query.plan
-    if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
-        yield from (() for _ in reached)
+    if plan.staging is not None:  # occurrences are stages, which have no quantifiers in PATTERN
+        yield from [()] * len(reached)
         return
     needed_after = find_rows_needed_after(counted_coverage.query.occurrences)
     for occurrence, loop_length in enumerate(find_loop_lengths(plan.pattern)):
@@ -120,8 +124,10 @@ def find_rows_needed_after(occurrences: Occurrences) -> dict[int, int]:
     possible is left out.
     """
     needed_after: dict[int, int] = {}
-    _, *targets = find_states_after(occurrences)
-    for state, occurrence in zip(targets, occurrences.occurrence_by_choice, strict=True):
+    _, *states_after_choices = find_states_after(occurrences)
+    for state, occurrence in zip(
+        states_after_choices, occurrences.occurrence_by_choice, strict=True
+    ):
         if state is None:
             continue
         needed = occurrences.remaining[state]
@@ -131,14 +137,15 @@ def find_rows_needed_after(occurrences: Occurrences) -> dict[int, int]:
 
 
 def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator[int]:
-    """Yield for each variable, in order, the number of rows that its loop needs, or 1.
+    """Yield, for each occurrence of a variable, the number of rows that its loop needs, or 1.
 
     Only a quantifier of the variable itself counts as its loop.
 
     Args:
         pattern: a row pattern.
-        repeats: whether the variable can be reached several times or in several orders. Then what
-            a run still needs does not tell how often it has been through the loop.
+        repeats: whether a run can reach the pattern several times or in several orders. Then the
+            number of rows that a run still needs does not tell how many rows it has in the loop,
+            so the loops in the pattern count as 1.
 
     >>> from matchrec.plan.pattern import make_concatenation
     >>> a, b = Variable("A"), Variable("B")
@@ -164,14 +171,14 @@ def count_loop_rows(
 ) -> Iterator[LoopCoverage]:
     """Yield how many starting rows reached each listed number of rows of a loop.
 
-    A run that has left the loop has all the rows that the loop needs. A run that ended in it lacks
-    as many of them as a match still needed, apart from the rows after the loop.
+    A run that has left the loop has all the rows that the loop needs. A run that ended in the loop
+    lacks as many rows of the loop as a match still needed, apart from the rows after the loop.
 
     Args:
-        loop_length: how many rows the loop needs.
-        reached: how many starting rows reached the loop.
-        endings: what ended runs in the loop.
-        needed_after: how many rows a match needs after the loop.
+        loop_length: the number of rows that the loop needs.
+        reached: the number of starting rows that reached the loop.
+        endings: why runs ended in the loop.
+        needed_after: the number of rows that a match needs after the loop.
 
     For `A{5,} B`, a run that ended in the loop when a match still needed three rows had three rows
     of the loop: it lacked two of these, and B.
@@ -207,9 +214,9 @@ def list_row_numbers(loop_length: int) -> list[int]:
 
 
 def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...]]:
-    """Return the reasons why runs ended, for each place at which they had their last row.
+    """Return, for each place, why runs ended that had their last row there.
 
-    Place 0 is the start, for runs without a row. At each place the most frequent reason is first.
+    At each place, the most frequent ending is first.
     """
     query = counted_coverage.query
     occurrences = query.occurrences
@@ -221,6 +228,7 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
     for state, place, reason_counts in zip(states, places, counts_by_reason, strict=True):
         for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
+                # Endings that differ only in the state become one, because the keys are equal.
                 counts_by_place[place][build_ending(query, state, reason)] += count
     return [
         tuple(replace(ending, count=count) for ending, count in ending_counts.most_common())
@@ -229,7 +237,10 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
 
 
 def find_states_after(occurrences: Occurrences) -> list[int | None]:
-    """Return the state in which a run is before any choice, then after each choice."""
+    """Return the state in which a run is before any choice, then the state after each choice.
+
+    The state after a choice that accepts is None.
+    """
     choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
     return [0, *(choice.target for choice in choices)]
 
@@ -255,7 +266,7 @@ def find_false_parts(counted_coverage: CountedCoverage, place: int) -> tuple[Fal
 
     Args:
         counted_coverage: what the workers have counted.
-        place: 0 for the start, else the number of an occurrence, see `OccurrenceCoverage`.
+        place: the place.
     """
     counts = counted_coverage.counts.false_parts[place].tolist()
     parts = list_condition_parts(counted_coverage.query)
@@ -270,8 +281,8 @@ def find_false_parts(counted_coverage: CountedCoverage, place: int) -> tuple[Fal
 def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
     """Return the parts of all conditions in the order in which they are counted.
 
-    None takes the place of a part that is the whole condition of its variable: the reason of a run
-    ending already names that condition.
+    A part that is the whole condition of its variable is None in the list, because the reason of a
+    run ending already names that condition.
     """
     plan = query.plan
     conditions = {condition.variable: condition for condition in query.conditions}
@@ -287,7 +298,10 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
 
 
 def find_stages_by_test(staging: Staging) -> dict[str, str]:
-    """Return the name of the stage to which each test belongs, by the name of the test."""
+    """Return the name of the stage to which each test belongs, by the name of the test.
+
+    A stage with an UNTIL condition has a second test: see `Until.take`.
+    """
     names = {}
     for part in walk_repeated_parts(staging.steps):
         if isinstance(part.content, SingleStage):

@@ -1,14 +1,13 @@
-"""Show the coverage of a clause as a funnel, in text. `funnel_picture` draws the same bars.
+"""Show the coverage of a clause as a funnel, in text.
 
     tried   5,000 ████████████████████ 4,000 stopped: A's condition was not true
     A       1,000 ████                 990 stopped: B's condition was not true
     B          10 █
     matches    10 █
 
-The starting rows that stopped in a line and those that reached the next one add up to its number.
-
-A bar is as long as its share of the starting rows. Below the funnel, the text says what ended most
-of them.
+In each line, the starting rows that stopped and those that reached the next line add up to the
+number of the line. The length of a bar is the share of the starting rows. Below the funnel, the
+text says where most of the starting rows stopped, and why. `funnel_picture` draws the same bars.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ from matchrec.explain.layout import ExplainedSection, join_sections
 
 # The length of the longest bar, in characters.
 BAR_LENGTH = 20
-# From this number of rows on that a worker held at once, the text advises to limit them.
+
+# If a worker held at least this number of rows at once, the text advises to limit matches.
 MANY_ROWS_HELD = 1_000_000
 
 
@@ -40,7 +40,8 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
 
     Args:
         clause: the coverage of the clause.
-        surface: where the user called `coverage`, for the calls that the text suggests.
+        surface: the surface on which the user called `coverage`, in whose words the text suggests
+            calls.
     """
     sections = (
         ExplainedSection("row pattern", [clause.pattern]),
@@ -82,7 +83,10 @@ def describe_counts(clause: ClauseCoverage) -> Iterator[str]:
 
 
 def describe_funnel(clause: ClauseCoverage) -> Iterator[str]:
-    """Yield the bars of the funnel, then the number of rows that were not tried."""
+    """Yield the bars of the funnel, then the number of rows that were not tried.
+
+    Yield nothing if there are no starting rows.
+    """
     if not clause.tried:
         return
     bars = list(build_bars(clause))
@@ -100,14 +104,14 @@ def describe_funnel(clause: ClauseCoverage) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of the funnel: some starting rows, and why some of them came no further."""
+    """A line of the funnel: how many starting rows came so far, and why some came no further."""
 
-    # The name of what the starting rows reached, such as a variable.
+    # What the starting rows reached: a variable, a number of its rows such as `A{2}`, or a match.
     name: str
     # The number of starting rows that reached it.
     count: int
-    # The number of those that came no further, with the main reason, and then the other reasons.
-    # Empty if all came further.
+    # Texts about the starting rows that came no further: their number with the main reason, then
+    # the other reasons. Empty if all of them came further.
     reasons: tuple[str, ...] = ()
 
     @property
@@ -130,13 +134,17 @@ def build_bars(clause: ClauseCoverage) -> Iterator[Bar]:
 
 
 def list_shown_rows(occurrence: OccurrenceCoverage) -> tuple[LoopCoverage, ...]:
-    """Return the numbers of rows to show: those of a loop; else 1, or 0 for the start."""
+    """Return the coverage of each number of rows to show for an occurrence.
+
+    For a loop, these are the numbers that it lists. For another occurrence, the only number is 1,
+    and for the start 0.
+    """
     rows = 0 if occurrence.variable is None else 1
     return occurrence.loop or (LoopCoverage(rows, occurrence.reached, occurrence.stop_reasons),)
 
 
 def draw_blocks(count: int, total: int) -> str:
-    """Return a bar whose length shows the share of a count. It is empty only if the count is 0."""
+    """Return a bar whose length is the share of a count. The bar is empty only for a count of 0."""
     if count == 0:
         return ""
     return "█" * max(1, round(BAR_LENGTH * count / total))
@@ -171,7 +179,10 @@ def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
 
 
 def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
-    """Yield the answer for a reader who misses matches: where most runs ended, and why."""
+    """Yield lines for a reader who misses matches: where most starting rows stopped, and why.
+
+    If the clause has no match at all, the lines are about the rows that came closest to a match.
+    """
     if not clause.tried:
         yield "there are no rows"
         return

@@ -9,7 +9,7 @@
 
     matches   0
 
-A reason that is too long for a line is broken into several. Its bar is beside their middle.
+A reason that is too long for a line is broken into several lines, and the bar is at their middle.
 """
 
 from __future__ import annotations
@@ -34,33 +34,46 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The width of the longest bar, and the height of a line of text, in inches.
-BAR_WIDTH, LINE_HEIGHT = 2.7, 0.16
+BAR_WIDTH = 2.7
+LINE_HEIGHT = 0.16
 
-# The height of a bar, and the free space after a bar and after a title, in lines of text.
-BAR_HEIGHT, GAP = 1.35, 0.7
+# The heights in lines of text: of a line of the title with the space after it, of a bar, and of the
+# free space after a bar and after a title.
+TITLE_LINE_HEIGHT = 1.2
+BAR_HEIGHT = 1.35
+GAP = 0.7
 
 # The size of text, and the width of a digit, in points.
-TEXT_SIZE, DIGIT_WIDTH = 9, 6
+TEXT_SIZE = 9
+DIGIT_WIDTH = 6
+
+# The distances of texts from the bars, in points: of counts at the left, of reasons at the right.
+COUNT_DISTANCE = 5
+REASON_DISTANCE = 8
 
 # The number of characters that fit into a line of the title, and of a reason.
-TITLE_WIDTH, REASON_WIDTH = 80, 50
+TITLE_WIDTH = 80
+REASON_WIDTH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnBar:
-    """A bar, and the lines of its reason."""
+    """A bar, and the lines of text beside it that say why starting rows came no further."""
 
     bar: Bar
     reason_lines: tuple[str, ...]
 
     @property
     def height(self) -> float:
-        """The height of the bar or of its reason, in lines of text."""
+        """The height of the bar or of the lines beside it, the larger one, in lines of text."""
         return max(BAR_HEIGHT, len(self.reason_lines))
 
 
 def break_reasons(bar: Bar) -> tuple[str, ...]:
-    """Return the lines of the reasons at a bar: one line if they fit, or each on its own lines."""
+    """Return the lines of text beside a bar.
+
+    If all reasons fit into one line, this is the only line. Otherwise, each reason begins a line.
+    """
     if len(bar.reason) <= REASON_WIDTH:
         return (bar.reason,) if bar.reason else ()
     *others, last = bar.reasons
@@ -72,10 +85,11 @@ def break_reasons(bar: Bar) -> tuple[str, ...]:
 class Funnel:
     """The part of the picture about one clause: a title and the bars below it."""
 
-    # The row pattern and what the bars are.
+    # The title: the row pattern, and what the bars mean.
     title_lines: tuple[str, ...]
+    # The bars from top to bottom. The last one counts the matches.
     bars: tuple[DrawnBar, ...]
-    # The number of starting rows, which a bar of full length stands for.
+    # The number of starting rows, which the longest bar stands for.
     tried: int
 
     @classmethod
@@ -87,7 +101,7 @@ class Funnel:
 
 
 def draw_funnels(clauses: Collection[ClauseCoverage]) -> Figure:
-    """Draw the funnels of clauses, one below the other."""
+    """Return a figure of matplotlib with the funnels of clauses, one below the other."""
     funnels = [Funnel.create(clause) for clause in clauses]
     figure = make_figure(BAR_WIDTH, 1)
     # A line of text is one unit high, and the longest bar is one unit wide.
@@ -105,21 +119,24 @@ def draw_funnels(clauses: Collection[ClauseCoverage]) -> Figure:
 
 
 def draw_funnel(panel: Axes, funnel: Funnel, top: float, most_digits: int) -> float:
-    """Draw a funnel, and return where the next one begins.
+    """Draw a funnel, and return where the next funnel begins.
 
-    The count is between the name and the bar. The last bar counts the matches.
+    The count of a bar is between its name and the bar.
 
     Args:
-        panel: where to draw.
+        panel: the panel to draw on.
         funnel: the funnel.
-        top: where it begins, in lines of text from the top.
-        most_digits: the number of characters of the largest count of the picture.
+        top: where the funnel begins, in lines of text from the top of the picture.
+        most_digits: the number of characters of the largest count in the picture.
+
+    Returns:
+        The top of the next funnel, in lines of text.
     """
-    names_right = -5 - DIGIT_WIDTH * (most_digits + 2)
+    names_right = -COUNT_DISTANCE - DIGIT_WIDTH * (most_digits + 2)
     y = top
     for line in funnel.title_lines:
         write(panel, line, (0, y + 0.5), (names_right, 0), fontweight="bold")
-        y += 1.2
+        y += TITLE_LINE_HEIGHT
     y += GAP
     for index, drawn in enumerate(funnel.bars):
         middle = y + drawn.height / 2
@@ -127,25 +144,40 @@ def draw_funnel(panel: Axes, funnel: Funnel, top: float, most_digits: int) -> fl
         share = drawn.bar.count / max(1, funnel.tried)
         panel.barh(middle, share, BAR_HEIGHT, color=MATCH_COLOUR if is_matches else REACHED_COLOUR)
         write(panel, drawn.bar.name, (0, middle), (names_right, 0), ha="right")
-        write(panel, f"{drawn.bar.count:,}", (0, middle), (-5, 0), ha="right")
+        write(panel, f"{drawn.bar.count:,}", (0, middle), (-COUNT_DISTANCE, 0), ha="right")
         draw_reason(panel, drawn.reason_lines, middle)
         y += drawn.height + GAP
     return y + GAP
 
 
 def draw_reason(panel: Axes, lines: Sequence[str], middle: float) -> None:
-    """Write the lines of a reason right of the longest bar, with their middle at a height."""
+    """Write the lines of a reason to the right of the longest bar.
+
+    Args:
+        panel: the panel to draw on.
+        lines: the lines.
+        middle: the y of the middle of all lines together.
+    """
     for index, line in enumerate(lines):
-        write(panel, line, (1, middle + index - (len(lines) - 1) / 2), (8, 0))
+        y = middle + index - (len(lines) - 1) / 2
+        write(panel, line, (1, y), (REASON_DISTANCE, 0))
 
 
 def write(
-    panel: Axes, text: str, at: tuple[float, float], offset: tuple[int, int], **style: Any
+    panel: Axes, text: str, position: tuple[float, float], offset: tuple[int, int], **style: Any
 ) -> None:
-    """Write a text at an offset in points. `style` has further arguments of matplotlib."""
+    """Write a text near a position in a panel.
+
+    Args:
+        panel: the panel to draw on.
+        text: the text.
+        position: the x and y of the position: x in longest bars, y in lines of text.
+        offset: the distances of the text from the position to the right and upwards, in points.
+        style: further arguments of matplotlib.
+    """
     panel.annotate(
         text,
-        at,
+        position,
         offset,
         textcoords="offset points",
         annotation_clip=False,
