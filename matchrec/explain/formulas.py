@@ -43,7 +43,8 @@ ALWAYS = "true"
 def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
     """Return the formula of each edge, by its state and its index among the state's edges.
 
-    In plain SQL an edge that is always open has no formula. Anchors are not in formulas.
+    Without event selection, an edge that a run may always follow has no formula. Formulas do not
+    contain the anchors of edges.
     """
     conditions = show_conditions(plan)
     formulas = {}
@@ -111,7 +112,7 @@ def write_edge_condition(
 
 
 def write_stage_condition(edge: Edge, program: Program, conditions: Mapping[str, str]) -> str:
-    """Return what an edge of stages needs and, negated, what it forbids."""
+    """Return the conditions that an edge of stages needs and, negated, those that it forbids."""
     needed = [conditions[program.variables[test]] for test in edge.needs]
     forbidden = [conditions[program.variables[test]] for test in edge.forbids]
     parts = [text for text in needed if text != TRUE_TEXT]
@@ -122,8 +123,8 @@ def write_stage_condition(edge: Edge, program: Program, conditions: Mapping[str,
 def list_blocking_labels(program: Program, state: StateId) -> list[str]:
     """Return the labels of a row that a run in a state may not skip, each once.
 
-    These are the edges that take the row again; in a state without such an edge, those that begin
-    what comes next.
+    These are the labels of the edges that take a further row in the state; in a state without such
+    an edge, the labels of the edges that begin the next part of the pattern.
     """
     takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
     labels = (

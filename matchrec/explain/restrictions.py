@@ -15,7 +15,10 @@ from matchrec.plan.stages import Skip
 
 
 def describe_selection(plan: MatchPlan) -> Iterator[str]:
-    """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
+    """Yield lines that say which rows may be skipped and which matches are output.
+
+    Yield nothing about what is as in plain SQL.
+    """
     staging = plan.staging
     if staging is not None:
         yield "each stage has its own rule for skipping events: see the ignore edges"
@@ -34,7 +37,7 @@ def describe_selection(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_next_start(skip: Skip) -> str:
-    """Say where the next match may begin, if not all matches of stages are output."""
+    """Return a line that says where the next match of stages may begin after a match."""
     qualifier = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{qualifier}"
     begins = f"after {event}" if skip.to.past else f"at or after {event}"
@@ -62,7 +65,10 @@ def describe_windows(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_match_window(plan: MatchPlan, within: Within) -> str:
-    """Say how far apart the first and the last row may be, and which conditions say so, if any."""
+    """Return a line that says how far apart the first and the last row of a match may be.
+
+    If conditions form the window, the line names their variables.
+    """
     order = plan.order_by[0].expression.text
     distance = within.distance
     if distance is None or not distance.variables:
@@ -75,7 +81,7 @@ def describe_match_window(plan: MatchPlan, within: Within) -> str:
 
 
 def describe_gap(gap: Gap) -> str:
-    """Return a text that says how far apart rows inside of a match may be."""
+    """Return a line that says how far apart two rows of a match may be."""
     if gap.to is None:
         return f"each row is less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
@@ -93,7 +99,7 @@ def describe_absences(plan: MatchPlan) -> Iterator[str]:
 
 
 def locate_absence(absence: Absence) -> str:
-    """Return which rows a negated component is about."""
+    """Return where no row may satisfy the condition of a negated component."""
     if absence.after is None:
         return "before the match, less than a window before its last row"
     if absence.before is None:

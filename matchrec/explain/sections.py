@@ -213,7 +213,7 @@ def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
 
 
 def describe_row_bound(compiled_query: CompiledQuery) -> str:
-    """Return what bounds the number of rows that a stream keeps."""
+    """Return a line that says what bounds the number of rows that a stream keeps."""
     longest = compiled_query.task.pattern.longest_match
     if compiled_query.window_rows is not None:
         return f"bounded by the window: a run ends after {compiled_query.window_rows:,} rows"
@@ -273,9 +273,9 @@ def show_piece(piece: SqlPiece, compiled_query: CompiledQuery, columns: list[str
     """Return a piece of an output column's SQL as text: reads and aggregates as a query has them.
 
     Args:
-        piece: the piece.
+        piece: SQL text, or the read or aggregate that is inserted there.
         compiled_query: the compiled query, which has the reads and aggregates.
-        columns: the SQL of the columns that the engine computes before the match.
+        columns: the texts of the columns that the engine computes before the search, by index.
     """
     match piece:
         case str():

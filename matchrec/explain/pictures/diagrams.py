@@ -81,24 +81,34 @@ def build_loop(item: DiagramItem, least: int, most: int | None, words: str) -> D
 
 
 def build_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
-    """Return an item with a line around it, which is straight if leaving it out is preferred."""
+    """Return an item with a line around it, for a part that may be left out.
+
+    Args:
+        item: the item.
+        preferred: whether leaving out the part is preferred. Then the line is the straight path.
+    """
     return Choice(0 if preferred else 1, Skip(), item)
 
 
 def show_bounds(least: int, most: int | None) -> str:
-    """Return the bounds of a loop in words."""
+    """Return the bounds of a loop in words: `2 to 5 times`; `most` is None for no limit."""
     if most is None:
         return f"{least} or more times"
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 
 def build_forbidden(name: str, condition: str) -> DiagramItem:
-    """Return the box of a row that must not be there."""
+    """Return the box of a variable that must not be matched.
+
+    Args:
+        name: the name of the variable or event.
+        condition: the text of its condition, which is shown when the pointer is over the box.
+    """
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
 
 # The texts that say which events may be skipped before a stage.
-SKIPPED = {
+SKIP_WORDS = {
     Contiguity.STRICT: "directly after",
     Contiguity.RELAXED: "the next one",
     Contiguity.ANY: "any later one",
@@ -112,7 +122,7 @@ def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
         pattern: the row pattern.
         conditions: the text of each variable's condition, by the name of the variable.
     """
-    return draw_item(_Drawing(conditions).build_pattern(pattern))
+    return draw_item(DiagramBuilder(conditions).build_pattern(pattern))
 
 
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
@@ -125,11 +135,11 @@ def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
         conditions: the text of each test, by its name. A test without an entry is shown as
             written.
     """
-    return draw_item(_Drawing(conditions).build_steps(steps))
+    return draw_item(DiagramBuilder(conditions).build_steps(steps))
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawing:
+class DiagramBuilder:
     """A builder of the items of a diagram."""
 
     # The texts of conditions, by the names of variables or tests.
@@ -165,21 +175,24 @@ class _Drawing:
                 assert_never(pattern)
 
     def show_condition(self, name: str) -> str:
-        """Return the condition of a variable."""
+        """Return the text of a variable's condition; every row satisfies a missing condition."""
         return self.conditions.get(name, "every row")
 
     def build_quantified(self, pattern: Quantified) -> DiagramItem:
-        """Return a part with a line back, and with a line around it if it may be left out."""
+        """Return the item of a quantified part, with a line back if the part may be repeated.
+
+        The item also has a line around it if the part may be left out.
+        """
         words = "" if pattern.greedy else "as few as possible"
         item = build_loop(self.build_pattern(pattern.part), pattern.least, pattern.most, words)
         return item if pattern.least else build_bypass(item, preferred=not pattern.greedy)
 
     def show_test(self, test: str) -> str:
-        """Return the condition of a test of a stage."""
+        """Return the text of the condition of a stage's test, or the test as it is written."""
         return self.conditions.get(test, test)
 
     def build_steps(self, steps: Steps) -> DiagramItem:
-        """Return the item of some stages."""
+        """Return the item of a sequence of stages."""
         items = (self.build_step(step, index) for index, step in enumerate(steps))
         return Sequence(*chain.from_iterable(items))
 
@@ -190,13 +203,17 @@ class _Drawing:
             yield Group(build_forbidden(step.name, self.show_test(step.test)), reach)
             return
         if index > 0:
-            yield Comment(SKIPPED[step.contiguity])
+            yield Comment(SKIP_WORDS[step.contiguity])
         yield self.build_part(step)
 
     def build_part(self, part: RepeatedPart) -> DiagramItem:
-        """Return a stage or a group, with a line back and a line around it."""
+        """Return the item of a stage or of a group of stages.
+
+        The item has a line back if the part may be repeated, and a line around it if the part is
+        optional.
+        """
         content = part.content
-        words = [SKIPPED[part.inner]]
+        words = [SKIP_WORDS[part.inner]]
         if isinstance(content, SingleStage):
             item: DiagramItem = Terminal(content.name, title=self.show_test(content.test))
         else:

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# The beginning of a cell in a table of pandas, and what aligns its text to the left.
+# The beginning of a cell in the HTML of a table of pandas.
 CELL = re.compile("<t[hd](?=>)")
+
+# The attribute of a cell that aligns its text to the left.
 ALIGN_LEFT = ' style="text-align:left"'
-# A cell of a column of numbers, as `build_html_table` gets it.
+
+# The text of a cell in a column of numbers: a number, NULL or nothing.
 NUMBER = re.compile(r"-?[\d,]+(\.\d+)?(E-?\d+)?|NULL|NaN|-?Infinity|", re.IGNORECASE)
 
 
