@@ -278,7 +278,7 @@ def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecogni
     return MatchRecognizePlanError(
         f"two components in PATTERN have the variable `{name}`",
         *spans,
-        notes=("names of variables ignore case",),
+        notes=("two variables must differ in more than case",),
         hint="give one of them another name",
         code="duplicate-component-variable",
     )

@@ -180,7 +180,11 @@ class Classifier:
 
 
 class MatchFunction(OptionChoice):
-    """A function whose value is a fact about the match and is not in any column."""
+    """A function whose value is a fact about the match and is not in any column.
+
+    If its value changes when rows that no condition and no measure reads are left out, it needs the
+    dependency ROW_COUNTS: see `compile.pruning`.
+    """
 
     # Counts the matches of a partition from 1, empty matches included.
     NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER_MATCHES,))

@@ -63,7 +63,7 @@ def test_matches_of_sql(
 ) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
     source = make_source(matchrec.match_recognize(prices, clause), prices, **arguments)
-    spans = source.run_sql(source.match_spans).collect()
+    spans = source.run_sql(source.spans_sql).collect()
     assert {(span.series, span.first, span.last) for span in spans} == EXPECTED
 
 

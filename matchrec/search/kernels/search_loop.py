@@ -256,7 +256,8 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
 #     TO FIRST v       False      0     rows mapped to v
 #     TO LAST v        True       0     rows mapped to v
 #
-# A strategy of this form needs no code here. A strategy of another form needs a branch in
+# A strategy of this form with a `past` of 0 or 1 needs no code here, because its search goes on at
+# the row after the match at the latest. A strategy of another form needs a branch in
 # `find_next_start`, and in `compute_skip_distance`, which does the same row by row for matches that
 # share their rows.
 #

@@ -85,7 +85,7 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
     try:
         yield
     except QUERY_ERRORS as error:
-        raise Diagnosis(plan, relation, columns).find_error(error) from error
+        raise Diagnosis(plan, relation, columns).find_error(error) from None
     except RecursionError as error:
         raise conditions.query_nested_too_deep() from error
     except MatchRecognizeUnsupportedError as error:
