@@ -1,5 +1,6 @@
 """Hooks of mkdocs: add files outside of `docs` to the site, and adapt the pages.
 
+A search finds pages for users before pages for those who change matchrec: see `find_search_boost`.
 Files outside of `docs` have the same path in the site as in the project. Files in `docs` are one
 folder higher, so links into `docs` or out of it are changed. A long signature has one parameter a
 line; without a formatter mkdocstrings does not do this, which is an error.
@@ -27,6 +28,21 @@ OUTSIDE_FILES = (
     "tests/README.md",
     "tests/cases/**/README.md",
 )
+# Folders and pages for those who change matchrec, and pages that answer most questions of users.
+PAGES_OF_DEVELOPERS = (
+    "contributing/",
+    "tests/",
+    "sql_examples/",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+)
+PAGES_WITH_ANSWERS = (
+    "tutorial/",
+    "how-to/faq.md",
+    "how-to/install.md",
+    "how-to/coverage.md",
+    "explanation/how_matching_works.md",
+)
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 CODE = re.compile(r"(`+).+?\1")  # in a line
@@ -50,6 +66,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     sys.path.remove(str(ROOT))
     uri = page.file.src_uri
+    page.meta.setdefault("search", {}).setdefault("boost", find_search_boost(uri))
     generated = page.file.generated_by is not None
     folder = posixpath.dirname(uri if generated else f"docs/{uri}")
 
@@ -61,6 +78,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(target, posixpath.dirname(uri) or ".")
 
     return unescape_pipes(LINK.sub(move_link, uncover_entries(markdown)))
+
+
+def find_search_boost(uri: str) -> float:
+    """Return by what a search multiplies the score of a page: more than 1 puts the page first.
+
+    >>> find_search_boost("how-to/faq.md"), find_search_boost("contributing/design.md")
+    (2.0, 0.2)
+    """
+    if uri.startswith(PAGES_OF_DEVELOPERS):
+        return 0.2
+    return 2.0 if uri.startswith(PAGES_WITH_ANSWERS) else 1.0
 
 
 def unescape_pipes(markdown: str) -> str:
