@@ -269,11 +269,15 @@ def counters_not_supported(*, argument: str) -> MatchRecognizeUnsupportedError:
 
 
 def streams_not_supported() -> MatchRecognizeUnsupportedError:
-    """Return the error for a stream on an engine without watermarks."""
+    """Return the error for a stream on Sail."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        "streams are not supported in this session, which has no watermarks",
-        hint=f"run on Spark: {surface.write_option('engine', 'spark')}",
+        "streams are not supported on Sail",
+        notes=("Sail has no watermarks",),
+        hint=(
+            "run on Spark, which needs Java, in a new program: "
+            f"{surface.write_option('engine', 'spark')}"
+        ),
         code="streams-not-supported",
     )
 
@@ -303,7 +307,7 @@ def incompatible_pyspark(*, version: str, reason: str) -> MatchRecognizeError:
 def missing_matplotlib() -> MatchRecognizeError:
     """Return the error for a chart without matplotlib installed."""
     return MatchRecognizeError(
-        "missing matplotlib, which draws the matches",
+        "missing matplotlib, which draws the picture",
         hint="run pip install matplotlib",
         code="missing-matplotlib",
     )
