@@ -132,7 +132,8 @@ class ArgumentKind:
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
     # Advice for a user who passes another value. Messages replace `{argument}` by the name of the
-    # argument, and `{value}` by the result of `show_value`. Empty if there is nothing to suggest.
+    # argument, and `{value}` by the result of `show_argument_value`. Empty if there is nothing to
+    # suggest.
     hint: str = ""
     # Returns the advice for a value that is not of this kind, or None for `hint`.
     find_hint: Callable[[Any], str | None] = lambda _: None
@@ -166,7 +167,7 @@ class ArgumentKind:
             for name, inner_value in value.items():
                 self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
         hint = self.find_hint(value) or self.hint
-        hint = hint.replace("{argument}", argument).replace("{value}", show_value(value))
+        hint = hint.replace("{argument}", argument).replace("{value}", show_argument_value(value))
         raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:
@@ -190,7 +191,7 @@ class ArgumentKind:
         return replace(self, hint=self.hint.removesuffix(LEAVE_OUT))
 
 
-def show_value(value: object) -> str:
+def show_argument_value(value: object) -> str:
     """Return a value as a hint shows it: a short number or text, or else an example, `3, 5, 8`."""
     # Python raises an error if it has to write an integer of thousands of digits.
     is_short_integer = isinstance(value, int) and abs(value) < 1 << 63

@@ -139,7 +139,7 @@ GOES_ON = 0  # the next run gets the row
 CUTS_OFF = -1  # the runs after this one are dropped, because they are less preferred
 
 
-class Run(NamedTuple):
+class LiveRun(NamedTuple):
     """A run that gets a row: the columns of `runs`, and where its registers are."""
 
     state: int
@@ -151,7 +151,7 @@ class Run(NamedTuple):
 
 @spliced
 def expand_run(
-    run: Run,
+    run: LiveRun,
     row: int,
     rules: Rules,
     rows: RowArrays,
@@ -254,7 +254,7 @@ def expand_run(
 
 
 @spliced
-def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> int:
+def accept_run(run: LiveRun, row: int, longest: bool, progress: MergingProgress) -> int:
     """Make a run that accepts before `row` the best match; return GOES_ON or CUTS_OFF.
 
     If the longest match is sought, a longer match is better, and no other run is cut off.
@@ -274,7 +274,7 @@ def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> 
 
 @spliced
 def skip_row(
-    run: Run,
+    run: LiveRun,
     latest_end: int,
     rules: Rules,
     work: MergingWork,
@@ -540,12 +540,12 @@ def find_match(
         bank = progress.bank
         for index in range(run_count + begins):
             # The last run is new, and less preferred than the live runs before it.
-            run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
+            run = LiveRun(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < run_count:
                 state = runs[bank, index, layout.RUN_STATE]
                 node = runs[bank, index, layout.RUN_NODE]
                 start = runs[bank, index, layout.RUN_START]
-                run = Run(state, node, start, find_slot(index, bank), 1 - bank)
+                run = LiveRun(state, node, start, find_slot(index, bank), 1 - bank)
             if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
