@@ -53,7 +53,7 @@ class WaitingState:
 
 @dataclass(frozen=True, slots=True)
 class ComposedTests:
-    """The tests of a pattern of stages that are made of other tests, and those of `not_next`."""
+    """The tests that a pattern of stages makes of other tests, and the tests of `not_next`."""
 
     # For each test that has a complement, the complement.
     complements: Mapping[VariableId, VariableId]
@@ -75,7 +75,7 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
         until_test = ids[part.until.test]
         complements[until_test] = ids[part.until.complement]
         if part.until.take is not None:
-            assert not isinstance(part.content, tuple), "a group has no test of its own"
+            assert not isinstance(part.content, tuple), "a group itself has no test"
             stage_tests_in_loop[ids[part.content.test], until_test] = ids[part.until.take]
     next_row_nots = frozenset(
         ids[event.test] for event in walk_forbidden_events(steps) if event.only_next

@@ -67,7 +67,7 @@ def replace_negations(
 
     Args:
         folding: the folding of the row pattern, whose choices have bits for NOTs in their guards.
-        first_test: the id of the first test. Tests have the next ids after those of variables.
+        first_test: the id of the first test. Tests have the next ids after the variables.
         pattern: the row pattern, in which errors show a NOT.
 
     Returns:

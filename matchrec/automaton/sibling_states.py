@@ -208,5 +208,5 @@ def find_siblings_after(
 
 
 def needs_only(choice: Choice, anchors: int) -> bool:
-    """Return whether a choice has no guard bits but those of `anchors`."""
+    """Return whether a choice has only the guard bits of `anchors`."""
     return choice.guard & ~anchors == 0

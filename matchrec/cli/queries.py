@@ -89,7 +89,7 @@ class QueryRequest:
     """The query of a command, with the statements before it and the tables that they read."""
 
     language: QueryLanguage
-    # The statements of a SQL text, of which the last is the query. For SASE+, the only statement is
+    # The statements of a SQL text; the last one is the query. For SASE+, the only statement is
     # the query. For a Pattern, the only statement has its location as text.
     statements: tuple[Statement, ...]
     # The tables of `--table` and `--schema`.
@@ -223,7 +223,7 @@ class QueryRequest:
     def select_args(self, content: QueryContent) -> list[tuple[str, str]]:
         """Return the names and values of `--arg` that are for a statement or a Pattern.
 
-        Each of several statements or queries gets only the values of its own parameters.
+        Each of several statements or queries gets only the values of the parameters that it has.
         """
         is_alone = not self.earlier_statements and not self.label
         if is_alone or not isinstance(content, str):

@@ -198,7 +198,7 @@ def check_pattern_location(location: str) -> None:
 def load_pattern(location: str) -> matchrec.Pattern:
     """Run the file or import the module of a Pattern, and return the Pattern.
 
-    A file can import modules of its own folder. A module can import modules of the current folder.
+    A file can import the modules beside it. A module can import modules of the current folder.
 
     Raises:
         MatchRecognizeError: the module does not exist, raises an exception, or lacks the Pattern.

@@ -140,7 +140,7 @@ def print_answer(
 def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     """Write a picture of the row pattern of each clause.
 
-    The picture of the first clause goes to the file `name.svg`, that of the second to `name.2.svg`,
+    The picture of the first clause goes to the file `name.svg`, the second picture to `name.2.svg`,
     and so on.
     """
     for number, clause in enumerate(explanation.clauses.values(), 1):

@@ -76,7 +76,7 @@ def list_used_columns(
 ) -> tuple[RowColumn, ...]:
     """Return the columns that are sent because this query needs them, each once.
 
-    The arguments and the errors are those of `build_sent_columns`.
+    The arguments and the errors are the same as for `build_sent_columns`.
     """
     used_columns = (
         *measure_columns,

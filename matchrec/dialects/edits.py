@@ -22,7 +22,7 @@ class Edit:
     span: Span
     # The text that replaces these characters.
     text: str
-    # The characters of the old text to which errors about `text` point; None for those of `span`.
+    # The characters of the old text to which errors about `text` point; None: the text at `span`.
     # If the edit moves text that another edit deletes, these are the deleted characters.
     origin: Span | None = None
 

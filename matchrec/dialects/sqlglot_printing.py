@@ -102,7 +102,8 @@ def _needs_parentheses(operand: exp.Expr, operation: exp.Expr, *, is_first: bool
         return True
     # `a - b - c` is `(a - b) - c`, and needs no parentheses.
     is_grouped_alike = is_first or isinstance(operation, exp.And | exp.Or)
-    # The precedence of `||` is higher than that of `+` in some products and lower in others.
+    # The precedence of `||` is higher than the precedence of `+` in some products and lower in
+    # others.
     mixes_concatenation = isinstance(operand, exp.DPipe) != isinstance(operation, exp.DPipe)
     # One comparison cannot follow another.
     is_comparison = precedence == _PRECEDENCE_OF_COMPARISONS

@@ -44,8 +44,8 @@ def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, Rul
 def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
     """Return the text of a translated fragment; None if it can stay as it is.
 
-    The arguments and errors are those of `translate_fragment`. The findings of the rules are added
-    to `context.findings`.
+    The arguments and errors are the same as for `translate_fragment`. The findings of the rules are
+    added to `context.findings`.
     """
     read = context.read
     functions = read.pattern_function_names if context.clause is not None else None

@@ -163,7 +163,7 @@ def _replace_tokens(old: TokenizedText, new: TokenizedText, change: _Change) -> 
     Args:
         old: the text.
         new: its translation.
-        change: the tokens of both texts. Those of the translation are not empty.
+        change: the tokens of both texts. The translation has at least one.
     """
     old_tokens, new_tokens = change
     span = old.find_span(old_tokens.start, old_tokens.stop)

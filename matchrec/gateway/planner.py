@@ -322,7 +322,8 @@ def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict
     frames = {}
     for name, relation in statement.relations.items():
         text = re.sub(rf"(?<![\w`{{]){re.escape(name)}(?![\w`}}])", f"{{{name}}}", text)
-        # The ids in the copy must differ from those of the plans that this program makes around it.
+        # The ids in the copy must differ from the ids of the plans that this program makes around
+        # it.
         plan = CachedRelation(renumber_plans(copy_relation(relation)))
         frames[name] = ConnectDataFrame(plan, cast("Any", spark))
     return text, frames

@@ -64,7 +64,7 @@ class GatewayServer:
     # The address of the engine's server, with its parameters.
     engine_url: str
     planner: Planner
-    # The running server, once it listens; or the error because of which it cannot listen.
+    # The running server, once it listens; or the error that kept it from listening.
     started: Future[RunningServer] = field(default_factory=Future)
 
     @property

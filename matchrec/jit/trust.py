@@ -77,7 +77,7 @@ def find_own_writers() -> Writers:
 
 
 def find_source_writers(source: Path) -> Writers:
-    """Return the writers of a folder beside a source file, which include those of the sources."""
+    """Return the writers of a folder beside a source file, with the writers of the sources."""
     writers = find_own_writers()
     status = source.stat()
     folder = source.parent.stat()

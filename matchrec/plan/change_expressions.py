@@ -48,7 +48,7 @@ def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> 
     Args:
         scalar: the expression.
         change: returns another reference, or a text that cannot fail: a literal or a name. The
-            operations of the expression do not include those of the text.
+            operations of the expression do not include the operations of the text.
     """
     if isinstance(scalar, Operation):
         return scalar.map_operands(lambda operand: map_references(operand, change))

@@ -97,7 +97,7 @@ def nest_in_with_clauses(query: Template, with_clauses: Sequence[Template]) -> T
 def replace_spans(
     write: Callable[[Span], str], span: Span, replacements: SpanReplacements[Inner]
 ) -> Iterator[str | Inner]:
-    """Yield the text at a span in pieces, with other pieces in place of some spans inside it.
+    """Yield the text at a span in pieces, with other pieces instead of some spans inside it.
 
     Args:
         write: returns the text at a span.

@@ -131,7 +131,7 @@ class LiveRuns:
         Args:
             row_registers: the indices of the registers that hold a row, or a negative number for
                 no row.
-            extremes: the extremes of which nodes hold the row.
+            extremes: the extremes whose nodes hold the row.
         """
         register_rows = self.registers[:, row_registers]
         needed = [

@@ -156,7 +156,7 @@ class Numbering:
         self.last_number = last_number
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Return matches with their numbers, which go on after those of the chunks before.
+        """Return matches with their numbers, which go on after the numbers of the chunks before.
 
         The matches are in order of partition. A run whose window has ended is not a match and gets
         -1.

@@ -65,7 +65,7 @@ class SearchAlgorithm:
     The two exceptions are event selection and longest matches in windows.
 
     Breadth-first search continues only one of several runs with the same future. These are runs in
-    the same state at the same row, of which the conditions on later rows read the same values.
+    the same state at the same row, and whose conditions on later rows read the same values.
     """
 
     # BACKTRACKING or BREADTH_FIRST.

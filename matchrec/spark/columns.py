@@ -217,8 +217,8 @@ class Preparation(ABC):
         """Return the field of each column.
 
         Args:
-            row_fields: the fields of the DataFrame of these columns: those of the columns, in the
-                same order, then those of bits.
+            row_fields: the fields of the DataFrame of these columns: one for each column, in the
+                same order, then the fields of bits.
             columns: the columns.
         """
         return dict(zip(columns, row_fields, strict=False))

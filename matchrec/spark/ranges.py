@@ -300,7 +300,7 @@ def plan_ranges(
 
 
 def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield the reasons why the result of ranges could differ from that of whole partitions."""
+    """Yield the reasons why ranges could give another result than whole partitions."""
     if plan.within is None:
         yield NO_WINDOW
     if compiled_query.task.max_steps is not None:

@@ -119,7 +119,7 @@ class TargetFinder:
             partition: the values of the partition, by the names that the user wrote.
 
         Raises:
-            MatchRecognizeError: a name is not that of a key, or a key is missing.
+            MatchRecognizeError: a name is not a key, or a key is missing.
         """
         folded = self.request.columns.fold_name
         key_names = {folded(name): name for name in self.key_texts}

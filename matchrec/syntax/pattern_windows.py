@@ -294,7 +294,7 @@ class ParsedWindow:
     location: PatternWindow
     # The clause.
     clause: MatchRecognize
-    # The text of PARTITION BY and ORDER BY, including those of the base window.
+    # The text of PARTITION BY and ORDER BY, also of the base window.
     keys_text: str
 
 

@@ -81,7 +81,7 @@ def read_sqlglot_tokens(
 ) -> list[SqlglotToken]:
     """Return the tokens that sqlglot finds in a text of Spark SQL.
 
-    The arguments and the errors are those of `read_tokens`.
+    The arguments and the errors are the same as for `read_tokens`.
     """
     try:
         tokens = tokenize_sql(Spark(), text)

@@ -113,7 +113,7 @@ class BlockWindow:
     location: PatternWindow
     # The window, read as a clause.
     clause: MatchRecognize
-    # The text of PARTITION BY and ORDER BY, including those of the base window.
+    # The text of PARTITION BY and ORDER BY, also of the base window.
     keys_text: str
     # The calls over the window that read the rows of its matches.
     calls: tuple[LocatedCall, ...]

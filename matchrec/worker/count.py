@@ -96,7 +96,7 @@ class Tally:
         """Yield the same matches. Count the matches, and the rows and partitions of their piece.
 
         The number of matches stays at `GREATEST_COUNT` once it is reached, because a counter is a
-        BIGINT. So many matches are possible if matches are counted without being built.
+        BIGINT. That many matches are possible if matches are counted without being built.
         """
         self.counts[WorkerCounter.ROWS] += piece.new_rows
         self.counts[WorkerCounter.PARTITIONS] += piece.new_partitions

@@ -40,7 +40,7 @@ class SharedRows:
     # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
     words: WordArray
     # int64[p], for each partition, the partition of the set to which its rows belong; None if the
-    # partitions are those of the set.
+    # partitions belong to the set.
     set_partitions: IntArray | None = None
     # The bits of conditions on neighbouring rows that `add_nearby_bits` has set.
     computed_bits: set[int] = field(default_factory=set)

@@ -65,7 +65,7 @@ def read_distances(
 ) -> tuple[DistanceFact | None, ...]:
     """Return, for each conjunct of a condition, the fact that it states about the distance.
 
-    The distance is that of the current row from the first row of the match. The fact is None for a
+    The distance is from the first row of the match to the current row. The fact is None for a
     conjunct that states nothing about it.
 
     Args:

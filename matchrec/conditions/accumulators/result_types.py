@@ -66,7 +66,7 @@ def find_type_of_chosen_value(use: AggregateUse) -> ValueType | None:
 
 
 def find_type_of_first_argument(use: AggregateUse) -> ValueType | None:
-    """Return the type of ANY_VALUE, FIRST_VALUE, LAST_VALUE or MODE: that of the first argument.
+    """Return the type of the first argument: of ANY_VALUE, FIRST_VALUE, LAST_VALUE or MODE.
 
     A second argument must be a truth value. It says whether to ignore NULL, or for MODE whether to
     return the least of equally frequent values, which MODE does here in any case.

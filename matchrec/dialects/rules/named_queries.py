@@ -35,7 +35,7 @@ def find_definition(relation: exp.Expr) -> exp.Subquery | exp.CTE | None:
 
 
 def _walk_visible_definitions(relation: exp.Expr) -> Iterator[exp.CTE]:
-    """Yield the definitions in WITH that a relation can name, those of inner queries first.
+    """Yield the definitions in WITH that a relation can name, inner queries first.
 
     A relation inside of a definition can name only the definitions before it:
 
@@ -81,8 +81,8 @@ def list_column_names(relation: exp.Expr, definition: exp.Subquery | exp.CTE | N
 def list_queries(definition: exp.Subquery | exp.CTE) -> list[exp.Expr]:
     """Return the queries whose rows a definition has: several if it is a UNION.
 
-    The names of the columns are those of the first query. The other queries of a recursion, which
-    read the defined name itself, are left out: the first query alone decides about the types.
+    The columns have the names that the first query gives them. The other queries of a recursion,
+    which read the defined name itself, are left out: the first query alone decides about the types.
     """
     first, *others = _walk_queries_of_union(definition.this)
     if isinstance(definition, exp.CTE):

@@ -165,7 +165,7 @@ def is_oracle_date(node: exp.Expr) -> bool:
 def _is_trunc(node: exp.Expr) -> bool:
     """Return whether an expression is a call of TRUNC whose value may be a time.
 
-    sqlglot has a class of its own for a call that can only truncate a number: `exp.Trunc`.
+    sqlglot has another class for a call that can only truncate a number: `exp.Trunc`.
     """
     return isinstance(node, exp.DateTrunc) or find_unknown_function(node) == "TRUNC"
 

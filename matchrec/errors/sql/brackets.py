@@ -68,6 +68,6 @@ def _find_array_hint(before: str, after: str) -> str:
 
 
 def _write_array(inside: str) -> str:
-    """Return the call for an array with these items, each of which may be an array itself."""
+    """Return the call for an array with these items. An item may be an array."""
     items = re.sub(r"\[([^\[\]]*)\]", r"array(\1)", inside.strip())
     return shorten(f"array({items})")

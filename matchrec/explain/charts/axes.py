@@ -158,7 +158,7 @@ def show_numbers(axis: Axis, values: Iterable[Any], most_ticks: int = 9) -> None
 
     Args:
         axis: the axis.
-        values: the values along the axis, of which some may be None.
+        values: the values along the axis; some may be None.
         most_ticks: the largest number of ticks.
     """
     from matplotlib import rc_context

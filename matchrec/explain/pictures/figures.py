@@ -127,7 +127,7 @@ def fit_figure_to_content(figure: Figure) -> None:
 def keep_texts() -> Iterator[None]:
     """Let matplotlib draw texts literally: `$` begins no formula, and an SVG contains the texts.
 
-    The fonts include those of this machine that have Chinese, Japanese and Korean letters.
+    The fonts include the fonts of this machine that have Chinese, Japanese and Korean letters.
 
     matplotlib reads `text.parse_math` and `font.family` when a text is made, and `svg.fonttype`
     when the file is written. So both must happen inside the `with` block.

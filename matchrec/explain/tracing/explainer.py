@@ -56,9 +56,9 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     """Return the trials whose values are shown, the most important trials first.
 
     For each attempt, the trials that stopped its best path are followed by the trials on the best
-    path, from its end to its beginning. The other trials come after those of all attempts. The list
-    ends when the matches made of the trials have `MOST_MAPPED` rows together. Trials that evaluate
-    no condition are left out.
+    path, from its end to its beginning. The other trials come after the trials of all attempts. The
+    list ends when the matches made of the trials have `MOST_MAPPED` rows together. Trials that
+    evaluate no condition are left out.
     """
     keys_of_best_paths: list[TrialKey] = []
     all_keys: list[TrialKey] = []

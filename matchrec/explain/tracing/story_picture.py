@@ -90,7 +90,7 @@ SYMBOLS = {
 
 
 def choose_symbol(outcome: Outcome) -> Symbol:
-    """Return the symbol of an outcome: a square if the outcome has no symbol of its own."""
+    """Return the symbol of an outcome: a square if no symbol is listed for the outcome."""
     return SYMBOLS.get(outcome, SQUARE)
 
 

@@ -127,7 +127,7 @@ class RankedAttempt(NamedTuple):
     """An attempt without a match, with a rank: of two tuples, the greater one is the better.
 
     An attempt is better if it mapped more rows, or the same number of rows from an earlier starting
-    row. Starting rows differ, so a comparison never gets as far as the third field.
+    row. Starting rows differ, so a comparison never reaches the third field.
     """
 
     reach: int  # the number of rows that the attempt mapped
@@ -250,7 +250,7 @@ def sort_attempts(best: list[RankedAttempt]) -> tuple[Attempt, ...]:
 
 
 def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
-    """Return the match because of which no search started from a row; None if there is none.
+    """Return the match that kept the search from starting at a row; None without such a match.
 
     The row is after the starting row of the match, and before the row from which the search
     continued.

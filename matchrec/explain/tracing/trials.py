@@ -49,7 +49,7 @@ class Outcome(Enum):
     ANCHOR_FAILED = "anchor failed"
     # The row satisfies the condition of a forbidden event, or the condition that ends a loop.
     ENDED = "ends the run"
-    # The row satisfies a condition because of which the run may not skip the row.
+    # The row satisfies a condition that forbids the run to skip the row.
     BLOCKED = "may not be skipped"
     # All rows are mapped, but a negation or the closing condition fails.
     REJECTED = "rejected as a whole"

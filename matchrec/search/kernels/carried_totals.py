@@ -270,7 +270,7 @@ def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate
 
 @inner
 def begin_totals(totals: IntArray, arrays: TotalArrays) -> None:
-    """Write the totals before the first row: those of one path, on which nothing was read."""
+    """Write the totals before the first row: the totals of one path that has read nothing."""
     for word in range(totals.shape[0]):
         totals[word] = 0
     totals[PATH_COUNT] = 1

@@ -307,7 +307,7 @@ def compute_distance(
 
 @inlined
 def pack_too_far(rows_to_horizon: int) -> int:
-    """Return the value that is noted for TOO_FAR if the horizon is so many rows away."""
+    """Return the value that is noted for TOO_FAR, from the distance of the horizon in rows."""
     return FIRST_PACKED_TOO_FAR - rows_to_horizon
 
 

@@ -71,7 +71,7 @@ def encode_status(status: int) -> int:
 
 
 def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
-    """Return the starting row of the search. The arguments are those of `find_start`."""
+    """Return the starting row of the search. The arguments are the same as for `find_start`."""
     return progress.start
 
 

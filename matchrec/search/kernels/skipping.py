@@ -182,7 +182,7 @@ def search_from(
         work: the arrays and records of the search.
         conditions: the conditions on the run.
         negation: the tests of a match as a whole; None if there are none.
-        table: the computation states that were reached, each of which is searched only once; None
+        table: the computation states that were reached, to search each only once; None
             if states are not kept.
         tracing: the recorder of each test, with which no match is written out; None in a kernel.
 

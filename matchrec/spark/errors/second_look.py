@@ -337,7 +337,7 @@ def keep_match_expressions(
 
     Returns:
         The rows, marked. Only the query that computes these expressions may read the marked rows.
-        So each result has a look of its own, even if several rules read the same matches.
+        So each result is looked at separately, even if several rules read the same matches.
     """
     return mark_rows(matched, MatchLook(make_token(), runner, matched, items, origins))
 

@@ -195,7 +195,7 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
 
 def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
-    """Return the texts of the columns' types in the first schema of a plan: that of the result.
+    """Return the texts of the columns' types in the first schema of a plan, the result's.
 
     Args:
         plan: as in `read_types`.

@@ -199,7 +199,7 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 def check_client(address: str) -> None:
     """Check that a server works with the installed PySpark. Its first answer shows this.
 
-    The check uses a client of its own, because PySpark would keep a session from then on.
+    The check uses a separate client, because PySpark would keep a session from then on.
 
     Raises:
         MatchRecognizeError: the server does not accept this PySpark.

@@ -309,7 +309,7 @@ def shift_to_partition(task: Task, matches: Matches, partition: int, first: int)
 class NumberedRows:
     """The rows of some keys, or of one key, with the number and the times of each row.
 
-    `build` makes the rows of all keys, and `take_key` returns those of one key.
+    `build` makes the rows of all keys, and `take_key` returns the rows of one key.
     """
 
     compiled_query: CompiledQuery

@@ -209,7 +209,7 @@ class ExpressionCursor(Cursor, ABC):
     def read_argument(self, caller: int, start: int, end: int) -> Scalar:
         """Read tokens `start .. end`, an argument of the navigation or aggregate at `caller`.
 
-        The errors are those of `read_range`.
+        The errors are the same as for `read_range`.
         """
         outer_caller = self.caller
         self.caller = caller

@@ -66,7 +66,7 @@ def keep_partitions_of_rows(
 
 
 def are_too_many(is_needed: npt.NDArray[np.generic]) -> bool:
-    """Return whether so many rows are needed that looking up their keys would not save time.
+    """Return whether too many rows are needed for a look-up of their keys to save time.
 
     Args:
         is_needed: bool[n], or integers that are 0 or 1: the needed rows.
