@@ -121,7 +121,7 @@ def read_query_sources(
         paths: the values of the argument; empty if the user passed none.
 
     Raises:
-        click.UsageError: there is no query, or there are files and -c.
+        click.UsageError: there is no query, a folder has none, or there are files and -c.
     """
     files = [file for path in paths for file in find_query_files(path)]
     if not files or context.params["text"] is not None:

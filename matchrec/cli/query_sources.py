@@ -131,14 +131,18 @@ def is_blank(text: str, language: QueryLanguage) -> bool:
 def find_query_files(path: str) -> list[str]:
     """Return the files of queries in a folder and its subfolders, in order.
 
-    Any other path is returned itself, and so is a folder without queries: an error is raised when
-    it is read.
+    Any other path is returned itself.
+
+    Raises:
+        click.UsageError: a folder has no queries.
     """
     folder = Path(path)
     if not folder.is_dir():
         return [path]
     files = [str(file) for file in find_files(folder) if file.suffix in QUERY_FILE_ENDINGS]
-    return files or [path]
+    if not files:
+        raise click.UsageError(str(errors.folder_without_queries(path=path)))
+    return files
 
 
 def read_query_text(path: str) -> str:

@@ -206,6 +206,15 @@ def folder_for_query(*, path: str) -> MatchRecognizeError:
     )
 
 
+def folder_without_queries(*, path: str) -> MatchRecognizeError:
+    """Return the error for a folder that has no file of a query, nor do its subfolders."""
+    return MatchRecognizeError(
+        f"the folder `{path}` has no .sql or .sase files",
+        hint="write the name of a file with a query, or of another folder",
+        code="folder-without-queries",
+    )
+
+
 def not_a_text_file(*, path: str) -> MatchRecognizeError:
     """Return the error for a file with a query that is not UTF-8."""
     return MatchRecognizeError(

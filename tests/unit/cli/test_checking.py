@@ -125,7 +125,8 @@ def test_a_folder_of_queries(several: Path) -> None:
     result = invoke("check", "some", *TABLE)
     assert result.stdout == f"some/b.sql: {OK}\nsome/more/a.sql: {OK}\n"
     (several / "none").mkdir()
-    assert "`none` is a folder, but a query is needed" in invoke_failing("check", "none", *TABLE)
+    message = invoke_failing("check", "none", *TABLE)
+    assert "the folder `none` has no .sql or .sase files [folder-without-queries]" in message
 
 
 @pytest.mark.parametrize(
