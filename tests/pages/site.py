@@ -29,13 +29,7 @@ OUTSIDE_FILES = (
     "tests/cases/**/README.md",
 )
 # Folders and pages for those who change matchrec, and pages that answer most questions of users.
-PAGES_OF_DEVELOPERS = (
-    "contributing/",
-    "tests/",
-    "sql_examples/",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-)
+PAGES_OF_DEVELOPERS = ("contributing/", "tests/", "CHANGELOG.md", "CONTRIBUTING.md")
 PAGES_WITH_ANSWERS = (
     "tutorial/",
     "how-to/faq.md",
