@@ -1,6 +1,6 @@
--- Delay cascades: one aircraft, one day, leg after leg. Its departures get later than the one
--- before at least twice in a row, by an hour in total, and then start to recover. The next cascade
--- may begin with the very leg where this one ended, hence SKIP TO LAST.
+-- Delay cascades: one aircraft, one day, leg after leg. The delays grow at least twice in a row, by
+-- an hour in total, and then start to shrink. The next cascade may begin with the leg at which this
+-- one ended, so the query has SKIP TO LAST.
 SELECT tailnum, day, first_leg, worst_leg, legs, first_delay, worst_delay, end_delay
 FROM (
     SELECT tailnum, CAST(scheduled AS DATE) AS day, scheduled, flight, dep_delay

@@ -1,6 +1,6 @@
 -- How an aircraft gets back on schedule: it leaves two hours late or more, then each of its
--- departures of the day is less late, until one is at most 15 minutes late. One row for each leg,
--- with what it was in the story and how many minutes had been won by then.
+-- departures of the day is less late, until one is at most 15 minutes late. Each leg is a row of the
+-- result, with its variable and the number of minutes made up so far.
 SELECT tailnum, day, scheduled, origin, dest, dep_delay, phase, leg, minutes_won
 FROM (
     SELECT *, CAST(scheduled AS DATE) AS day FROM flights WHERE dep_delay IS NOT NULL

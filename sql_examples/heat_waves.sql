@@ -1,5 +1,5 @@
 -- Heat waves at New York's airports in 2013: at least three days in a row with 90 °F or more.
--- The input of the clause is a subquery that makes days of hourly readings.
+-- The input of the clause is a subquery that makes one row per day from hourly readings.
 SELECT origin, first_day, last_day, days, hottest
 FROM (
     SELECT origin, CAST(hour_local AS DATE) AS day, MAX(temp) AS high

@@ -1,6 +1,6 @@
--- What bad weather does to departures: spells of at least three hours of poor sight or heavy rain,
--- joined to the flights that were to leave during each spell. The clause binds tighter than JOIN:
--- its input is `weather` alone.
+-- What bad weather does to departures: periods of at least three hours of poor sight or heavy rain,
+-- joined to the flights that were scheduled in each period. The clause belongs to the table before
+-- it, so its input is `weather` alone, and the JOIN comes after the search.
 SELECT s.origin, s.start_local, s.hours, COUNT(*) AS flights, ROUND(AVG(f.dep_delay)) AS avg_delay,
     COUNT_IF(f.dep_delay IS NULL) AS cancelled
 FROM weather MATCH_RECOGNIZE (

@@ -1,5 +1,5 @@
--- Aircraft that left New York from all three of its airports in three departures in a row, in
--- whatever order: PERMUTE stands for the six orders. CLASSIFIER tells which airport came first.
+-- Aircraft that left New York from all three of its airports in three departures in a row, in any
+-- order: PERMUTE matches all six orders. CLASSIFIER returns the airport that came first.
 SELECT first_from, last_from, COUNT(*) AS times, COUNT(DISTINCT tailnum) AS aircraft
 FROM flights MATCH_RECOGNIZE (
     PARTITION BY tailnum

@@ -1,5 +1,5 @@
 -- V-shapes in share prices: the close falls for at least three days in a row, by 5 % or more, then
--- rises day after day until it is back at the price where the fall began. The steep ones mark
+-- rises day after day until it is back at the price where the fall began. The steep V-shapes are
 -- panics that were over within days (October 2008, the flash crash of May 2010).
 SELECT ticker, first_day, bottom_day, last_day, fall_percent
 FROM stocks MATCH_RECOGNIZE (

@@ -1,5 +1,5 @@
--- Days on which more than four times the average volume of the twenty days before was traded:
--- news day. SUBSET names all 21 rows at once, so the average with the spike can be told from the
+-- Days on which the volume was more than four times the average of the twenty days before. SUBSET
+-- names all 21 rows at once, so the measures can show the average with the spike next to the
 -- average without it.
 SELECT ticker, spike_date, volume, calm_volume, whole_volume, day_percent
 FROM stocks MATCH_RECOGNIZE (
