@@ -22,13 +22,17 @@ def read_ids(path: Path) -> set[str]:
 
 
 def read_printed_ids(name: str) -> set[str]:
-    """Return the matches that the page prints directly before a picture, and the picture shows."""
+    """Return the matches in the last table before a picture that the picture shows."""
     picture = PICTURES[name]
     page = COOKBOOK / f"{picture.page}.md"
     end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    *_, printed = [block.printed for block in read_blocks(page) if block.end < end]
-    assert printed is not None
-    header, *lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
+    printed = [block.printed for block in read_blocks(page) if block.end < end]
+    *_, table = [text for text in printed if text is not None and text.startswith("+")]
+    header, *lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table.splitlines()
+        if line.startswith("|")
+    ]
     matches = [dict(zip(header, line, strict=True)) for line in lines]
     series = re.search(r"SELECT (\w*)", picture.rows)
     assert series is not None

@@ -17,6 +17,7 @@ In every process the session has started and has answered another query before t
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections import defaultdict
@@ -97,12 +98,14 @@ def measure_recipe(name: str, max_python_steps: int = USUAL_STEPS) -> None:
 
 
 def find_statements(page: Path) -> list[str]:
-    """Return the first query of a page, after the statements that it needs."""
+    """Return the texts of the views that the first query of a page reads, and of this query."""
     statements = []
     for block in read_blocks(page):
-        if block.language == "sql":
-            statements.append(block.code)
-            if "CREATE OR REPLACE TEMP VIEW" not in block.code:
+        for call, text in re.findall(
+            r'(spark\.sql|matchrec\.query)\("""(.*?)"""\)', block.code, re.S
+        ):
+            statements.append(text)
+            if call == "matchrec.query":
                 return statements
     raise AssertionError(f"{page} has no query")
 

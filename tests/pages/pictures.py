@@ -4,9 +4,9 @@
     python -m tests.pages.pictures --only funnel why     some of them
     python -m tests.pages.pictures --format png --write DIRECTORY
 
-A picture of the cookbook shows the matches of the last query before it on the page. These have
-columns whose names begin with `first_` and `last_`: the times of the first and the last row. The
-other pictures show a value that the Python blocks before them have made.
+A picture shows a value that the Python blocks before it on its page have made. For a page of the
+cookbook, this is the `query`. Its matches have columns whose names begin with `first_` and `last_`:
+the times of the first and the last row.
 """
 
 from __future__ import annotations
@@ -183,11 +183,7 @@ PICTURES = {
 def draw(spark: SparkSession, name: str) -> Figure:
     """Return a picture of the cookbook, after running its page up to the picture."""
     picture = PICTURES[name]
-    page = COOKBOOK / f"{picture.page}.md"
-    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    *_, matches = [
-        matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < end
-    ]
+    matches = run_blocks_before(COOKBOOK / f"{picture.page}.md", name)["query"].to_df()
     rows = drop_time_zone(spark.sql(picture.rows))
     series = dict(read_series(picture.choose_rows(rows.collect()), picture.pause))
     match_rows = drop_time_zone(matches).collect()
@@ -210,6 +206,17 @@ def draw(spark: SparkSession, name: str) -> Figure:
         draw_deadlines(figure.axes[0], list(series), due, spans)
         draw_now(figure.axes[0], picture.deadlines.now)
     return figure
+
+
+def run_blocks_before(page: Path, name: str) -> dict[str, Any]:
+    """Run the Python blocks of a page up to a picture, and return the names that they bind."""
+    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with redirect_stdout(StringIO()):
+        for block in read_blocks(page):
+            if block.end < end and block.language == "python":
+                exec(compile(block.code, "<block>", "exec"), names)
+    return names
 
 
 def share_scale(panels: Sequence[Axes]) -> None:
@@ -328,13 +335,8 @@ def render_svg(figure: Figure) -> str:
 def draw_page_picture(name: str) -> str:
     """Run the Python blocks of a page up to its picture, and return the picture as SVG."""
     picture = PAGE_PICTURES[name]
-    page = ROOT / "docs" / "how-to" / f"{picture.page}.md"
-    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    names: dict[str, Any] = {"__name__": "__main__"}
-    with redirect_stdout(StringIO()), mpl.rc_context({"svg.hashsalt": "matchrec"}):
-        for block in read_blocks(page):
-            if block.end < end and block.language == "python":
-                exec(compile(block.code, "<block>", "exec"), names)
+    with mpl.rc_context({"svg.hashsalt": "matchrec"}):
+        names = run_blocks_before(ROOT / "docs" / "how-to" / f"{picture.page}.md", name)
         return for_both_schemes(picture.svg(names))
 
 
