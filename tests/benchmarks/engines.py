@@ -4,11 +4,10 @@
         [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
         [--write docs]
 
-`compared`, `growth` and `start` are tables of docs/contributing/benchmarks.md, and `memory` is a
-table of docs/explanation/memory.md; `--write docs` writes them there. It needs a version of PySpark
-that Sail accepts, Sail, Java, and Linux, because it reads /proc. `--data` names a folder in which
-the input rows are kept; without it they are written again, which takes about 2 GB at full size.
-`growth` also measures DuckDB if `--duckdb-python` names an interpreter that has it.
+The parts are tables of docs/contributing/benchmarks.md; `--write docs` writes them there. This
+needs a version of PySpark that Sail accepts, Sail, Java, and Linux, because it reads /proc. `--data`
+names a folder in which the input rows are kept; without it they are written again, which takes
+about 2 GB at full size. `growth` also measures DuckDB if `--duckdb-python` names an interpreter that has it.
 """
 
 from __future__ import annotations
@@ -268,7 +267,7 @@ def count_package_bytes(package: str, without: str = "\0") -> int:
 # The parts by name: the page that a part is written to, and the function that measures it.
 PARTS: dict[str, tuple[str, Callable[[Settings], Iterator[str]]]] = {
     "compared": ("contributing/benchmarks.md", report_compared),
-    "memory": ("explanation/memory.md", report_memory),
+    "memory": ("contributing/benchmarks.md", report_memory),
     "growth": ("contributing/benchmarks.md", report_growth),
     "start": ("contributing/benchmarks.md", lambda _: start_of_spark.report()),
 }

@@ -6,8 +6,8 @@ short matches. This module's own command
     python -m tests.benchmarks.memory [--write docs]
 
 measures the loop of a worker alone for many kinds of queries, each in a process of its own.
-`--write docs` writes the table to `docs/explanation/memory.md`. It needs Linux, because it reads
-/proc.
+`--write docs` writes the table to `docs/contributing/benchmarks.md`. It needs Linux, because it
+reads /proc.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def main() -> None:
     lines = list(report_alone())
     print("\n".join(lines), flush=True)
     if folder is not None:
-        write_section(folder / "explanation" / "memory.md", "worker memory", ["", *lines, ""])
+        write_section(folder / "contributing" / "benchmarks.md", "worker memory", ["", *lines, ""])
 
 
 if __name__ == "__main__":
