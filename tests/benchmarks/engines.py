@@ -5,9 +5,10 @@
         [--write docs]
 
 The parts are tables of docs/contributing/benchmarks.md; `--write docs` writes them there. This
-needs a version of PySpark that Sail accepts, Sail, Java, and Linux, because it reads /proc. `--data`
-names a folder in which the input rows are kept; without it they are written again, which takes
-about 2 GB at full size. `growth` also measures DuckDB if `--duckdb-python` names an interpreter that has it.
+needs a version of PySpark that Sail accepts, Sail, Java, and Linux, because it reads /proc.
+`--data` names a folder in which the input rows are kept; without it they are written again, which
+takes about 2 GB at full size. `growth` also measures DuckDB if `--duckdb-python` names an
+interpreter that has it.
 """
 
 from __future__ import annotations
