@@ -13,7 +13,7 @@ import click
 from matchrec.cli import common_options
 from matchrec.cli.command_decorators import pass_checked_requests
 from matchrec.cli.failures import ExitCode, label_errors, print_tracebacks, report_failures
-from matchrec.cli.messages import print_notice, report_warnings
+from matchrec.cli.messages import ignore_warnings, print_notice, report_warnings
 from matchrec.cli.queries import QueryContent, QueryRequest, QueryTable
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 @click.command(cls=QueryCommand)
 @common_options.SEVERAL_QUERIES_OPTIONS
 @common_options.SCHEMA_OPTION
+@common_options.IGNORE_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
 @pass_checked_requests
-def check(requests: list[QueryRequest], strict: bool) -> None:
+def check(requests: list[QueryRequest], ignore: Sequence[str], strict: bool) -> None:
     """Check queries for mistakes without running them.
 
     The exit code is 1 if there is a mistake. No file is needed for a table whose columns --schema
@@ -51,11 +52,12 @@ def check(requests: list[QueryRequest], strict: bool) -> None:
     )
     with use_surface(surface), report_warnings() as shown_warnings:
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
-        if len(requests) == 1:
-            check_only_query(requests[0])
-            exit_codes = []
-        else:
-            exit_codes = check_several_queries(requests)
+        with ignore_warnings(ignore):
+            if len(requests) == 1:
+                check_only_query(requests[0])
+                exit_codes = []
+            else:
+                exit_codes = check_several_queries(requests, shown_warnings)
     if exit_codes:
         raise click.exceptions.Exit(max(exit_codes))
     if strict:
@@ -75,10 +77,16 @@ def check_only_query(request: QueryRequest) -> None:
         check_statements(request, spark, content)
 
 
-def check_several_queries(requests: Sequence[QueryRequest]) -> list[int]:
+def check_several_queries(
+    requests: Sequence[QueryRequest], shown_warnings: Sequence[Warning | str]
+) -> list[int]:
     """Check all queries in one session, report their errors and print how many have mistakes.
 
     Mistakes that the texts alone show are reported before an engine starts.
+
+    Args:
+        requests: the queries.
+        shown_warnings: the warnings that were printed so far, to which the check appends.
 
     Returns:
         The exit code of each query that has a mistake.
@@ -99,15 +107,21 @@ def check_several_queries(requests: Sequence[QueryRequest]) -> list[int]:
                 with collect_failure(request, exit_codes), tables.restored_after(request):
                     tables.register((*common_tables, *request.file_tables))
                     check_statements(request, spark, content)
-    print_notice(describe_outcome(len(requests), len(exit_codes)))
+    warning_count = count_warnings(shown_warnings)
+    print_notice(describe_outcome(len(requests), len(exit_codes), warning_count))
     return exit_codes
 
 
-def describe_outcome(query_count: int, failure_count: int) -> str:
+def count_warnings(shown_warnings: Sequence[Warning | str]) -> int:
+    """Return how many of the warnings are matchrec's own."""
+    return sum(isinstance(warning, MatchRecognizeWarning) for warning in shown_warnings)
+
+
+def describe_outcome(query_count: int, failure_count: int, warning_count: int) -> str:
     """Return a sentence about the check of several queries.
 
-    >>> describe_outcome(3, 0), describe_outcome(3, 1)
-    ('3 queries checked, no mistakes', '3 queries checked, 1 with a mistake')
+    >>> describe_outcome(3, 0, 0), describe_outcome(3, 1, 2)
+    ('3 queries checked, no mistakes', '3 queries checked, 1 with a mistake; 2 warnings')
     """
     match failure_count:
         case 0:
@@ -116,7 +130,8 @@ def describe_outcome(query_count: int, failure_count: int) -> str:
             outcome = "1 with a mistake"
         case _:
             outcome = f"{failure_count} with mistakes"
-    return f"{show_count(query_count, 'query', 'queries')} checked, {outcome}"
+    sentence = f"{show_count(query_count, 'query', 'queries')} checked, {outcome}"
+    return f"{sentence}; {show_count(warning_count, 'warning')}" if warning_count else sentence
 
 
 def reject_unused_args(requests: Sequence[QueryRequest]) -> None:
@@ -214,7 +229,7 @@ def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
     Raises:
         click.exceptions.Exit: matchrec has given a warning.
     """
-    count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown_warnings)
+    count = count_warnings(shown_warnings)
     if count == 0:
         return
     print_notice(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")

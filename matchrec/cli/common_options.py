@@ -32,6 +32,7 @@ from matchrec.cli.query_sources import QueryLanguage, QuerySource, find_query_fi
 from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
+from matchrec.errors.warning_classes import list_warning_classes
 from matchrec.errors.wording import join_alternatives
 
 # An option that may be repeated; the command gets a tuple of its values.
@@ -343,6 +344,12 @@ def make_result_options(aggregate_help: str) -> OptionDecorator[Any]:
     )
 
 
+IGNORE_OPTION = make_repeatable_option(
+    "--ignore",
+    type=WordChoice(list_warning_classes()),
+    metavar="NAME",
+    help="Do not give this warning, such as NoOrderWarning. Repeatable.",
+)
 SCHEMA_OPTION = make_repeatable_option(
     "--schema",
     "schemas",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
+from matchrec.errors import warning_classes
+from matchrec.errors.kinds import add_code
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -86,8 +89,33 @@ def report_warnings(
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning as a notice of the program, and record it."""
         shown.append(message)
-        print_text(f"{WARNING}{message}")
+        print_text(f"{WARNING}{name_warning(message)}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show_notice
         yield shown
+
+
+def name_warning(warning: Warning | str) -> str:
+    """Return the text of a warning, with the class of a warning of matchrec after the headline.
+
+    >>> warning = warning_classes.NoOrderWarning("MATCH_RECOGNIZE has no ORDER BY", hint="add it")
+    >>> print(name_warning(warning))
+    MATCH_RECOGNIZE has no ORDER BY [NoOrderWarning]
+      help: add it
+    """
+    is_own = isinstance(warning, MatchRecognizeWarning)
+    return add_code(str(warning), type(warning).__name__ if is_own else None)
+
+
+@contextmanager
+def ignore_warnings(names: Iterable[str]) -> Iterator[None]:
+    """Do not give warnings of some classes in the `with` block.
+
+    Args:
+        names: the names of the classes in `matchrec.warnings`, such as "NoOrderWarning".
+    """
+    with warnings.catch_warnings():
+        for name in names:
+            warnings.simplefilter("ignore", getattr(warning_classes, name))
+        yield

@@ -55,6 +55,7 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Output": ("format_name", "limit", "file", "overwrite", "analyze", "dot", "svg"),
     "Picture of the matches": ("picture", "x", "y", "series", "between"),
     "Events (only for SASE+ and Patterns)": (*EVENT_PARAMETERS, "output", "timeouts"),
+    "Warnings": ("ignore", "strict"),
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
 }
 LAST_GROUP = "Other options"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,12 @@ from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.formats import OUTPUT_FORMATS
-from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings
+from matchrec.cli.messages import (
+    ignore_warnings,
+    print_notice,
+    print_notice_at_terminal,
+    report_warnings,
+)
 from matchrec.cli.plot_options import PlotOptions, read_plot_options
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
@@ -97,6 +103,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     metavar="FIRST LAST",
     help="Result columns with the first and the last x of a match. [default: by their names]",
 )
+@common_options.IGNORE_OPTION
 @pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
@@ -108,6 +115,7 @@ def run(  # noqa: PLR0913 -- one for each option
     y: str | None,
     series: str | None,
     between: tuple[str, str] | None,
+    ignore: Sequence[str],
 ) -> None:
     """Run a query over files, and print or write its rows.
 
@@ -128,10 +136,11 @@ def run(  # noqa: PLR0913 -- one for each option
     if file is not None and format_name is not None:
         check_format_of_file(format_name, file)
     output = RowDestination(format_name or TABLE, file, limit)
-    if request.aggregates or not request.earlier_statements:
-        run_last_statement(request, output, plot)
-    else:
-        run_statements(request, output, plot)
+    with ignore_warnings(ignore):
+        if request.aggregates or not request.earlier_statements:
+            run_last_statement(request, output, plot)
+        else:
+            run_statements(request, output, plot)
 
 
 def check_format_of_file(format_name: str, file: Path) -> None:

@@ -133,3 +133,8 @@ class UntunedSessionWarning(MatchRecognizeWarning):
     The warning appears once, at the first query that sends only numbers, dates, times and booleans
     to Python. The keys of PARTITION BY and ORDER BY may have any type.
     """
+
+
+def list_warning_classes() -> list[str]:
+    """Return the names of the classes of warnings, in the order of this module."""
+    return [name for name in globals() if name.endswith("Warning")]

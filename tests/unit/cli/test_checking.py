@@ -55,7 +55,16 @@ def test_warnings_of_several_queries_are_mistakes_on_request(several: Path) -> N
     (several / "all.sql").write_text(STREAKS.partition("DEFINE")[0] + ")")
     result = invoke("check", "streaks.sql", "all.sql", "--strict", *TABLE)
     assert result.exit_code == 1
-    assert result.stderr.endswith("1 warning; --strict exits with code 1\n")
+    assert result.stderr.endswith(
+        "2 queries checked, no mistakes; 1 warning\n1 warning; --strict exits with code 1\n"
+    )
+    result = invoke("check", "keyword.sql", "all.sql", *TABLE)
+    assert result.stderr.endswith("2 queries checked, 1 with a mistake; 1 warning\n")
+    result = invoke("check", "streaks.sql", "all.sql", "--strict", *TABLE, "--ignore=AnyRows")
+    assert result.exit_code == 2
+    ignored = ("--ignore=NoConditionsWarning", "--ignore=AnyRowsWarning")
+    result = invoke("check", "streaks.sql", "all.sql", "--strict", *TABLE, *ignored)
+    assert (result.exit_code, result.stderr) == (0, "2 queries checked, no mistakes\n")
 
 
 def test_no_engine_starts_if_all_texts_have_mistakes(several: Path) -> None:

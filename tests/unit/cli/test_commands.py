@@ -571,9 +571,21 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         result = invoke("run", "-", *STOCKS, stdin=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
     assert result.stderr.startswith(
-        "matchrec: warning: MATCH_RECOGNIZE has no ORDER BY\n  line 3, column 19\n"
+        "matchrec: warning: MATCH_RECOGNIZE has no ORDER BY [NoOrderWarning]\n  line 3, column 19\n"
     )
     assert ".py" not in result.stderr
+
+
+def test_warnings_are_ignored_by_name(embedded: Path) -> None:
+    unsorted = STREAKS.replace("ORDER BY ts", "")
+    (embedded / "many.sql").write_text(f"SELECT 1; {unsorted}")
+    for command in (("run", "-"), ("run", "many.sql"), ("check", "-", "--strict")):
+        words = (*command, *STOCKS, "--ignore", "TiesWarning", "--ignore", "NoOrderWarning")
+        result = invoke(*words, stdin=unsorted)
+        assert (result.exit_code, result.stderr) == (0, "")
+    message = invoke_failing("check", "many.sql", "--ignore", "NoOrder")
+    assert "unknown value `NoOrder` for `--ignore` of `matchrec check`" in message
+    assert message.endswith("  help: write --ignore NoOrderWarning\n")
 
 
 def test_two_columns_of_one_name(embedded: Path) -> None:
