@@ -147,6 +147,9 @@ class ArgumentKind:
     converter: Callable[[str, Any], Any] | None = None
     # The kind of each value, if the argument is a dict whose values have a kind; otherwise None.
     value_kind: ArgumentKind | None = None
+    # The types of which some values are accepted and others are not. A message about such a value
+    # does not name its type.
+    right_types: tuple[type, ...] = ()
 
     def check(self, quoted_call: str, argument: str, value: object) -> None:
         """Check that a value is of this kind.
@@ -168,7 +171,9 @@ class ArgumentKind:
                 self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
         hint = self.find_hint(value) or self.hint
         hint = hint.replace("{argument}", argument).replace("{value}", show_argument_value(value))
-        raise wrong_argument(quoted_call, argument, value, self.description, hint)
+        raise wrong_argument(
+            quoted_call, argument, value, self.description, hint, right_types=self.right_types
+        )
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:
         """Check a value, and return the value that the function gets for it.
@@ -557,5 +562,6 @@ COUNT = ArgumentKind(
     f"a whole number from 1 to {MAX_COUNT}",
     lambda value: is_whole(value) and 1 <= value <= MAX_COUNT,
     f"write {{argument}}=4{LEAVE_OUT}",
+    right_types=(int,),
 )
 FLAG = ArgumentKind("True or False", make_class_test(bool), f"write {{argument}}=True{LEAVE_OUT}")

@@ -147,7 +147,7 @@ def convert_frame(argument: str, value: Any) -> Any:
 
 # Values.
 VALUE = ArgumentKind(
-    "a value for which Spark has a literal, such as a number, a string, a date or None",
+    "a number, a string, a date, None or another value with a literal in Spark",
     is_value,
     "convert it first, for example with int(...) or str(...)",
 )
@@ -158,6 +158,7 @@ PARAMETER_VALUES = ArgumentKind(
     'write args={"name": value} for :name, args=[value] for ?, or df=df for a DataFrame {df}',
     converter=convert_values,
     value_kind=VALUE,
+    right_types=(dict, list),
 )
 # The values of parameters of a clause or a pattern, which has no `?`.
 NAMED_VALUES = ArgumentKind(
@@ -166,6 +167,7 @@ NAMED_VALUES = ArgumentKind(
     'write :name in the clause, and args={"name": value}',
     converter=convert_values,
     value_kind=VALUE,
+    right_types=(dict,),
 )
 # The values of PARTITION BY columns, which choose a partition. A value without its column is
 # rejected by `TargetFinder`, whose error names the columns.
@@ -173,6 +175,7 @@ PARTITION = ArgumentKind(
     PARTITION_DESCRIPTION,
     lambda value: not isinstance(value, Mapping) or make_dict_test(lambda _: True)(value),
     "write the names of the columns as strings",
+    right_types=(dict,),
 )
 # The values of ORDER BY columns, which choose a row.
 ROW = ArgumentKind(
@@ -190,7 +193,7 @@ FRAME = ArgumentKind(
 )
 # A value for a `{name}` in a query: a keyword argument that has no other meaning.
 HOLE_VALUE = ArgumentKind(
-    "a DataFrame, for {name} in the query, or a literal",
+    "a DataFrame or a literal",
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
@@ -203,9 +206,10 @@ QUERY_INPUT = ArgumentKind(
 )
 # The input of a query in SASE+, in the text of a query.
 EVENTS = ArgumentKind(
-    "the name of a table, or {hole}",
+    "the name of a table, or a name in braces",
     lambda value: isinstance(value, str) and bool(value.strip()),
     'write events="name"',
+    right_types=(str,),
 )
 
 # Queries, and parts of them.
@@ -224,6 +228,7 @@ AGGREGATES = ArgumentKind(
     "a dict that maps column names to aggregates",
     lambda value: make_dict_test(make_class_test(str))(value) and len(value) > 0,
     'write {argument}={"matches": "count(*)"}',
+    right_types=(dict,),
 )
 
 # Columns.
@@ -239,6 +244,7 @@ SPAN_COLUMNS = ArgumentKind(
         and all(map(make_class_test(str), value))
     ),
     'write {argument}=("first", "last")',
+    right_types=(list, tuple),
 )
 
 # Words and options.
@@ -254,7 +260,7 @@ SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
 PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
 AGGREGATE_PER = make_word_kind(get_args(AggregatePer))
 OPTIONS = ArgumentKind(
-    "Options",
+    "an Options object",
     make_class_test(Options),
     'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
     fields=tuple(OPTION_KINDS),

@@ -95,7 +95,10 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
 
 # The values of one parameter.
 CANDIDATES = ArgumentKind(
-    "a list with at least one value", is_list_of_values, "write the values in brackets: [{value}]"
+    "a list with at least one value",
+    is_list_of_values,
+    "write the values in brackets: [{value}]",
+    right_types=(list,),
 )
 # The values of all parameters.
 GRID = ArgumentKind(
@@ -104,6 +107,7 @@ GRID = ArgumentKind(
     'write grid={"days": [3, 5, 8]}, without a colon in the key, and :days in the clause',
     converter=convert_grid,
     value_kind=CANDIDATES,
+    right_types=(dict,),
 )
 
 

@@ -159,44 +159,55 @@ def option_not_for_call(*, name: str, call: str) -> MatchRecognizePlanError:
 
 # For libraries of frames: how to make a DataFrame of Spark.
 _FRAMES = {
-    "pandas": "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are "
-    "made by PARTITION BY",
-    "Polars": "write spark.createDataFrame(...) around its to_pandas(); a LazyFrame has collect()",
-    "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
-    "pandas-on-Spark": "write .to_spark() after it",
+    "pandas": "pass spark.createDataFrame(frame)",
+    "Polars": "pass spark.createDataFrame(frame.to_pandas()); a LazyFrame has collect()",
+    "pyarrow": "pass spark.createDataFrame(table.to_pandas())",
+    "pandas-on-Spark": "pass frame.to_spark()",
 }
 
 # For other types that users pass instead of a DataFrame: what to write.
 _NO_FRAMES = {
-    **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
-    "GroupedData": "pass the DataFrame itself: groups are made by PARTITION BY",
+    "list": "pass pandas.DataFrame([...], columns=[...])",
+    "dict": "pass pandas.DataFrame({...})",
+    "ndarray": "pass pandas.DataFrame(array)",
+    "Series": "pass series.to_frame()",
+    "DataFrameGroupBy": "pass the frame itself: PARTITION BY makes the groups",
+    "GroupedData": "pass the DataFrame itself: PARTITION BY makes the groups",
     "Pattern": "pass the DataFrame first, and then the Pattern",
     "SparkSession": "pass a DataFrame, such as spark.table(...); a query over the tables of the "
     "session goes to matchrec.sql(spark, query)",
 }
 
 
-def wrong_argument(
-    call: str, argument: str, value: object, expected: str, hint: str
+def wrong_argument(  # noqa: PLR0913 -- the parts of one sentence
+    call: str,
+    argument: str,
+    value: object,
+    expected: str,
+    hint: str,
+    *,
+    right_types: tuple[type, ...] = (),
 ) -> MatchRecognizePlanError:
-    """Return the error for an argument of a wrong type.
+    """Return the error for an argument that has a wrong type or a wrong value.
 
     Args:
         call: the function.
         argument: the argument.
         value: what the user passed.
-        expected: the types that the argument can have, in words, such as "a DataFrame".
+        expected: the values that the argument can have, in words, such as "a DataFrame".
         hint: what to write, unless the type of the value shows something better.
+        right_types: the types whose values are wrong only for another reason, so that the message
+            does not name them.
     """
+    if "DataFrame" in expected:
+        hint = _FRAMES.get(find_frame_library(value) or "", hint)
     if expected.startswith("a DataFrame"):
         hint = _NO_FRAMES.get(type(value).__name__, hint)
         if isinstance(value, str) and "PATTERN" in value.upper():
             hint = "pass the DataFrame first, and then this text"
-    if "DataFrame" in expected:
-        hint = _FRAMES.get(find_frame_library(value) or "", hint)
+    shown = SHORT.repr(value) if type(value) in right_types else describe_value(value)
     return MatchRecognizePlanError(
-        f"`{argument}` of {call} is {describe_value(value)}",
-        notes=(f"it must be {expected}",),
+        f"`{argument}` of {call} must be {expected}, but is {shown}",
         hint=hint,
         code="wrong-argument",
     )

@@ -22,9 +22,10 @@ from matchrec.gateway.server import GatewayServer
 from matchrec.spark.sail.start import ENGINE
 
 PORT_NUMBER = ArgumentKind(
-    "a port, from 0 to 65535",
+    "a port from 0 to 65535",
     lambda value: type(value) is int and 0 <= value <= 65535,
     "write {argument}=15002",
+    right_types=(int,),
 )
 
 

@@ -35,6 +35,7 @@ TIMEOUT = ArgumentKind(
     "a number of seconds, 0 or more",
     lambda seconds: is_number(seconds) and 0 <= seconds <= TIMEOUT_MAX,
     "write timeout=10, or leave it out",
+    right_types=(int, float),
 )
 
 

@@ -52,14 +52,15 @@ if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
 
 COUNTERS = arguments.ArgumentKind(
-    "new Counters, or None",
+    "a new Counters(), or None",
     lambda value: value is None or are_counters(value),
     "write counters = matchrec.Counters(), and pass Options(counters=counters)",
 )
 MAX_STEPS = arguments.ArgumentKind(
-    "a whole number, 1 or more, or None",
+    "a whole number of 1 or more, or None",
     lambda value: value is None or (arguments.is_whole(value) and 1 <= value < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
+    right_types=(int,),
 )
 
 

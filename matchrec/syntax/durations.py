@@ -45,6 +45,7 @@ DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write a length, such as "10 minutes", timedelta(minutes=10), or 500',
+    right_types=(float,),
 )
 # An interval with several fields, such as `'1 12' DAY TO HOUR`, which is passed to Spark unchanged.
 _INTERVAL_WITH_FIELDS = re.compile(

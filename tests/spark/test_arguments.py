@@ -250,10 +250,48 @@ def test_the_message_names_method_stage_and_argument() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         Pattern.begin("a").times("2")  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "`least` of `Pattern.times` at stage `a` is '2', of type str [wrong-argument]\n"
-        "  note: it must be a whole number, smaller than 2 to the power of 31\n"
+        "`least` of `Pattern.times` at stage `a` must be a whole number up to 2147483647, but is "
+        "'2', of type str [wrong-argument]\n"
         "  help: write times(2), times(2, 4) or times_or_more(2)"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), ("5", "'5', of type str"), (True, "True, of type bool")]
+)
+def test_the_type_is_named_only_if_it_is_wrong(value: Any, shown: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        Options(max_steps=value)
+    assert refused.value.message == (
+        f"`max_steps` of `Options` must be a whole number of 1 or more, or None, but is {shown}"
+    )
+
+
+def test_an_unknown_engine_is_shown_without_its_type() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.session("duckdb")
+    assert refused.value.message == (
+        "`engine` of `session` must be 'sail', 'spark' or the address of a server, or None, but is "
+        "'duckdb'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        ([1], "pass pandas.DataFrame([...], columns=[...])"),
+        ({"id": [1]}, "pass pandas.DataFrame({...})"),
+        (pd.Series([1]), "pass series.to_frame()"),
+        (
+            pd.DataFrame({"id": [1]}).groupby("id"),
+            "pass the frame itself: PARTITION BY makes the groups",
+        ),
+    ],
+)
+def test_rows_that_are_not_a_frame(rows: Any, hint: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_recognize(rows, "ORDER BY id PATTERN (A)")
+    assert refused.value.hint == hint
 
 
 def test_a_misspelt_option_value_is_corrected(spark: SparkSession) -> None:
@@ -327,8 +365,8 @@ def test_a_query_instead_of_the_session_is_rejected() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.enable("SELECT 1")  # type: ignore[arg-type]
     assert str(refused.value).startswith(
-        "`spark` of `enable` is 'SELECT 1', of type str [wrong-argument]\n"
-        "  note: it must be a SparkSession\n"
+        "`spark` of `enable` must be a SparkSession, but is 'SELECT 1', of type str "
+        "[wrong-argument]\n"
         "  help: pass the session: matchrec.session()"
     )
 
@@ -337,8 +375,7 @@ def test_a_query_before_the_session(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql("SELECT 1", spark)  # type: ignore[call-overload]
     assert str(caught.value).startswith(
-        "`spark` of `sql` is 'SELECT 1', of type str [wrong-argument]\n"
-        "  note: it must be a SparkSession\n"
+        "`spark` of `sql` must be a SparkSession, but is 'SELECT 1', of type str [wrong-argument]\n"
     )
 
 
@@ -387,7 +424,8 @@ def test_wrapped_sessions_and_dataframes_are_accepted(spark: SparkSession) -> No
 def test_values_of_args(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.sql(spark, "SELECT :x", {"x": object()})
-    assert "`args['x']` of `sql` is of type object" in str(refused.value)
+    assert str(refused.value).startswith("`args['x']` of `sql` must be a number, a string, a date,")
+    assert "but is of type object [wrong-argument]" in str(refused.value)
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.sql(spark, "SELECT 1", {1: "x"})  # type: ignore[dict-item]
     values = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
@@ -410,7 +448,7 @@ def test_a_mapping_need_not_be_a_dict(spark: SparkSession) -> None:
     assert matchrec.match_rules(df, rules, order_by="id").matches.count() == 2
     aggregates = MappingProxyType({"matches": "count(*)"})
     assert matchrec.query(df, clause, least).aggregate(aggregates).collect() == [Row(matches=2)]
-    with pytest.raises(MatchRecognizeError, match=r"`args\['x'\]` of `sql` is"):
+    with pytest.raises(MatchRecognizeError, match=r"`args\['x'\]` of `sql` must be"):
         matchrec.sql(spark, "SELECT :x", MappingProxyType({"x": object()}))  # type: ignore[arg-type]
 
 
@@ -461,9 +499,8 @@ class Settings(dict[str, str]):
 
 
 FRAMES = {
-    "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are made by "
-    "PARTITION BY": pd.DataFrame({"id": [1]}),
-    "write spark.createDataFrame(...) around its to_pandas()": pa.table({"id": [1]}),
+    "pass spark.createDataFrame(frame)": pd.DataFrame({"id": [1]}),
+    "pass spark.createDataFrame(table.to_pandas())": pa.table({"id": [1]}),
 }
 
 
@@ -481,14 +518,17 @@ def test_a_frame_of_another_library_is_rejected(spark: SparkSession, hint: str) 
             call()
         message, *_, last = str(caught.value).split("\n")
         assert message.endswith(
-            ("is a pandas DataFrame [wrong-argument]", "is a pyarrow Table [wrong-argument]")
+            (
+                ", but is a pandas DataFrame [wrong-argument]",
+                ", but is a pyarrow Table [wrong-argument]",
+            )
         )
         assert last == f"  help: {hint}"
 
 
 def test_a_frame_of_pandas_on_spark() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.pandas.frame"})()
-    with pytest.raises(MatchRecognizeError, match=r"a pandas-on-Spark DataFrame.*\n.*\n.*to_spark"):
+    with pytest.raises(MatchRecognizeError, match=r"a pandas-on-Spark DataFrame.*\n.*to_spark"):
         matchrec.explode_matches(frame)
 
 
@@ -577,7 +617,8 @@ def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
     for text in ("ORDER BY id PATTERN (A)", "PATTERN SEQ(ANY a)"):
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
             matchrec.query(text)
-        assert refused.value.message.startswith(f"`spark` or `df` of `query` is '{text}'")
+        headline = "`spark` or `df` of `query` must be a SparkSession or a DataFrame, but is"
+        assert refused.value.message.startswith(f"{headline} '{text}'")
 
 
 def test_a_data_frame_without_a_query(spark: SparkSession) -> None:

@@ -346,7 +346,7 @@ def test_the_nearest_row_is_named_by_an_equivalence_test(spark: SparkSession) ->
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizePlanError, match="SASE\\+ is not a SQL query"):
         matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
-    with pytest.raises(MatchRecognizePlanError, match="`query` of `query` is of type Pattern"):
+    with pytest.raises(MatchRecognizePlanError, match="`query` of `query` must be a string"):
         matchrec.query(spark, matchrec.Pattern.begin("a"))  # type: ignore[call-overload]
     with pytest.raises(MatchRecognizePlanError, match="unknown clause 2"):
         matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage(clause=2)

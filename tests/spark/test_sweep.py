@@ -128,7 +128,7 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
             {"x": 5},
             r"help: write the values in brackets: \[5\]$",
         ),
-        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of `sweep` is"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of .* a list"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, r"`grid.'x'.` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),

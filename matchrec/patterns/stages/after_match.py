@@ -16,7 +16,7 @@ from matchrec.plan.clauses import SkipTo
 # The kinds of the arguments of `AfterMatch`.
 
 SKIP_TARGET = ArgumentKind(
-    "what to skip to",
+    "a place to skip to, or None",
     lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )

@@ -54,9 +54,10 @@ CONDITION = ArgumentKind(
     'write "price > 10", or col("price") > 10',
 )
 TIMES = ArgumentKind(
-    "a whole number, smaller than 2 to the power of 31",
-    lambda value: arguments.is_whole(value) and value < 2**31,
+    f"a whole number up to {arguments.MAX_COUNT}",
+    lambda value: arguments.is_whole(value) and value <= arguments.MAX_COUNT,
     "write times(2), times(2, 4) or times_or_more(2)",
+    right_types=(int,),
 )
 SKIP = ArgumentKind(
     "an AfterMatch",

@@ -97,11 +97,13 @@ ENGINE = ArgumentKind(
         isinstance(value, str) and (value in (SAIL, SPARK) or bool(SERVER_ADDRESS.fullmatch(value)))
     ),
     "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
+    right_types=(str,),
 )
 MEMORY_SIZE = ArgumentKind(
     "a size, such as '4g'",
     lambda value: isinstance(value, str) and not value.isdecimal() and read_size(value) > 0,
     "write {argument}='4g' or {argument}='512m', or leave it out",
+    right_types=(str,),
 )
 
 

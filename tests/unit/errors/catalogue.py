@@ -98,6 +98,7 @@ ARGUMENTS = {
     "Mapping[str, str]": {"<a>": "<A>"},
     "Mapping[str, Sequence[str]]": {"<a>": ["<A>"]},
     "tuple[str, str]": ("<a>", "<b>"),
+    "tuple[type, ...]": (),
     "tuple[str, str] | None": ("<a>", "<b>"),
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
     "Span": Span(1, 2),
