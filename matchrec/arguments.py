@@ -24,8 +24,9 @@ from math import isfinite
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from matchrec.errors.arguments import option_as_argument, unknown_option_value, wrong_argument
+from matchrec.errors.language import quote_for_python
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import shorten
+from matchrec.errors.wording import join_with_and, shorten
 
 # The words that some arguments accept. Editors complete them, and type checkers know them.
 
@@ -316,13 +317,19 @@ def bind_arguments(
     try:
         arguments = signature.bind(*args, **kwargs)
     except TypeError as error:
-        suggestion = suggest_names(signature, args, kwargs)
+        if len(args) > len(list_positional_names(signature)):
+            problem = explain_positional_arguments(signature, kinds, args)
+            raise TypeError(f"{function_name}() {problem}") from None
+        problem = str(error)
+        if problem.startswith("multiple values"):
+            raise TypeError(f"{function_name}() got {problem}") from None
+        suggestion = suggest_unknown_name(signature, kwargs)
         if args and not suggestion and not find_unknown_names(signature, kwargs):
             # An argument is missing, perhaps because another argument is in its place.
             convert_arguments(signature.bind_partial(*args, **kwargs), kinds, quoted_call)
-        if not suggestion and str(error).startswith("missing"):
+        if not suggestion and problem.startswith("missing"):
             suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
-        raise TypeError(f"{function_name}() {error}{suggestion}") from None
+        raise TypeError(f"{function_name}() {problem}{suggestion}") from None
     error_context = getattr(arguments.arguments.get("self"), "_error_context", "")
     if error_context:
         quoted_call = f"{quoted_call} at {error_context}"
@@ -360,36 +367,67 @@ def find_unknown_names(signature: inspect.Signature, kwargs: Mapping[str, object
     return [name for name in kwargs if name not in signature.parameters]
 
 
-def suggest_names(
-    signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object]
+def list_positional_names(signature: inspect.Signature) -> list[str]:
+    """Return the names of the parameters that may be passed by position, `self` included."""
+    parameters = signature.parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
+
+
+def explain_positional_arguments(
+    signature: inspect.Signature, kinds: Mapping[str, ArgumentKind], args: Sequence[object]
 ) -> str:
-    """Return the end of a message that suggests names of arguments; "" for no suggestion.
+    """Return the message about a call with too many positional arguments, after the function.
 
-    If a name is unknown, the end of the message suggests the most similar name, or lists all names.
-    If there are too many positional arguments, it lists the arguments that must be keywords.
+    The message suggests the keyword to which the first argument that is too many belongs. If
+    several could have this value, it lists all keywords.
 
-    >>> suggest_names(inspect.signature(lambda df, order_by: 0), (), {"orderBy": "ts"})
+    >>> kinds = {"df": TEXT, "sort": make_word_kind(("auto", "engine"))}
+    >>> explain_positional_arguments(
+    ...     inspect.signature(lambda df, *, sort: 0), kinds, ("t", "engine"))
+    'takes df by position, and nothing else; write sort="engine"'
+
+    Args:
+        signature: the signature of the function.
+        kinds: the kinds of its parameters.
+        args: the positional arguments of the call.
+    """
+    positional_names = list_positional_names(signature)
+    value = args[len(positional_names)]
+    shown_names = [name for name in positional_names if name != "self"]
+    problem = "takes no arguments by position"
+    if shown_names:
+        problem = f"takes {join_with_and(shown_names)} by position, and nothing else"
+    keywords = [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    candidates = [name for name in keywords if value is not None and kinds[name].accepts(value)]
+    required = [name for name in candidates if is_required(signature, name)]
+    if len(candidates) == 1 or required:
+        text = quote_for_python(value if isinstance(value, str | int) else ...)
+        return f"{problem}; write {(required or candidates)[0]}={text}"
+    return f"{problem}{list_names(keywords)}"
+
+
+def suggest_unknown_name(signature: inspect.Signature, kwargs: Mapping[str, object]) -> str:
+    """Return the end of a message about a call that names an unknown argument.
+
+    It suggests the most similar name, or lists all names. "" if the call names none.
+
+    >>> suggest_unknown_name(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"})
     '; write order_by='
 
     Args:
         signature: the signature of the function.
-        args: the positional arguments of a call that does not fit the signature.
-        kwargs: the keyword arguments of this call.
+        kwargs: the keyword arguments of a call that does not fit the signature.
     """
-    parameters = signature.parameters.values()
     unknown_names = find_unknown_names(signature, kwargs)
-    if unknown_names:
-        names = [parameter.name for parameter in parameters if parameter.name != "self"]
-        similar_name = find_nearest(unknown_names[0], names)
-        if similar_name:
-            return f"; write {similar_name}="
-        return list_names(names)
-    positional = [parameter for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
-    if len(args) <= len(positional):
+    if not unknown_names:
         return ""
-    return list_names(
-        [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    )
+    names = [name for name in signature.parameters if name != "self"]
+    similar_name = find_nearest(unknown_names[0], names)
+    return f"; write {similar_name}=" if similar_name else list_names(names)
 
 
 def suggest_missing_argument(

@@ -11,6 +11,7 @@ First come the tests of values and their conversions, then the kinds.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -40,6 +41,7 @@ from matchrec.arguments import (
 )
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors.inspection import PARTITION_DESCRIPTION
+from matchrec.errors.language import quote_for_python
 from matchrec.spark.request import OPTIONS as OPTION_KINDS
 from matchrec.spark.request import Options
 
@@ -145,6 +147,22 @@ def convert_frame(argument: str, value: Any) -> Any:
     return to_dataframe(matchrec.session(), argument, value)
 
 
+def advise_on_order(value: object) -> str | None:
+    """Return the advice for columns in the place of `args`; None for other values.
+
+    >>> advise_on_order("day"), advise_on_order(["day", "id"])
+    ('write order_by="day"', 'write order_by=["day", "id"]')
+    """
+    if is_column(value):
+        return "write order_by=..., with this Column"
+    names = value if isinstance(value, list | tuple) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    quoted_names = [quote_for_python(name) for name in names]
+    text = quoted_names[0] if isinstance(value, str) else f"[{', '.join(quoted_names)}]"
+    return f"write order_by={text}"
+
+
 # Values.
 VALUE = ArgumentKind(
     "a number, a string, a date, None or another value with a literal in Spark",
@@ -168,6 +186,10 @@ NAMED_VALUES = ArgumentKind(
     converter=convert_values,
     value_kind=VALUE,
     right_types=(dict,),
+)
+# The values of parameters of SASE+ or of a Pattern, which need `order_by` as well.
+EVENT_VALUES = replace(
+    NAMED_VALUES, hint='write args={"name": value} for :name', find_hint=advise_on_order
 )
 # The values of PARTITION BY columns, which choose a partition. A value without its column is
 # rejected by `TargetFinder`, whose error names the columns.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, PATTERN_OUTPUT, SASE_OUTPUT
+from matchrec.api.argument_kinds import ARGUMENTS, EVENT_VALUES, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.api.event_input import Events
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql
@@ -55,7 +55,7 @@ def reject_sql_text(argument: str, text: str) -> str:
 SASE_TEXT = replace(TEXT, converter=reject_sql_text)
 
 
-@check_arguments(**{**ARGUMENTS, "text": SASE_TEXT, "args": NAMED_VALUES, "output": SASE_OUTPUT})
+@check_arguments(**{**ARGUMENTS, "text": SASE_TEXT, "args": EVENT_VALUES, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
@@ -109,7 +109,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     return build_sase_query(events, text, args, type_column, output, options=options).to_df()
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED_VALUES, "output": PATTERN_OUTPUT, "timeouts": FLAG})
+@check_arguments(**{**ARGUMENTS, "args": EVENT_VALUES, "output": PATTERN_OUTPUT, "timeouts": FLAG})
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,

@@ -49,7 +49,11 @@ SESSION_OF_SQL = replace(
     SESSION,
     hint="pass the session: matchrec.session(); a clause over a DataFrame goes to"
     " matchrec.match_recognize(df, clause)",
+    find_hint=lambda value: (
+        "pass the session first, and then this text" if isinstance(value, str) else None
+    ),
 )
+QUERY_OF_SQL = replace(TEXT, hint='write query="SELECT ..."')
 CLAUSE_TEXT = replace(
     TEXT,
     hint='write "ORDER BY ... PATTERN ..."; a Pattern goes to'
@@ -65,6 +69,9 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
         """Call the function, with the running session if the first argument is a query."""
         if begins_with_query(args, kwargs):
             args = (find_running_session(), *args)
+        elif not args and "spark" not in kwargs:
+            # The session may be left out, so the error must be about the missing query.
+            kwargs["spark"] = None
         return function(*args, **kwargs)
 
     return call
@@ -120,7 +127,7 @@ def sql(
 
 
 @with_running_session
-@check_arguments(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": TEXT})
+@check_arguments(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": QUERY_OF_SQL})
 def sql(
     spark: SparkSession,
     query: str,

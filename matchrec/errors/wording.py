@@ -43,6 +43,12 @@ def join_alternatives(texts: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def join_with_and(texts: Sequence[str]) -> str:
+    """Join things that all belong to a sentence: `a, b and c`."""
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 # Advice lists at most this many names that the user may have meant.
 MOST_CANDIDATES = 3
 

@@ -374,9 +374,42 @@ def test_a_query_instead_of_the_session_is_rejected() -> None:
 def test_a_query_before_the_session(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql("SELECT 1", spark)  # type: ignore[call-overload]
-    assert str(caught.value).startswith(
+    assert str(caught.value) == (
         "`spark` of `sql` must be a SparkSession, but is 'SELECT 1', of type str [wrong-argument]\n"
+        "  help: pass the session first, and then this text"
     )
+
+
+@pytest.mark.parametrize("arguments", [(), ("session",)])
+def test_a_missing_query(spark: SparkSession, arguments: tuple[str, ...]) -> None:
+    sql: Any = matchrec.sql
+    with pytest.raises(TypeError) as caught:
+        sql(*(spark for _ in arguments))
+    assert str(caught.value) == (
+        "sql() missing a required argument: 'query'; write query=\"SELECT ...\""
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "hint"),
+    [
+        ("id", 'write order_by="id"'),
+        (["id", "at"], 'write order_by=["id", "at"]'),
+        (3, 'write args={"name": value} for :name'),
+    ],
+)
+def test_an_order_in_the_place_of_the_values(spark: SparkSession, order: Any, hint: str) -> None:
+    ids = spark.range(1)
+    calls: tuple[Callable[..., object], ...] = (
+        partial(matchrec.match_sase, ids, "PATTERN SEQ(ANY a)"),
+        partial(matchrec.match_pattern, ids, Pattern.begin("a")),
+        partial(matchrec.query, ids, "PATTERN SEQ(ANY a)"),
+    )
+    for call in calls:
+        with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+            call(order)
+        assert caught.value.message.startswith("`args` of `")
+        assert caught.value.hint == hint
 
 
 def test_an_option_is_not_an_argument(spark: SparkSession) -> None:
@@ -648,5 +681,18 @@ def test_a_thread_silences_only_its_own_log() -> None:
 
 def test_options_are_passed_by_name() -> None:
     """This way, a new option can be added between the others."""
-    with pytest.raises(TypeError, match="it takes algorithm=, sort="):
+    with pytest.raises(
+        TypeError,
+        match=r"^Options\(\) takes no arguments by position; write algorithm=\"breadth_first",
+    ):
         matchrec.Options("breadth_first", "engine")  # type: ignore[call-arg]
+
+
+def test_a_keyword_is_suggested_for_an_argument_by_position(spark: SparkSession) -> None:
+    match_recognize: Any = matchrec.match_recognize
+    with pytest.raises(TypeError) as caught:
+        match_recognize(spark.range(1), "ORDER BY id PATTERN (A)", None, "oracle")
+    assert str(caught.value) == (
+        "match_recognize() takes df, clause and args by position, and nothing else; "
+        'write dialect="oracle"'
+    )

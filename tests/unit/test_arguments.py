@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -29,12 +30,19 @@ def test_a_missing_argument_next_to_names_of_the_user() -> None:
         call(df="x")
 
 
+def test_an_argument_by_position_and_by_name() -> None:
+    call: Any = ask
+    with pytest.raises(TypeError, match=r"^ask\(\) got multiple values for argument 'query'$"):
+        call("q", query="r")
+
+
 def test_too_many_positional_arguments() -> None:
     call: Any = ask
-    with pytest.raises(
-        TypeError, match=r"^ask\(\) too many positional arguments; it takes count=$"
-    ):
+    takes_query = "ask() takes query by position, and nothing else"
+    with pytest.raises(TypeError, match=f"^{re.escape(takes_query)}; write count=2$"):
         call("q", 2)
+    with pytest.raises(TypeError, match=f"^{re.escape(takes_query)}; it takes count=$"):
+        call("q", "r")
 
 
 def test_a_class_that_is_derived_from_a_frame_of_pandas() -> None:
