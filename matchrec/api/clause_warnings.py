@@ -77,12 +77,12 @@ def find_clause_warnings(
 ) -> Warnings:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
     request = result.request
-    warnings = find_plan_warnings(result.query, request, source)
+    warnings = find_plan_warnings(result.split_query, request, source)
     if not request.is_stream or language is not None:
         return warnings
     return (
         *warnings,
-        *find_state_warnings(result.query.resolved_plan, result.compiled_query, source),
+        *find_state_warnings(result.split_query.resolved_plan, result.compiled_query, source),
     )
 
 

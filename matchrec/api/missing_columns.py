@@ -86,7 +86,7 @@ def find_advice(
     assert site is not None, "the clause is part of a SQL query"
     result_alias = (site.result_alias or "").lower()
     lower_qualifier = qualifier.lower()
-    plan = result.query.plan
+    plan = result.split_query.plan
 
     # The qualifier is a pattern variable, which only the clause knows: `A.price`.
     variables = lower_names((*plan.variables, *plan.unions))

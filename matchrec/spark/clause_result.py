@@ -88,7 +88,7 @@ class ClauseResult:
         return self.compiled.request
 
     @property
-    def query(self) -> SplitQuery:
+    def split_query(self) -> SplitQuery:
         """Return the split query of the clause: its plan, and the parts of its conditions."""
         (rule,) = self.compiled.rules
         return rule.query
@@ -105,7 +105,7 @@ class ClauseResult:
 
         Empty if the query around the clause only counts its rows.
         """
-        names = [output.name for output in self.query.all_outputs]
+        names = [output.name for output in self.split_query.all_outputs]
         return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @property
@@ -290,7 +290,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     preparation = result.compiled.preparation
     if not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = plan_ranges(request, result.query.plan, result.compiled_query)
+    ranges = plan_ranges(request, result.split_query.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
