@@ -76,7 +76,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, collector, conditions.types)
-    choice = choose_algorithm_and_strategy(task, algorithm)
+    strategy = choose_algorithm_and_strategy(task, algorithm)
+    is_chosen_by_user = algorithm != "auto"
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
@@ -88,8 +89,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     return CompiledQuery(
         pattern=show_pattern(plan.pattern),
         task=task,
-        strategy=choice.strategy,
-        reason=choice.reason,
+        strategy=strategy,
+        reason="you chose this algorithm" if is_chosen_by_user else strategy.explain_choice(task),
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
         row_conditions=joined.row_conditions,

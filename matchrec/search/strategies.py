@@ -101,17 +101,8 @@ class SearchAlgorithm:
 ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyChoice:
-    """The strategy that searches a task, and why it was chosen."""
-
-    strategy: Strategy
-    # A sentence for `explain`.
-    reason: str
-
-
-def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> StrategyChoice:
-    """Return the strategy that searches a task, and the reason for it.
+def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> Strategy:
+    """Return the strategy that searches a task. `Strategy.explain_choice` gives the reason.
 
     Args:
         task: the task of a query.
@@ -125,9 +116,7 @@ def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> StrategyCho
     obstacle = algorithm.find_obstacle(task)
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
-    strategy = algorithm.choose_strategy(task)
-    reason = strategy.explain_choice(task) if name == "auto" else "you chose this algorithm"
-    return StrategyChoice(strategy, reason)
+    return algorithm.choose_strategy(task)
 
 
 def find_fastest(task: Task) -> str:
