@@ -77,7 +77,9 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, collector, conditions.types)
     strategy = choose_algorithm_and_strategy(task, algorithm)
-    is_chosen_by_user = algorithm != "auto"
+    strategy_reason = "you chose this algorithm"
+    if algorithm == "auto":
+        strategy_reason = strategy.explain_choice(task)
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
@@ -87,10 +89,10 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     )
     reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow_sets)
     return CompiledQuery(
-        pattern=show_pattern(plan.pattern),
+        pattern_text=show_pattern(plan.pattern),
         task=task,
         strategy=strategy,
-        reason="you chose this algorithm" if is_chosen_by_user else strategy.explain_choice(task),
+        strategy_reason=strategy_reason,
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
         row_conditions=joined.row_conditions,

@@ -140,13 +140,14 @@ class CompiledQuery:
     """A compiled query. Picklable: Spark carries it to its workers."""
 
     # The row pattern as text, for the name of the operator in Spark's plans.
-    pattern: str
+    pattern_text: str
     # The task of the search.
     task: Task
     # The strategy that runs the task.
     strategy: Strategy
-    # Why this strategy was chosen, as a sentence.
-    reason: str
+    # Why this strategy was chosen: a sentence for `explain`.
+    strategy_reason: str
+    # Which rows of a match are output rows.
     rows_per_match: RowsPerMatch
     sent_columns: SentColumns
     # The row conditions that Spark computes, before the match. Each is packed as one bit.

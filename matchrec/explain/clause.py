@@ -97,7 +97,7 @@ class ExplainedClause:
         """Return all sections, in the order in which a query runs. Some of them have no lines."""
         plan, compiled_query = self.plan, self.compiled_query
         return [
-            ExplainedSection("row pattern", [compiled_query.pattern]),
+            ExplainedSection("row pattern", [compiled_query.pattern_text]),
             ExplainedSection("partitions and order", self._describe_input()),
             ExplainedSection("event selection", describe_selection(plan)),
             ExplainedSection("window", describe_windows(plan)),
@@ -172,4 +172,6 @@ class ExplainedClause:
     def summary(self) -> str:
         """The row pattern and the search for it, in one line."""
         strategy, task = self.compiled_query.strategy, self.compiled_query.task
-        return f"{self.compiled_query.pattern} ({strategy.algorithm}, {strategy.make_name(task)})"
+        return (
+            f"{self.compiled_query.pattern_text} ({strategy.algorithm}, {strategy.make_name(task)})"
+        )

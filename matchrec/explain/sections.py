@@ -178,7 +178,7 @@ def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the algorithm: why it was chosen, and how much time and memory it needs."""
     strategy = compiled_query.strategy
     name = strategy.make_name(compiled_query.task)
-    yield f"{strategy.algorithm}, {name}: {compiled_query.reason}"
+    yield f"{strategy.algorithm}, {name}: {compiled_query.strategy_reason}"
     if not compiled_query.task.needs_event_selection:
         yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
     lookaround = compiled_query.lookaround

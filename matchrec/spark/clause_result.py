@@ -342,7 +342,7 @@ def plan_reads(
         ranges: how partitions are cut, for the counters.
     """
     counters = request.options.counters
-    name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
+    name = f"match_recognize[PATTERN ({compiled_query.pattern_text})]"
     if counters is None:
         return preparation.plan_query(request, compiled_query, schema, name)
     from matchrec.spark.counters import observe_workers

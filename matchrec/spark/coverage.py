@@ -191,7 +191,7 @@ def plan_coverage(
         task_input = preparation.build_task_input(columns)
         worker = make_worker(task, build_output_schema(schema), task_input)
         worker_rows = preparation.build_worker_rows(columns)
-        name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
+        name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern_text})]"
         rows = plan_worker_output(worker_rows, worker, schema, name)
         return PlannedCoverage(query, task, request.runner.analyse(rows))
 
