@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from shlex import quote
 
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
@@ -18,7 +19,7 @@ from matchrec.errors.misspellings import find_nearest, find_nearest_or_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint, write_arguments
 from matchrec.errors.sql.query import Advice
-from matchrec.errors.wording import shorten, show_list, write_name
+from matchrec.errors.wording import join_names, list_candidates, shorten, show_list, write_name
 from matchrec.source import Span
 
 # The parts of the clause that are evaluated before the match, on each row alone.
@@ -65,6 +66,9 @@ class KnownNames:
     is_over_window: bool = False
     # The names of the index of a pandas frame; None for an index of times without a name.
     index_names: tuple[str | None, ...] = ()
+    # For each column, its type; for each field of a struct, such as `point.x`, the type of the
+    # field. Empty if the types are not known.
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 def unknown_column(
@@ -91,11 +95,13 @@ def unknown_column(
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
-    advice = _explain_name(name, clause, names)
+    advice = _explain_name(name, clause, names, find_variable_before(name, span))
+    columns = show_list("the input has", names.columns, "columns")
+    is_field = find_column_of_field(name, names.columns) is not None
     error = MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
         span,
-        notes=(advice.note, show_list("the input has", names.columns, "columns")),
+        notes=(advice.note, "" if is_field else columns),
         hint=advice.hint,
         code="unknown-column",
     )
@@ -160,15 +166,28 @@ def _unknown_qualifier(
     return point_at(error, name)
 
 
-def _explain_name(name: str, clause: str, names: KnownNames) -> Advice:
+def find_variable_before(name: str, span: Span | None) -> str:
+    """Return the variable, with its dot, that the user wrote before a name; "" if there is none.
+
+    Args:
+        name: the name without the variable, such as `point.x`.
+        span: an expression with the name, in the text of the query.
+    """
+    text = "" if span is None else read_users_text(span) or ""
+    match = re.search(rf"(?<![\w.`])(\w+\.){re.escape(name)}\b", text)
+    return match[1] if match else ""
+
+
+def _explain_name(name: str, clause: str, names: KnownNames, variable: str) -> Advice:
     """Explain a name that is not a column, by the first explanation that fits.
 
     The note says what the name is instead, such as a measure, and the hint what to write.
+    `variable` is what `find_variable_before` returns.
     """
     return (
         _explain_columns_of_file(names)
         or _explain_spelling(name, clause, names)
-        or _explain_field(name, clause, names)
+        or _explain_field(name, clause, names, variable)
         or _explain_variable(name, clause, names)
         or _explain_measure(name, clause, names)
         or _explain_index(name, clause, names)
@@ -197,18 +216,69 @@ def _explain_spelling(name: str, clause: str, names: KnownNames) -> Advice | Non
     return None if hint is None else Advice("", hint)
 
 
-def _explain_field(name: str, clause: str, names: KnownNames) -> Advice | None:
+def find_column_of_field(name: str, columns: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the qualifier, with its dot, the column and the field of a name; None without a field.
+
+    >>> find_column_of_field("t.POINT.z", ["point"]), find_column_of_field("point", ["point"])
+    (('t.', 'point', 'z'), None)
+    """
+    column_by_key = {column.lower(): column for column in columns}
+    qualifier, _, unqualified = name.partition(".")
+    for prefix, path in (("", name), (f"{qualifier}.", unqualified)):
+        first, _, field_path = path.partition(".")
+        if field_path and first.lower() in column_by_key:
+            return prefix, column_by_key[first.lower()], field_path
+    return None
+
+
+def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> Advice | None:
     """Explain `column.field` for a column without the field, or `column.A`; else None."""
-    column, _, field = name.partition(".")
-    if not field or column not in names.columns:
+    split_name = find_column_of_field(name, names.columns)
+    if split_name is None:
         return None
-    if field.upper() in names.variables and clause not in BEFORE_THE_MATCH:
-        return Advice(f"`{field}` is a pattern variable", f"write {field}.{column}")
-    shown = "printSchema() shows the fields of a struct"
+    qualifier, column, last = split_name
+    if last.upper() in names.variables and clause not in BEFORE_THE_MATCH:
+        return Advice(f"`{last}` is a pattern variable", f"write {last}.{column}")
+    variable += qualifier
+    name = f"{column}.{last}"
+    parent = _find_parent(name, names.types)
+    type_name = names.types.get(parent, "")
+    field_name = name[len(parent) + 1 :].partition(".")[0]
+    if type_name.startswith("struct"):
+        paths = [path for path in names.types if path.startswith(f"{parent}.")]
+        fields = [path[len(parent) + 1 :] for path in paths]
+        fields = [field for field in fields if "." not in field]
+        near = find_nearest_or_part(field_name, fields)
+        meant = fields if near is None else [near]
+        candidates = [f"{variable}{parent}.{write_name(field)}" for field in meant]
+        return Advice(
+            f"`{parent}` has the fields: {join_names(fields)}",
+            f"write {list_candidates(candidates)}",
+        )
+    if type_name.startswith("map"):
+        return Advice(
+            f"`{parent}` is of type {type_name}, which has keys instead of fields",
+            f"write {variable}{parent}['{field_name}']",
+        )
+    if type_name:
+        note = f"`{parent}` is of type {type_name}, which has no fields"
+        return Advice(note, f"write {variable}{parent}")
     return Advice(
-        f"`{column}` is a column without the field `{field}`",
-        f"write {column}['{field}'] if it is a map; {shown}",
+        f"`{column}` is a column without the field `{last}`",
+        f"write {variable}{column}['{last}'] if it is a map",
     )
+
+
+def _find_parent(name: str, types: Mapping[str, str]) -> str:
+    """Return the longest beginning of a name that is a column or a field.
+
+    >>> _find_parent("s.point.z", {"s": "struct", "s.point": "struct", "s.point.x": "int"})
+    's.point'
+    """
+    parent = name.rpartition(".")[0]
+    while parent not in types and "." in parent:
+        parent = parent.rpartition(".")[0]
+    return parent
 
 
 def _explain_variable(name: str, clause: str, names: KnownNames) -> Advice | None:

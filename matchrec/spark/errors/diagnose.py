@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
-from pyspark.sql.types import NumericType
+from pyspark.sql.types import NumericType, StructType
 
 from matchrec.conditions.window_columns import build_window_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, conditions
@@ -206,6 +206,11 @@ class Diagnosis:
         match refused_name.condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(expression.text):
                 return errors.unknown_column(name, clause, self.find_names(expression), span)
+            case "FIELD_NOT_FOUND":
+                full_name = find_full_name(name, expression)
+                if full_name is not None:
+                    names = self.find_names(expression)
+                    return errors.unknown_column(full_name, clause, names, span)
             case "UNRESOLVED_ROUTINE":
                 functions = self.relation.runner.list_functions()
                 return errors.unknown_function(name, clause, functions, span)
@@ -249,6 +254,7 @@ class Diagnosis:
             example=self.choose_example_column(expression),
             is_over_window=is_argument and plan.rows_per_match.is_window_output,
             index_names=list_index_names(self.relation.runner.frames.values()),
+            types=name_types(self.relation.rows.schema),
         )
 
     def choose_example_column(self, expression: ExpressionSql) -> str:
@@ -266,6 +272,34 @@ class Diagnosis:
             ]
         candidates = (*likely_names, *self.columns.names, "x")
         return candidates[0]
+
+
+def find_full_name(field: str, expression: ExpressionSql) -> str | None:
+    """Return a field with its column, such as `point.x`; None if an expression has no such name."""
+    for reference in expression.columns:
+        if len(reference.names) > 1 and reference.names[-1] == field:
+            return ".".join(reference.names)
+    return None
+
+
+def name_types(struct: StructType, prefix: str = "") -> dict[str, str]:
+    """Return the types of the fields of a struct, and of their fields, by their full names.
+
+    Args:
+        struct: the struct, such as the schema of the input.
+        prefix: what precedes each name, such as `point.`.
+
+    >>> from pyspark.sql.types import StructType
+    >>> name_types(StructType().add("sym", "string").add("point", StructType().add("x", "int")))
+    {'sym': 'string', 'point': 'struct<x:int>', 'point.x': 'int'}
+    """
+    types = {}
+    for field in struct.fields:
+        name = f"{prefix}{field.name}"
+        types[name] = field.dataType.simpleString()
+        if isinstance(field.dataType, StructType):
+            types.update(name_types(field.dataType, f"{name}."))
+    return types
 
 
 def list_users_variables(plan: MatchPlan) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
     [
         ("event_type", ["ts", "event type"], "write `event type`"),
         ("prise", ["ts", "price"], "write price"),
-        ("s.q", ["ts", "s"], "write s['q'] if it is a map; printSchema() shows the fields of a "),
+        ("s.q", ["ts", "s"], "write s['q'] if it is a map"),
         ("price.A", ["ts", "price"], "write A.price"),
         ("1_000", ["ts"], "write 1000 for a number, `1_000` for a name"),
         ("price", ["_c0", "_c1"], "read the file with the names in its first line: spark.read"),
@@ -24,6 +24,34 @@ from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
 def test_an_unknown_column_has_a_hint(name: str, columns: list[str], hint: str) -> None:
     error = unknown_column(name, "DEFINE", KnownNames(tuple(columns), ("A", "B"), {}), None)
     assert (error.hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "hint"),
+    [
+        ("shape.z", "`shape` has the fields: x, centre", "write shape.x or shape.centre"),
+        ("SHAPE.center", "`shape` has the fields: x, centre", "write shape.centre"),
+        ("t.shape.center", "`shape` has the fields: x, centre", "write t.shape.centre"),
+        ("shape.centre.yy", "`shape.centre` has the fields: y", "write shape.centre.y"),
+        (
+            "tags.a",
+            "`tags` is of type map<string,int>, which has keys instead of fields",
+            "write tags['a']",
+        ),
+        ("shape.x.z", "`shape.x` is of type int, which has no fields", "write shape.x"),
+    ],
+)
+def test_an_unknown_field_has_the_fields_of_its_column(name: str, note: str, hint: str) -> None:
+    types = {
+        "shape": "struct<x:int,centre:struct<y:int>>",
+        "shape.x": "int",
+        "shape.centre": "struct<y:int>",
+        "shape.centre.y": "int",
+        "tags": "map<string,int>",
+    }
+    names = KnownNames(("shape", "tags"), (), {}, types=types)
+    error = unknown_column(name, "DEFINE", names, None)
+    assert (error.notes, error.hint) == ((note,), hint)
 
 
 def test_a_stage_is_no_measure() -> None:
