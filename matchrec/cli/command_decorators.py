@@ -40,6 +40,7 @@ from matchrec.errors.language import (
     ADVICE_ON_NO_HEADER,
     CHECKED_COMMAND_LINE,
     COMMAND_LINE,
+    SWEEP_COMMAND_LINE,
     Surface,
     use_surface,
 )
@@ -117,7 +118,7 @@ pass_request = make_request_decorator(build_query_request)
 # For `check`, which takes several queries and needs no file for a table.
 pass_checked_requests = make_request_decorator(build_query_requests, CHECKED_COMMAND_LINE)
 # For commands about a clause alone.
-pass_clause_request = make_request_decorator(build_clause_request)
+pass_clause_request = make_request_decorator(build_clause_request, SWEEP_COMMAND_LINE)
 
 
 def reject_repeated_tables(tables: Tables, schemas: Sequence[EmptyTable]) -> None:

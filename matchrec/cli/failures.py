@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import click
 
 from matchrec.cli.engine_errors import is_engine_error, is_rejected_query, reword_engine_error
 from matchrec.cli.messages import PROGRAM, print_failure
+from matchrec.cli.usage_errors import name_option
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import written_files as errors
 from matchrec.loading import MISSING_SPARK, MODULES_OF_SPARK
@@ -38,6 +40,16 @@ WRONG_OPTION_CODES = frozenset(
         # --arg and --grid
         "unknown-parameter",
         "unknown-clause-parameter",
+        "parameter-not-a-number",
+        # --aggregate
+        "not-an-aggregate",
+        "unknown-measure",
+        "inexact-cast",
+        # --sort and --analyze
+        "partitions-cannot-be-cut",
+        "counters-not-supported",
+        # --order-by
+        "empty-order-by",
         # --clause
         "several-clauses",
         "unknown-clause",
@@ -164,6 +176,38 @@ def print_tracebacks() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def blame_option(option: str) -> Iterator[None]:
+    """Report errors that are raised in the `with` block as a wrong value of an option.
+
+    Args:
+        option: the option, such as `--labels`.
+
+    Raises:
+        click.UsageError: matchrec or an engine raised an error.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, MatchRecognizeError) and not is_engine_error(error):
+            raise
+        raise click.UsageError(name_option(str(error), option)) from error
+
+
+def is_about_option(error: MatchRecognizeError) -> bool:
+    """Return whether an error that is raised before the query runs is about the value of an option.
+
+    The headline says so: "unknown column `prise` in --order-by", or ":gap in WITHIN is -5",
+    which is the value of a parameter.
+    """
+    context = click.get_current_context(silent=True)
+    parameters = [] if context is None else context.command.params
+    options = {name for parameter in parameters for name in parameter.opts}
+    words = re.findall(r"--[a-z][a-z-]*", error.message)
+    is_value_of_parameter = re.match(r":\w+ in ", error.message) is not None
+    return is_value_of_parameter or not options.isdisjoint(words)
+
+
 def choose_exit_code(error: Exception) -> ExitCode:
     """Return the exit code for an error of matchrec or of an engine.
 
@@ -173,5 +217,7 @@ def choose_exit_code(error: Exception) -> ExitCode:
     if isinstance(error, MatchRecognizeError):
         if error.code in WRONG_OPTION_CODES:
             return ExitCode.USAGE
-        return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
+        if isinstance(error, MatchRecognizeRunError):
+            return ExitCode.FAILED
+        return ExitCode.USAGE if is_about_option(error) else ExitCode.REFUSED
     return ExitCode.REFUSED if is_rejected_query(error) else ExitCode.FAILED

@@ -17,7 +17,7 @@ import click
 
 import matchrec
 from matchrec.arguments import AggregatePer, DialectName
-from matchrec.cli.failures import label_errors
+from matchrec.cli.failures import blame_option, label_errors
 from matchrec.cli.messages import report_warnings
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
@@ -211,7 +211,8 @@ class QueryRequest:
         rows: SparkSession | DataFrame = spark
         if self.language is not QueryLanguage.SQL:
             assert self.events is not None, "build_query_request has checked it"
-            rows = read_table(spark, self.events)
+            with blame_option("--events"):
+                rows = read_table(spark, self.events)
         args = {name: read_argument_value(text) for name, text in self.select_args(content)}
         # The overloads of `query` are for arguments that are known when the code is written.
         build: Any = matchrec.query

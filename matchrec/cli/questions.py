@@ -26,6 +26,7 @@ from matchrec.cli.argument_types import (
     check_named_once,
 )
 from matchrec.cli.command_decorators import pass_clause_request, pass_request
+from matchrec.cli.failures import blame_option
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.partition_option import parse_partition
@@ -265,12 +266,10 @@ def backtest(  # noqa: PLR0913 -- one for each option
 
     check_drawing(svg)
     with request.open_query() as (spark, query):
+        with blame_option("--labels"):
+            labels_frame = read_table(spark, labels)
         answer = query.backtest(
-            read_table(spark, labels),
-            key=list(key) or None,
-            start=start,
-            end=end,
-            clause=request.clause,
+            labels_frame, key=list(key) or None, start=start, end=end, clause=request.clause
         )
         print_answer(spark, answer, format_name, svg)
 
@@ -309,6 +308,7 @@ def sweep(
     """
     from matchrec.api.early_checks import check_clause
     from matchrec.api.text_kinds import is_query
+    from matchrec.spark.backends import read_table
 
     check_drawing(svg)
     clause_text = request.query_statement.text
@@ -320,7 +320,8 @@ def sweep(
     if request.dialect == "spark":
         check_clause(clause_text)
     with report_warnings(), request.open_session() as spark:
-        rows = spark.table(table_name)
+        with blame_option("--events"):
+            rows = read_table(spark, table_name)
         answer = matchrec.sweep(
             rows, clause_text, dict(grid), dialect=request.dialect, options=request.run_options
         )

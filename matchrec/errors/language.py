@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from json import dumps
 from typing import TypeVar
 
-from matchrec.errors.wording import join_alternatives
+from matchrec.errors.wording import SHORT, describe_value, join_alternatives
 
 T = TypeVar("T")
 
@@ -223,6 +223,8 @@ class Surface:
     note_without_frames: str = "the call passes no DataFrames"
     # The names of the DataFrames in the variables of a notebook, which a cell may name in braces.
     notebook_frames: tuple[str, ...] = ()
+    # The beginning of the note that lists the tables of the session.
+    note_on_tables: str = "the session has"
     # How to pass a table `{name}` that the session does not have.
     advice_on_table: str = (
         'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
@@ -282,6 +284,11 @@ class Surface:
     advice_on_execute_immediate: str = (
         "pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO"
     )
+
+    @property
+    def has_values_of_python(self) -> bool:
+        """Return whether the values of parameters are objects of the user's Python program."""
+        return (self.is_python or self.is_cell) and not self.sets_options
 
     def rename_options(self, **names: str) -> Surface:
         """Return this surface with other names of some options, as one function has them."""
@@ -413,6 +420,7 @@ COMMAND_LINE = Surface(
     advice_on_frame="write {name} without braces, and pass --table {name}=FILE",
     note_on_frames="",
     note_without_frames="",
+    note_on_tables="the tables are",
     advice_on_table="pass --table {name}=FILE",
     advice_on_file=(
         "pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json"
@@ -445,6 +453,14 @@ ADVICE_ON_NO_HEADER = "if the first line of the file has the names, leave out --
 # The command `check`, for which `--schema` declares tables.
 CHECKED_COMMAND_LINE = replace(
     COMMAND_LINE, advice_on_table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
+)
+# The command `sweep`, whose values of parameters are in `--grid`.
+SWEEP_COMMAND_LINE = replace(
+    COMMAND_LINE,
+    source_of_values="--grid",
+    advice_on_parameter="pass --grid {name}=VALUE,VALUE",
+    advice_on_positional_parameter="write :name instead of it, and pass --grid name=VALUE,VALUE",
+    advice_on_length="pass --grid {name}='10 minutes,1 hour'",
 )
 CELL = Surface(
     is_python=False,
@@ -502,6 +518,20 @@ def current_surface() -> Surface:
     'options=matchrec.Options(sort="engine") in a call of Python'
     """
     return _SURFACE.get()
+
+
+def describe_passed_value(value: object) -> str:
+    """Return the value of a parameter as a message shows it, with its type if that is Python's.
+
+    >>> describe_passed_value("x")
+    "'x', of type str"
+    >>> with use_surface(COMMAND_LINE):
+    ...     describe_passed_value("x"), describe_passed_value(None)
+    ("'x'", 'NULL')
+    """
+    if current_surface().has_values_of_python:
+        return describe_value(value)
+    return "NULL" if value is None else SHORT.repr(value)
 
 
 def quote_for_python(value: object) -> str:

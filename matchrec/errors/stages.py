@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import current_surface, describe_passed_value
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import SHORT, describe_value, join_names, list_candidates
+from matchrec.errors.wording import SHORT, join_names, list_candidates
 from matchrec.source import Span
 
 
@@ -416,6 +417,8 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
         'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
         "or a number in the unit of the order column"
     )
+    if call.startswith(":") and not current_surface().has_values_of_python:
+        hint = current_surface().advise_on_length(call.partition(" ")[0])
     if call == "WITHIN":
         hint = "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
     return MatchRecognizePlanError(
@@ -432,7 +435,7 @@ def not_a_positive_duration(
 ) -> MatchRecognizePlanError:
     """Return the error for a length of 0 or less."""
     return MatchRecognizePlanError(
-        f"{call} is {describe_value(value)}, but must be more than 0",
+        f"{call} is {describe_passed_value(value)}, but must be more than 0",
         span,
         hint="write a length above 0",
         code="not-a-positive-duration",

@@ -24,8 +24,8 @@ from math import isfinite
 
 from matchrec.arguments import ArgumentKind, is_number, is_whole
 from matchrec.errors import stages as errors
+from matchrec.errors.language import describe_passed_value
 from matchrec.errors.sql.clause import interval_without_unit
-from matchrec.errors.wording import describe_value
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Span
@@ -173,7 +173,7 @@ def read_positive_duration(
 
 def _describe(value: object, call: str) -> str:
     """Return a value as an error shows it: a text in a query is shown without Python's type."""
-    return f"'{value}'" if call == "WITHIN" else describe_value(value)
+    return f"'{value}'" if call == "WITHIN" else describe_passed_value(value)
 
 
 @dataclass(frozen=True, slots=True)

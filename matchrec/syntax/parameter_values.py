@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing_extensions import override
 
 from matchrec.arguments import is_whole
+from matchrec.errors.language import describe_passed_value
 from matchrec.errors.parameters import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import find_positional_parameter, name_parameter
 from matchrec.syntax.amounts import MOST_ROWS
@@ -144,7 +144,7 @@ def look_up_number(
             parameter.span,
             parameter=parameter.text,
             what=what,
-            value="NULL" if value is None else describe_value(value),
+            value="NULL" if value is None else describe_passed_value(value),
             least=least,
         )
     return value

@@ -34,6 +34,7 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
+from matchrec.errors.language import current_surface
 from matchrec.errors.sql.engine_errors import (
     HINT_TO_BISECT_QUERY,
     find_cast_type_hint,
@@ -407,7 +408,7 @@ def build_rewritten_error(
     table = message.parameters.get("relationName", "")
     table_names = sorted(tables()) if table else []
     if 0 < len(table_names) <= MOST_TABLES:
-        rewritten.notes = (f"the session has: {', '.join(table_names)}",)
+        rewritten.notes = (f"{current_surface().note_on_tables}: {', '.join(table_names)}",)
     if message.advice is not None:
         rewritten.add_help(message.advice)
     find_advice_on_table = find_target_hint if message.is_about_target else find_table_hint

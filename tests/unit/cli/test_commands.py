@@ -101,9 +101,7 @@ def test_a_parameter_is_an_interval(embedded: Path) -> None:
     result = invoke(*arguments, "gap=2", stdin=query.format("INTERVAL :gap SECOND"))
     assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
     query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause.replace('ts > 0', 'at < :gap')})"
-    assert "length of time" in invoke_failing(
-        *arguments, "gap=soon", stdin=query.format(":gap"), code=1
-    )
+    assert "length of time" in invoke_failing(*arguments, "gap=soon", stdin=query.format(":gap"))
     added = query.format("'1 day'").replace("at < :gap", "at < FIRST(at) + :gap")
     message = invoke_failing(*arguments, "gap=10 minutes", stdin=added, code=1)
     assert message.endswith("  help: pass --arg gap=\"INTERVAL '10' MINUTE\"\n")
@@ -230,9 +228,10 @@ def test_a_table_of_labels_that_does_not_exist(embedded: Path) -> None:
     (embedded / "incidents.csv").write_text("sym,begins,ends\nX,1,2\n")
     labels = ("--table", "incidents=incidents.csv", "--labels", "incident")
     arguments = ("--start", "begins", "--end", "ends")
-    message = invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=1)
-    assert message.splitlines()[0] == (
-        "matchrec: error: unknown table or view `incident` [unknown-table]"
+    message = invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments)
+    assert message.startswith(
+        "matchrec: error: wrong value of `--labels`: unknown table or view `incident`"
+        " [unknown-table]\n  note: the tables are: incidents, "
     )
     assert message.endswith("  help: write incidents, or pass --table incident=FILE\n")
 
@@ -258,7 +257,7 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid n=1..3", "write --grid n=1,2,3", 2),
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
         ("- --grid n=3 --grid n=4", "--grid has `n` twice [repeated-name]\n  help: write all", 2),
-        ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
+        ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 2),
         ("- --grid m=3", "has no parameter `:m`", 2),
         ("up.sase --grid n=3", "SASE+ is not supported by this command", 2),
         ("- --grid n=3,,4", "missing value in `n=3,,4` [missing-candidate]\n  help: write --g", 2),
@@ -330,14 +329,75 @@ MISTAKES = [
     ("run", f"CREATE GLOBAL TEMPORARY VIEW v AS {STREAKS}", "write CREATE TEMPORARY VIEW without"),
     ("run", f"BEGIN {STREAKS}; END", "write the statements one after the other, without BEGIN"),
     ("run", f"EXECUTE IMMEDIATE '{STREAKS}'", "pass --arg for the values of USING"),
-    ("run --max-steps 9", SKIPPING, "leave out --max-steps, and write WITHIN"),
     ("run", f"{STREAKS} LIMIT -1", "write a whole number of rows, 0 or more"),
     ("run", STREAKS.replace("SELECT", "SELEC"), "help: write SELECT\n"),
+]
+
+
+# Mistakes in the values of options, which only the query or the data shows.
+WRONG_VALUES = [
+    ("run --max-steps 9", SKIPPING, "leave out --max-steps, and write WITHIN"),
+    ("backtest --labels t --start sym --end ts", STREAKS, "in a statement before the query"),
     ("why --partition symb=X", STREAKS, "unknown column `symb` in `--partition`"),
     ("why --partition sym=X --row 1 --row 2", STREAKS, "`--row` has 2 values"),
     ("run --plot p.png --x prise --y price", STREAKS, "unknown column `prise` in `--x` of `plot`"),
-    ("backtest --labels t --start sym --end ts", STREAKS, "in a statement before the query"),
+    ("run --sort ranges", STREAKS, "the partitions of this query cannot be cut into ranges"),
+    ("run --aggregate n=foo(n)", STREAKS, "`foo(n)` is not an aggregate over matches"),
+    ("run --aggregate n=sum(m)", STREAKS, "unknown measure `m`"),
+    (
+        "run --arg n=x",
+        STREAKS.replace("UP+", "UP{:n}"),
+        "parameter `:n`, the bound of a quantifier in PATTERN, is 'x' [parameter-not-a-number]",
+    ),
+    (
+        "run --arg n=x",
+        STREAKS.replace("DEFINE", "WITHIN :n DEFINE"),
+        ":n in WITHIN needs a length of time, not 'x' [not-a-duration]",
+    ),
+    (
+        "run --language sase --order-by tss",
+        "PATTERN SEQ(ANY a, ANY b)",
+        "unknown column `tss` in --order-by",
+    ),
+    (
+        "run --language sase --order-by ts+",
+        "PATTERN SEQ(ANY a, ANY b)",
+        "the expression in --order-by is not complete",
+    ),
+    (
+        "run --language sase --order-by ts --events u",
+        "PATTERN SEQ(ANY a, ANY b)",
+        "wrong value of `--events`: unknown table or view `u` [unknown-table]",
+    ),
+    (
+        "sweep --grid n=x",
+        "ORDER BY ts PATTERN (A{:n}) DEFINE A AS price > 3",
+        "is 'x' [parameter-not-a-number]",
+    ),
+    (
+        "sweep --grid n=x",
+        "ORDER BY ts PATTERN (A) WITHIN :n DEFINE A AS price > 3",
+        "help: pass --grid n='10 minutes,1 hour'",
+    ),
+    (
+        "sweep --grid n=3 --events u",
+        "ORDER BY ts PATTERN (A{:n}) DEFINE A AS price > 3",
+        "wrong value of `--events`: unknown table or view `u` [unknown-table]",
+    ),
 ]
+
+
+@pytest.mark.parametrize(("command", "query", "message"), WRONG_VALUES)
+def test_a_wrong_value_of_an_option_has_one_exit_code(
+    embedded: Path, command: str, query: str, message: str
+) -> None:
+    del embedded
+    name, *options = command.split()
+    shown = invoke_failing(name, "-", *STOCKS, *options, stdin=query, code=2)
+    assert message in shown
+    assert not PYTHON_TERMS.search(shown), shown
+    assert "of type str" not in shown
+    assert "the session" not in shown
 
 
 @pytest.mark.parametrize(("command", "query", "advice"), MISTAKES)
