@@ -27,13 +27,15 @@ import inspect
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
+from inspect import Parameter
 from pathlib import Path
 from pkgutil import resolve_name
-from textwrap import dedent
 from typing import Any
 
 import click
 
+from matchrec import _NAMES_BY_MODULE as NAMES_BY_MODULE
 from matchrec.__main__ import main as program
 from tests.pages.sections import Value, as_markdown
 
@@ -52,6 +54,7 @@ COMMANDS_BEGIN, COMMANDS_END = "<!-- commands -->", "<!-- end of commands -->"
 COMMANDS = re.compile(rf"{COMMANDS_BEGIN}\n.*?{COMMANDS_END}\n", re.S)
 HELP_WIDTH = 78  # what click uses in a terminal of 80 columns
 CODE_ROW = re.compile(r"^\| `(?P<code>[a-z0-9-]+)` \|", re.M)  # of the page of codes, no anchor yet
+KINDS = "matchrec.errors.kinds"  # the module that defines what `matchrec.errors` publishes
 # Protocols of fields, each with the public class that implements it.
 PROTOCOLS = {"ShownCounters": "Counters"}
 MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are shown as calls
@@ -113,7 +116,11 @@ def describe_name(name: str, value: Any) -> str:
         signatures = [f"{name}: {ast.unparse(function.returns)}" if function.returns else name]
     elif isinstance(value, type):
         values = list_fields(value)
-        signatures = [f"class {write_call(name, values) if name in MADE_BY_USERS else name}"]
+        call = name
+        if name in MADE_BY_USERS:
+            kinds = {parameter.kind for parameter in inspect.signature(value).parameters.values()}
+            call = write_call(name, values, keywords_only=kinds == {Parameter.KEYWORD_ONLY})
+        signatures = [f"class {call}"]
     elif callable(getattr(value, "__func__", value)):
         value = inspect.unwrap(getattr(value, "__func__", value))
         signatures = [write_signature(name, function) for function in list_definitions(value)]
@@ -169,8 +176,7 @@ def list_arguments(function: ast.FunctionDef) -> Iterator[tuple[str, Value]]:
 
 def list_fields(class_: type) -> dict[str, Value]:
     """Return the types and defaults of the fields of a class, as in its source."""
-    (definition,) = ast.parse(dedent(inspect.getsource(class_))).body
-    assert isinstance(definition, ast.ClassDef)
+    definition = find_class(class_)
     result = {}
     for statement in definition.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -184,9 +190,30 @@ def list_fields(class_: type) -> dict[str, Value]:
     return result
 
 
-def write_call(name: str, fields: dict[str, Value]) -> str:
-    """Return the call that makes an instance of a class."""
-    parameters = (f"{field}: {value.type}={value.default}" for field, value in fields.items())
+def find_class(class_: type) -> ast.ClassDef:
+    """Return the definition of a public class.
+
+    `inspect` does not find it, because the module of the class is `matchrec`: see `public_names`.
+    """
+    modules = [module for module, names in NAMES_BY_MODULE.items() if class_.__name__ in names]
+    (module,) = modules or ["matchrec.errors.warning_classes"]
+    source = inspect.getsource(import_module(KINDS if module == "matchrec.errors" else module))
+    return next(
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and node.name == class_.__name__
+    )
+
+
+def write_call(name: str, fields: dict[str, Value], *, keywords_only: bool) -> str:
+    """Return the call that makes an instance of a class.
+
+    >>> write_call("Options", {"sort": Value("str", "'auto'")}, keywords_only=True)
+    "Options(*, sort: str = 'auto')"
+    """
+    parameters = [f"{field}: {value.type}={value.default}" for field, value in fields.items()]
+    if keywords_only:
+        parameters.insert(0, "*")
     return write_in_lines(name, ", ".join(parameters), "")
 
 
