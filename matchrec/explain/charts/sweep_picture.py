@@ -147,7 +147,7 @@ def count_values_per_tick(values: Sequence[str]) -> int:
     """Return how many values have one tick, so that the labels of ticks do not overlap.
 
     >>> count_values_per_tick(["1", "2"]), count_values_per_tick([str(n) for n in range(100, 160)])
-    (1, 4)
+    (1, 5)
     """
     longest = max((min(len(value), MOST_VALUE) for value in values), default=0)
     return max(1, ceil(len(values) * (longest + 3) / MOST_TICK_CHARACTERS))
