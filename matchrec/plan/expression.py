@@ -196,8 +196,9 @@ class MatchFunction(OptionChoice):
     ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", dependencies=(Dependency.ROW_COUNTS,))
 
 
-# Functions whose value is known only when a run has ended.
-FUNCTIONS_OF_ENDED_RUNS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
+# Functions that say how a run has ended. A condition cannot call them, because its run has not
+# ended. Measures can, if partial matches are output; otherwise every run is a match.
+RUN_ENDING_FUNCTIONS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)

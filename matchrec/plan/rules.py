@@ -24,8 +24,8 @@ from matchrec.plan.clauses import (
     SkipTo,
 )
 from matchrec.plan.expression import (
-    FUNCTIONS_OF_ENDED_RUNS,
     MATCH_NUMBER,
+    RUN_ENDING_FUNCTIONS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -479,7 +479,7 @@ def check_match_functions(plan: MatchPlan) -> None:
         return
     for measure in plan.measures:
         for reference in measure.value.references:
-            if isinstance(reference, MatchValue) and reference.function in FUNCTIONS_OF_ENDED_RUNS:
+            if isinstance(reference, MatchValue) and reference.function in RUN_ENDING_FUNCTIONS:
                 function = reference.function.value
                 raise errors.status_without_timeouts(reference.span, function=function)
 

@@ -31,8 +31,8 @@ from matchrec.errors.sql.query import missing_value_in_braces
 from matchrec.plan.change_expressions import map_references, set_semantics
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
-    FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROWS,
+    RUN_ENDING_FUNCTIONS,
     Aggregate,
     MatchValue,
     Semantics,
@@ -336,7 +336,7 @@ def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     is_final = running != value and not plan.rows_per_match.has_one_row_per_match
     is_of_match = any(
         isinstance(reference, MatchValue | Aggregate)
-        and reference.function in (*FUNCTIONS_OF_ENDED_RUNS, MATCHED_ROWS)
+        and reference.function in (*RUN_ENDING_FUNCTIONS, MATCHED_ROWS)
         for reference in value.references
     )
     if is_final or is_of_match:

@@ -12,9 +12,9 @@ from functools import partial
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.build_expressions import make_column
 from matchrec.plan.expression import (
-    FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROW,
     MATCHED_ROWS,
+    RUN_ENDING_FUNCTIONS,
     Aggregate,
     Classifier,
     MatchFunction,
@@ -56,7 +56,7 @@ def _read_match_value(
     require_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
-    if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.part is ClausePart.DEFINE:
+    if function in RUN_ENDING_FUNCTIONS and reader.scope.part is ClausePart.DEFINE:
         raise errors.status_in_define(span, function=function.value)
     return MatchValue(function, span)
 
