@@ -14,7 +14,7 @@ from typing_extensions import assert_never
 from matchrec.automaton.facts import output_needs_condition
 from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
-from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
+from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.compile.origins import find_measure_origin
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.compile.sent_columns import build_sent_columns, list_used_columns
@@ -227,7 +227,7 @@ def find_condition_bits(
     nearby_bits = {(nearby.spark_bit, nearby.column): nearby.bit for nearby in conditions.nearby}
     bits = {}
     for condition in query.conditions:
-        bit = find_spark_bit(condition, joined.spark_bits)
+        bit = joined.find_spark_bit(condition)
         if condition.nearby_test is not None:
             bit = nearby_bits[bit, condition.nearby_test.column]
         bits[condition.variable] = bit
@@ -261,8 +261,7 @@ def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...
     if find_obstacle(Shortcut.PARTITIONS, query.plan, query.pattern.follow_sets):
         return ()
     bits_by_name = {
-        condition.variable: find_spark_bit(condition, joined.spark_bits)
-        for condition in query.conditions
+        condition.variable: joined.find_spark_bit(condition) for condition in query.conditions
     }
     # Variables and tests with the same condition have the same bit.
     variables_by_bit: dict[int, set[VariableId]] = {}

@@ -83,10 +83,18 @@ class JoinedQueries:
         for query in self.queries:
             dividing_columns = find_dividing_columns(query.plan)
             for condition, test in query.find_nearby_tests():
-                spark_bit = find_spark_bit(condition, self.spark_bits)
+                spark_bit = self.find_spark_bit(condition)
                 key = NearbyKey(dividing_columns, spark_bit, test.column)
                 bits.setdefault(key, len(self.row_conditions) + len(bits))
         return bits
+
+    def find_spark_bit(self, condition: SplitCondition) -> int | None:
+        """Return the bit of the part of a condition that Spark computes.
+
+        None if Spark computes no part of the condition. For stages, the bit is also None for a part
+        that is always true: `SplitQuery.row_conditions` leaves this part out.
+        """
+        return None if condition.row_test is None else self.spark_bits.get(condition.row_test)
 
 
 def join_query(query: SplitQuery) -> JoinedQueries:
@@ -100,13 +108,3 @@ def join_query(query: SplitQuery) -> JoinedQueries:
         origins=query.origins,
         conjuncts=query.conjuncts,
     )
-
-
-def find_spark_bit(condition: SplitCondition, spark_bits: Mapping[RowColumn, int]) -> int | None:
-    """Return the bit of the part of a condition that Spark computes; None without such a part.
-
-    Args:
-        condition: the condition.
-        spark_bits: the bits of all parts that Spark computes.
-    """
-    return None if condition.row_test is None else spark_bits.get(condition.row_test)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.compile.columns import find_dividing_columns
-from matchrec.compile.joined_queries import JoinedQueries, NearbyKey, find_spark_bit
+from matchrec.compile.joined_queries import JoinedQueries, NearbyKey
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
 from matchrec.conditions.residual import NearbyTest, TypedStep
@@ -98,7 +98,7 @@ def type_nearby_tests(
     dividing_columns = find_dividing_columns(query.plan)
     conditions: dict[int, NearbyCondition] = {}
     for condition, test in query.find_nearby_tests():
-        spark_bit = find_spark_bit(condition, joined.spark_bits)
+        spark_bit = joined.find_spark_bit(condition)
         bit = joined.nearby_bits[NearbyKey(dividing_columns, spark_bit, test.column)]
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
