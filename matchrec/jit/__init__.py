@@ -9,6 +9,7 @@ package of matchrec imports numba.
     callbacks    pointers to functions that kernels call
     views        arguments of kernels in another form, over the same memory
     bits         a float as the 64 bits that hold it
+    array_types  the types of arrays, for annotations
 
 Compiled functions on disk:
 

@@ -14,13 +14,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+# Packages that may not import `jit`, such as `worker`, import these types from here.
+from matchrec.jit.array_types import BoolArray as BoolArray
+from matchrec.jit.array_types import FloatArray as FloatArray
+from matchrec.jit.array_types import IntArray as IntArray
+from matchrec.jit.array_types import WordArray as WordArray
 from matchrec.jit.decorators import allocating
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-WordArray = npt.NDArray[np.uint64]
-
 
 S = TypeVar("S", bound=np.generic)
 

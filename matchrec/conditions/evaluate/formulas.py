@@ -20,11 +20,11 @@ from decimal import Decimal
 from matchrec.conditions import run_condition
 from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
 from matchrec.conditions.accumulators.table import AGGREGATES
-from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
+from matchrec.jit.array_types import BoolArray, IntArray
 
 # Returns the value that some bits stand for.
 Decode = Callable[[int], Value]

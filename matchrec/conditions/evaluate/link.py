@@ -16,7 +16,6 @@ import numpy as np
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.code import ConditionCompiler, Instruction
-from matchrec.conditions.evaluate.kernels.machine import IntArray
 from matchrec.conditions.evaluate.registers import (
     ListedValue,
     Meaning,
@@ -26,6 +25,7 @@ from matchrec.conditions.evaluate.registers import (
     RowForm,
 )
 from matchrec.conditions.run_condition import PythonExpression, RunExpression
+from matchrec.jit.array_types import IntArray
 
 RegisterSet = frozenset[int]
 

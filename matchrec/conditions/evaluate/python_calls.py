@@ -38,7 +38,7 @@ from matchrec.conditions.evaluate.instructions import (
     VALUE,
 )
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
-from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, evaluate_condition
+from matchrec.conditions.evaluate.kernels.machine import Input, evaluate_condition
 from matchrec.conditions.evaluate.link import CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.lists import ComputeKept, Lists, is_kept_as_value
 from matchrec.conditions.evaluate.registers import ListedValue, ListRegister
@@ -49,6 +49,7 @@ from matchrec.conditions.run_condition import (
     find_python_arguments,
 )
 from matchrec.conditions.types import is_ranked
+from matchrec.jit.array_types import IntArray
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 from matchrec.jit.first_steps import let_integers_wrap
 from matchrec.jit.views import find_python_function

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.evaluate.kernels.machine import BoolArray
 from matchrec.conditions.run_condition import ArithmeticOperator, Comparison
+from matchrec.jit.array_types import BoolArray
 
 # int64[n], float64[n] or bool[n]: a value for each row. Or an array without dimensions: one value
 # for all rows.

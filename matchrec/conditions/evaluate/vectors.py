@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
 from matchrec.conditions.evaluate.vector_arithmetic import (
     FLOAT_OPERATIONS,
     NullableVector,
@@ -43,6 +42,7 @@ from matchrec.conditions.types import Kind
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.errors.run.origins import OperationOrigin
+from matchrec.jit.array_types import BoolArray, IntArray
 
 # Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
 ROWS_PER_BLOCK = 1 << 17

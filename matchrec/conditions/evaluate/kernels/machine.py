@@ -21,7 +21,6 @@ The registers of a run, int64[r], are its computation state. The stack is two ar
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.instructions import NO_RESULT, NULL, VALUE
@@ -31,11 +30,9 @@ from matchrec.conditions.evaluate.kernels.arithmetic import (
     compare_integers,
     comparison_holds,
 )
+from matchrec.jit.array_types import BoolArray, IntArray
 from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner, spliced
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 
 class SearchedPartition(Protocol):
