@@ -19,7 +19,7 @@ from matchrec.spark.errors.users_terms import (
     rewrite_engine_error,
 )
 from matchrec.spark.runner import Runner
-from matchrec.spark.session_errors import TEXT_ERRORS
+from matchrec.spark.session_errors import REFUSALS, TEXT_ERRORS
 from matchrec.spark.sql_replacement import find_plain_sql
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode, find_second_statement
@@ -42,7 +42,7 @@ def explain_refused_text(runner: Runner, node: QueryNode) -> Iterator[None]:
     """
     try:
         yield
-    except TEXT_ERRORS as error:
+    except REFUSALS as error:
         raise explain_refusal(error, runner, node) from None
 
 
@@ -56,6 +56,8 @@ def explain_refusal(error: PySparkException, runner: Runner, node: QueryNode) ->
     """
     filled = FilledTemplate(query_pieces.write_outer_query(node), {}, node.source)
     rewritten = rewrite_engine_error(error, filled, runner.list_tables, runner.list_functions)
+    if rewritten is error:  # about the values of rows
+        return error
     with suppress(MatchRecognizeError):  # the tokens cannot be read: the engine has said why
         mistake = find_wrong_number_of_statements(node.source, rewritten)
         if mistake is not None:

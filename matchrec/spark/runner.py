@@ -26,7 +26,7 @@ from matchrec.source import Source
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors import filled_template, users_terms
 from matchrec.spark.holes import create_lasting_views, escape_for_pyspark, list_holes
-from matchrec.spark.session_errors import TEXT_ERRORS
+from matchrec.spark.session_errors import REFUSALS, TEXT_ERRORS
 from matchrec.spark.sql_replacement import find_plain_sql
 
 # The settings of a session on which the meaning of a query depends.
@@ -148,7 +148,7 @@ class Runner:
         with silence_analysis():
             try:
                 return self.analyse(self._send_to_engine(text, view_names), text)
-            except TEXT_ERRORS as error:
+            except REFUSALS as error:
                 filled = filled_template.FilledTemplate(text, view_names, self.source)
                 raise users_terms.rewrite_engine_error(
                     error, filled, self.list_tables, self.list_functions

@@ -29,6 +29,10 @@ OTHER_VERSION_ERRORS: tuple[type[Exception], ...] = (*JAVA_ERRORS, TypeError)
 # Raised if a session rejects the names or the structure of a query text.
 TEXT_ERRORS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 
+# Raised if a session rejects a query text. Sail raises the last class also for an index that it
+# cannot read.
+REFUSALS = (*TEXT_ERRORS, SparkRuntimeException)
+
 # Raised if a session rejects a query text for any reason, such as a constant that cannot be
 # computed.
 QUERY_ERRORS = (*TEXT_ERRORS, ArithmeticException, NumberFormatException, SparkRuntimeException)

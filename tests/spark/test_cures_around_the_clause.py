@@ -190,7 +190,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "SELECT CAST(s AS NUMBER) FROM {}": ("", "write DECIMAL(18, 2), BIGINT or DOUBLE"),
     "SELECT TIMESTAMP'x' FROM {}": (
         "",
-        "write a valid TIMESTAMP, such as TIMESTAMP'2026-01-31 12:00:00'",
+        "write a valid timestamp, such as TIMESTAMP'2026-01-31 12:00:00'",
     ),
     "SELECT INTERVAL 'x' DAY FROM {}": ("", "write a number, such as INTERVAL '10' MINUTE"),
     "SELECT uper(user) FROM {}": ("", "write upper"),

@@ -717,3 +717,64 @@ def test_an_error_points_into_the_text_as_written(spark: SparkSession) -> None:
     carets = lines[index + 1].rstrip()
     assert carets.endswith("^" * len("nowhere"))
     assert len(carets) == len(lines[index])
+
+
+CLAUSE = "ORDER BY n MEASURES {} AS x PATTERN (A) DEFINE A AS {}"
+INDICES = {
+    f"SELECT * FROM rows MATCH_RECOGNIZE ({CLAUSE.format(1, 'array(1, 2)[n] > 0')})": (
+        "array(1, 2)[n]",
+        " in DEFINE",
+        "get(array(1, 2), n)",
+    ),
+    f"SELECT * FROM rows MATCH_RECOGNIZE ({CLAUSE.format('A.tags[A.n + 1]', 'n > 0')})": (
+        "A.tags[A.n + 1]",
+        " in MEASURES",
+        "get(A.tags, A.n + 1)",
+    ),
+    f"SELECT * FROM rows MATCH_RECOGNIZE ({CLAUSE.format('A.tags[-1]', 'n > 0')})": (
+        "A.tags[-1]",
+        " in MEASURES",
+        "element_at(A.tags, -1), which counts from the end",
+    ),
+    f"SELECT array(5, 6)[x] FROM rows MATCH_RECOGNIZE ({CLAUSE.format(1, 'n > 0')})": (
+        "array(5, 6)[x]",
+        "",
+        "get(array(5, 6), x)",
+    ),
+    "SELECT * FROM (SELECT n, tags[n] AS t FROM rows) "
+    f"MATCH_RECOGNIZE ({CLAUSE.format(1, 'n > 0')})": ("tags[n]", "", "get(tags, n)"),
+    "SELECT n, tags[n] FROM rows": ("tags[n]", "", "get(tags, n)"),
+}
+
+
+@pytest.mark.parametrize("query", INDICES)
+def test_an_index_of_an_array_that_is_not_a_number(spark: SparkSession, query: str) -> None:
+    """Sail reads the column as a string. The error repeats the user's text instead."""
+    spark.sql("SELECT 1 AS n, array('a', 'b') AS tags").createOrReplaceTempView("rows")
+    try:
+        with pytest.raises((PySparkException, matchrec.MatchRecognizeError)) as caught:
+            matchrec.sql(spark, query)
+    finally:
+        spark.catalog.dropTempView("rows")
+    error: Any = caught.value
+    indexed, place, call = INDICES[query]
+    assert isinstance(error, matchrec.MatchRecognizeUnsupportedError)
+    assert error.message == f"`{indexed}`{place} is not supported on Sail"
+    assert error.code == "computed-array-index"
+    assert query[error.span.start : error.span.end] == indexed
+    assert error.hint == f"write {call}"
+
+
+@pytest.mark.parametrize(
+    ("literal", "sql"),
+    [("DATE'tomorrow'", "date_add(current_date(), 1)"), ("TIMESTAMP'now'", "current_timestamp()")],
+)
+def test_words_for_dates_are_functions_on_sail(spark: SparkSession, literal: str, sql: str) -> None:
+    clause = f"ORDER BY id MEASURES 1 AS x PATTERN (A) DEFINE A AS CAST({literal} AS STRING) > ''"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.match_recognize(spark.range(1), clause)
+    kind = literal.partition("'")[0].lower()
+    assert caught.value.notes == (f"only Spark reads this word as a {kind}",)
+    assert caught.value.hint == f"write {sql}"
+    repaired = clause.replace(literal, sql)
+    assert len(matchrec.match_recognize(spark.range(1), repaired).collect()) == 1

@@ -167,6 +167,18 @@ def read_users_text(span: Span) -> str | None:
     return source.text_at(source_span)
 
 
+def read_text(span: Span | None) -> str | None:
+    """Return the text that is being read at a span, even if matchrec has made it.
+
+    Returns:
+        None if the span is None or empty, or if no text is being read.
+    """
+    read_source = _SOURCE.get()
+    if read_source is None or span is None or span.start == span.end:
+        return None
+    return read_source.text_at(span)
+
+
 def make_operation_origin(
     operation: Span, first_operand: Span | None, wider_type: str | None
 ) -> OperationOrigin | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from matchrec.errors.wording import join_lines
@@ -20,6 +21,26 @@ from matchrec.errors.wording import join_lines
 # character.
 _TOKEN_PATTERN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
 _COMMENT = re.compile(r"--|/\*")
+_STRING_OR_COMMENT = re.compile(
+    r"'(?:[^'\\]|\\.)*'|`[^`]*`|(?P<comment>--[^\n]*|/\*.*?\*/)", re.DOTALL
+)
+# Words before a bracket that are not the name of a function.
+_KEYWORDS = frozenset(
+    (
+        "AND",
+        "AS",
+        "BETWEEN",
+        "BY",
+        "CASE",
+        "DISTINCT",
+        "ELSE",
+        "FROM",
+        "HAVING",
+        "IN",
+        "LIKE",
+        "NOT",
+    )
+) | {"ON", "OR", "SELECT", "THEN", "WHEN", "WHERE"}
 _DIVISIONS = frozenset(("/", "%", "DIV"))
 # Functions that divide by their last argument.
 _DIVIDING_CALLS = frozenset(("MOD", "PMOD"))
@@ -273,6 +294,78 @@ def split_chain(text: str) -> str | None:
     middle = text[tokens[first + 1].start : tokens[second - 1].end]
     left = text[: tokens[second - 1].end]
     return write_line(f"{left} AND {middle}{text[tokens[second - 1].end :]}")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedValue:
+    """A value with an index in brackets, such as `tags[n]`, and where it is in a text."""
+
+    value: str
+    index: str
+    start: int
+    end: int
+
+
+def list_indexed_values(text: str) -> list[IndexedValue]:
+    """Return the values with an index in brackets, in the order of their brackets.
+
+    >>> list_indexed_values("f(a.x[n + 1]) > 0 AND 'b[i]' <> c /* d[i] */")
+    [IndexedValue(value='a.x', index='n + 1', start=2, end=12)]
+    >>> [indexed.value for indexed in list_indexed_values("x IN (array(1, 2)[i], y[0][j])")]
+    ['array(1, 2)', 'y', 'y[0]']
+    """
+    tokens = _split_tokens(_STRING_OR_COMMENT.sub(_blank_comment, text))
+    indexed_values = []
+    for opening in range(1, len(tokens)):
+        before = tokens[opening - 1]
+        has_value = before.text in (")", "]") or _is_word(before)
+        if tokens[opening].text != "[" or not has_value:
+            continue
+        start = tokens[_find_value_start(tokens, opening)].start
+        closing = tokens[_find_closing(tokens, opening)]
+        value = text[start : before.end]
+        index = text[tokens[opening].end : closing.start].strip()
+        indexed_values.append(IndexedValue(value, index, start, closing.end))
+    return indexed_values
+
+
+def _blank_comment(match: re.Match[str]) -> str:
+    """Return blanks for a comment, and a string or a name in backticks as it is."""
+    return match[0] if match["comment"] is None else " " * len(match[0])
+
+
+def _find_value_start(tokens: Sequence[_Token], end: int) -> int:
+    """Return the index of the first token of the value whose last token is before `end`.
+
+    The value is a name, a call or an expression in parentheses, perhaps with other indices.
+    """
+    index = end - 1
+    while index > 0:
+        before = tokens[index - 1]
+        if tokens[index].text in (")", "]"):
+            opening = _find_opening(tokens, index)
+            if opening == 0:
+                return 0
+            before = tokens[opening - 1]
+            is_name = _is_word(before) and before.text.upper() not in _KEYWORDS
+            if not is_name and (tokens[opening].text == "(" or before.text not in (")", "]")):
+                return opening
+            index = opening - 1
+        elif tokens[index].text.startswith(".") or before.text.endswith("."):
+            index -= 1
+        else:
+            break
+    return index
+
+
+def _find_opening(tokens: Sequence[_Token], closing: int) -> int:
+    """Return the index of the bracket that the bracket at an index closes; 0 if none is closed."""
+    depth = 0
+    for index in range(closing, -1, -1):
+        depth += (tokens[index].text in (")", "]")) - (tokens[index].text in ("(", "["))
+        if depth == 0:
+            return index
+    return 0
 
 
 def _find_operators(tokens: Sequence[_Token]) -> list[int]:

@@ -22,7 +22,8 @@ from matchrec.conditions.window_columns import build_window_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, conditions
 from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import point_at
-from matchrec.errors.sql import engine_errors
+from matchrec.errors.run.origins import read_text
+from matchrec.errors.sql import engine_errors, refused_parts
 from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.engine_errors import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery
@@ -190,6 +191,7 @@ class Diagnosis:
             )
         return (
             self.explain_name(expression, error)
+            or find_refused_part(expression, error)
             or next(find_unreadable_literals(self.plan, self.relation), None)
             or explain_operation(expression, error, self.relation)
             or self.repeat_refusal(expression, error)
@@ -300,6 +302,23 @@ def name_types(struct: StructType, prefix: str = "") -> dict[str, str]:
         if isinstance(field.dataType, StructType):
             types.update(name_types(field.dataType, f"{name}."))
     return types
+
+
+def find_refused_part(
+    expression: ExpressionSql, error: PySparkException
+) -> MatchRecognizeError | None:
+    """Return the error for the part of an expression that only its text shows to be wrong.
+
+    Returns None if the engine refuses something else: see `errors.sql.refused_parts`.
+    """
+    text = read_text(expression.span)
+    if text is None or expression.span is None:
+        return None
+    mistake = refused_parts.find_refused_part(str(error), text, expression.clause)
+    if mistake is not None:
+        start = expression.span.start
+        mistake.spans = tuple(span.shift_by(start) for span in mistake.spans)
+    return mistake
 
 
 def list_users_variables(plan: MatchPlan) -> tuple[str, ...]:

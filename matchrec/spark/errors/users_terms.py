@@ -50,6 +50,7 @@ from matchrec.errors.sql.foreign_names import (
     find_target_hint,
 )
 from matchrec.errors.sql.query import explain_misspelt_keyword
+from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name, split_qualified_name
@@ -71,6 +72,7 @@ from matchrec.spark.sail.words import (
     simplify_refusal,
     split_help,
 )
+from matchrec.spark.session_errors import TEXT_ERRORS
 
 # Returns the names of the tables, or of the functions, that exist in a session.
 ListNames = Callable[[], Iterable[str]]
@@ -214,13 +216,19 @@ def rewrite_engine_error(
     """Return the error, of its class, in terms of the user's text and without the plan.
 
     Args:
-        error: the error of the engine. An error in the user's terms is returned as it is.
+        error: the error of the engine. An error in the user's terms is returned as it is, and so
+            is one of the values of rows, unless the text of the query shows its cause.
         filled: the text that the engine has read.
         tables: returns the names of the tables that exist.
         functions: returns the names of the functions that exist.
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
+    mistake = find_mistake(error, filled)
+    if mistake is not None:
+        return reword_as_mistake(error, mistake, filled.source.author)
+    if not isinstance(error, TEXT_ERRORS):
+        return error
     diagnosis = diagnose_error(error, filled)
 
     def list_users_tables() -> set[str]:
@@ -238,6 +246,22 @@ def rewrite_engine_error(
         if hint:
             rewritten.add_help(hint)
     return cast("PySparkException", rewritten)
+
+
+def find_mistake(error: PySparkException, filled: FilledTemplate) -> MatchRecognizeError | None:
+    """Return the error for the part of the query that only its text shows to be wrong.
+
+    Returns None if the engine refuses something else: see `errors.sql.refused_parts`.
+
+    Args:
+        error: the error of the engine.
+        filled: the text that the engine has read.
+    """
+    mistake = find_refused_part(str(error), filled.text)
+    if mistake is not None:
+        spans = [filled.locate(span.start, span.end) for span in mistake.spans]
+        mistake.spans = tuple(filled.source.trace_to_author(span)[1] for span in spans if span)
+    return mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +317,7 @@ def reword_as_mistake(
         mistake: our error about the same mistake.
         source: the text of the query.
     """
-    rewritten = reword(error, mistake.message)
+    rewritten = reword(error, mistake.message, type(mistake))
     rewritten.code = mistake.code
     rewritten.spans = mistake.spans
     rewritten.source = source

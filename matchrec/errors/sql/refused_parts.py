@@ -1,0 +1,235 @@
+"""Find the part of a query that an engine refuses, if only the user's text shows what it is.
+
+For some mistakes, the engine's message says neither where the mistake is nor what is wrong:
+
+    DATE'2024-13-01'      DateValue { year: 2024, month: 13, day: 1 }
+    array(1, 2)[day]      Cannot cast string 'day' to value of bigint type
+
+Each function below reads such a message, and looks for a part of the text that explains it. It
+returns an error of ours, whose span is relative to the text; None if the message is about something
+else, or if the text has no such part.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import isleap, month_name, monthrange
+
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import name_part
+from matchrec.errors.run.repairs import list_indexed_values, write_line
+from matchrec.errors.wording import shorten
+from matchrec.source import Span
+
+
+def find_refused_part(
+    message: str, text: str, clause: str = ""
+) -> MatchRecognizePlanError | MatchRecognizeUnsupportedError | None:
+    """Return the error for the part of a text that an engine refuses; None if it is not known.
+
+    Args:
+        message: the engine's message.
+        text: the expression or the query that the engine refuses, as the user wrote it.
+        clause: the clause of the expression, such as DEFINE; "" for a query.
+    """
+    return find_invalid_literal(message, text, clause) or find_computed_index(message, text, clause)
+
+
+def _name_place(clause: str) -> str:
+    """Return " in DEFINE" for a clause; "" for the query around a clause."""
+    return f" in {name_part(clause)}" if clause else ""
+
+
+# Dates and times.
+
+# What engines say of a literal that is not a date or a time. Sail's parser, which reads the text of
+# the literal, says which character it does not expect.
+_ABOUT_TIMES = re.compile(
+    r"\b(?:Date|Time)Value \{|INVALID_TYPED_LITERAL|typed literal .* is invalid"
+    r"|\bfound (?:\S+|end of input) at \d+:\d+ expected",
+    re.DOTALL,
+)
+# A literal of a date or a time; or text in which there is no literal: comments, names, strings.
+_LITERAL = re.compile(
+    r"--[^\n]*|/\*.*?\*/|`[^`]*`"
+    r"|\b(?P<type>DATE|TIMESTAMP(?:_NTZ|_LTZ)?)\s*(?P<string>'[^']*'|\"[^\"]*\")"
+    r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"",
+    re.IGNORECASE | re.DOTALL,
+)
+# The fields of a date or a time.
+_FIELDS = re.compile(
+    r"\s*[+-]?(?P<year>\d{4,6})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
+    r"(?:[T ](?:(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})\D.*?)?)?)?)?)?)?\s*"
+)
+# The words that Spark reads as dates and as timestamps, with SQL of the same value. Sail does not
+# read them.
+_DATES = {
+    "epoch": "DATE'1970-01-01'",
+    "now": "current_date()",
+    "today": "current_date()",
+    "tomorrow": "date_add(current_date(), 1)",
+    "yesterday": "date_sub(current_date(), 1)",
+}
+_TIMESTAMPS = {
+    "epoch": "TIMESTAMP'1970-01-01 00:00:00Z'",
+    "now": "current_timestamp()",
+    "today": "CAST(current_date() AS TIMESTAMP)",
+    "tomorrow": "CAST(date_add(current_date(), 1) AS TIMESTAMP)",
+    "yesterday": "CAST(date_sub(current_date(), 1) AS TIMESTAMP)",
+}
+
+
+def find_invalid_literal(
+    message: str, text: str, clause: str = ""
+) -> MatchRecognizePlanError | None:
+    """Return the error for the first literal of a text that is not a date or a time.
+
+    The arguments and the result are described in `find_refused_part`.
+
+    >>> message = "DateValue { year: 2024, month: 13, day: 1 }"
+    >>> error = find_invalid_literal(message, "day > DATE '2024-13-01'", "DEFINE")
+    >>> error.message, error.span, error.notes
+    ("'2024-13-01' in DEFINE is not a date", Span(start=6, end=23), ('the month is 13',))
+    >>> find_invalid_literal(message, "day > DATE'2024-12-01' -- DATE'x'")
+    """
+    if not _ABOUT_TIMES.search(message):
+        return None
+    for literal in _LITERAL.finditer(text):
+        if literal["type"] is None:
+            continue
+        fault = find_fault(literal["string"][1:-1])
+        if fault is not None:
+            return invalid_literal(
+                Span(*literal.span()),
+                type_name=literal["type"].upper(),
+                string=literal["string"],
+                fault=fault,
+                clause=clause,
+            )
+    return None
+
+
+def find_fault(text: str) -> str | None:
+    """Return a note on what is wrong in the text of a date or a time; None if it is valid.
+
+    The note is "" if the text does not have the form of a date or a time.
+
+    >>> find_fault("2024-13-01"), find_fault("2023-02-29"), find_fault("2024-01-01 25:00:00")
+    ('the month is 13', 'February 2023 has 28 days', 'the hour is 25')
+    >>> find_fault("next week"), find_fault("2024-02-29"), find_fault("2024-01-01 10:00:00+02:00")
+    ('', None, None)
+    """
+    match = _FIELDS.fullmatch(f"{text} ")  # the blank ends a second without a fraction
+    if match is None:
+        return ""
+    fields = {name: int(digits) for name, digits in match.groupdict().items() if digits}
+    year, month, day = fields["year"], fields.get("month", 1), fields.get("day", 1)
+    if not 1 <= month <= 12:
+        return f"the month is {month}"
+    days = monthrange(2024 if isleap(year) else 2023, month)[1]
+    if day > days:
+        return f"{month_name[month]} {year} has {days} days"
+    if day == 0:
+        return "the day is 0"
+    for name, limit in (("hour", 24), ("minute", 60), ("second", 60)):
+        if fields.get(name, 0) >= limit:
+            return f"the {name} is {fields[name]}"
+    return None
+
+
+def invalid_literal(
+    span: Span, *, type_name: str, string: str, fault: str, clause: str
+) -> MatchRecognizePlanError:
+    """Return the error for a literal that is not a date or a time, such as DATE'2024-13-01'.
+
+    Args:
+        span: the literal in the text of the query.
+        type_name: the type in front of the string, in upper case.
+        string: the string with its quotes.
+        fault: a note on what is wrong; "" if it does not have the form of a date or a time.
+        clause: the clause of the literal; "" for the query around a clause.
+    """
+    is_date = type_name == "DATE"
+    kind = "date" if is_date else "timestamp"
+    example = f"{type_name}'{'2026-01-31' if is_date else '2026-01-31 12:00:00'}'"
+    hint = f"write a valid {kind}, such as {example}"
+    sql = (_DATES if is_date else _TIMESTAMPS).get(string[1:-1].strip().lower())
+    if sql is not None:
+        fault = f"only Spark reads this word as a {kind}"
+        hint = f"write {sql}"
+    return MatchRecognizePlanError(
+        f"{shorten(string)}{_name_place(clause)} is not a {kind}",
+        span,
+        notes=(fault,),
+        hint=hint,
+        code="invalid-literal",
+    )
+
+
+# Elements of arrays.
+
+# What Sail says of an index that is not a constant. It reads a column as a string.
+_ABOUT_INDEX = re.compile(
+    r"extraction must be a literal"
+    r"|Cannot cast string '(?P<column>[^']*)' to value of (?:bigint|Int64) type"
+)
+_CONSTANT = re.compile(r"\s*(?:\d+|'[^']*'|\"[^\"]*\")\s*")
+_FROM_THE_END = re.compile(r"\s*-\s*\d+\s*")
+
+
+def find_computed_index(
+    message: str, text: str, clause: str = ""
+) -> MatchRecognizeUnsupportedError | None:
+    """Return the error for the first index of a text that is not a constant.
+
+    The arguments and the result are described in `find_refused_part`.
+
+    >>> message = "Cast error: Cannot cast string 'day' to value of Int64 type"
+    >>> error = find_computed_index(message, "array(1, 2)[A.day] > 0", "DEFINE")
+    >>> print(error.message, error.hint, sep="; ")
+    `array(1, 2)[A.day]` in DEFINE is not supported on Sail; write get(array(1, 2), A.day)
+    >>> find_computed_index(message, "CAST('day' AS BIGINT) > tags[0]")
+    """
+    about_index = _ABOUT_INDEX.search(message)
+    if about_index is None:
+        return None
+    for indexed in list_indexed_values(text):
+        if _CONSTANT.fullmatch(indexed.index):
+            continue
+        name = indexed.index.rpartition(".")[2].strip(" \n`").lower()
+        if about_index["column"] is not None and about_index["column"].lower() != name:
+            continue
+        span = Span(indexed.start, indexed.end)
+        return computed_array_index(
+            span,
+            value=indexed.value,
+            index=indexed.index,
+            users_text=text[indexed.start : indexed.end],
+            clause=clause,
+        )
+    return None
+
+
+def computed_array_index(
+    span: Span, *, value: str, index: str, users_text: str, clause: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for an element of an array whose index is not a constant, on Sail.
+
+    Args:
+        span: the array with its index in the text of the query.
+        value: the array, as the user wrote it.
+        index: the index, as the user wrote it.
+        users_text: the text at the span.
+        clause: the clause of the expression; "" for the query around a clause.
+    """
+    hint = f"get({value}, {index})"
+    if _FROM_THE_END.fullmatch(index):
+        hint = f"element_at({value}, {index}), which counts from the end"
+    written = write_line(hint)
+    return MatchRecognizeUnsupportedError(
+        f"`{shorten(users_text)}`{_name_place(clause)} is not supported on Sail",
+        span,
+        notes=("on Sail, the index of an array must be a number, not a column or an expression",),
+        hint=f"write {written or 'get(array, index)'}",
+        code="computed-array-index",
+    )
