@@ -585,8 +585,8 @@ _HINTS_AROUND_CLAUSES = {
 
 # The hint for an error that names no word of the query and has no entry in the table.
 HINT_TO_BISECT_QUERY = (
-    "run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add the other parts of the query one "
-    "at a time; the part that fails is refused"
+    "to find the part that is wrong, run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add "
+    "the other parts of the query one at a time"
 )
 
 

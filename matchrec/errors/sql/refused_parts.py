@@ -4,6 +4,7 @@ For some mistakes, the engine's message says neither where the mistake is nor wh
 
     DATE'2024-13-01'      DateValue { year: 2024, month: 13, day: 1 }
     array(1, 2)[day]      Cannot cast string 'day' to value of bigint type
+    sum(x) OVER FROM t    undefined window: FROM
 
 Each function below reads such a message, and looks for a part of the text that explains it. It
 returns an error of ours, whose span is relative to the text; None if the message is about something
@@ -18,6 +19,7 @@ from calendar import isleap, month_name, monthrange
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.run.repairs import list_indexed_values, write_line
+from matchrec.errors.sql.window import unknown_window
 from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
@@ -32,7 +34,11 @@ def find_refused_part(
         text: the expression or the query that the engine refuses, as the user wrote it.
         clause: the clause of the expression, such as DEFINE; "" for a query.
     """
-    return find_invalid_literal(message, text, clause) or find_computed_index(message, text, clause)
+    return (
+        find_invalid_literal(message, text, clause)
+        or find_computed_index(message, text, clause)
+        or find_wrong_window(message, text)
+    )
 
 
 def _name_place(clause: str) -> str:
@@ -232,4 +238,66 @@ def computed_array_index(
         notes=("on Sail, the index of an array must be a number, not a column or an expression",),
         hint=f"write {written or 'get(array, index)'}",
         code="computed-array-index",
+    )
+
+
+# Windows.
+
+# What engines say of a window without a definition.
+_UNKNOWN_WINDOW = re.compile(
+    r"undefined window: (?P<of_sail>\w+)|WINDOW_SPECIFICATION\] .* for `?(?P<of_spark>\w+)"
+)
+# What engines say of OVER without a window. Spark takes FROM for the window, so it has no table.
+_ABOUT_OVER = re.compile(
+    r"undefined window|UNRESOLVED_COLUMN|WINDOW_SPECIFICATION|(?i:syntax error)|found .* expected"
+)
+_NOT_CODE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'", re.DOTALL)
+_OVER_WITHOUT_WINDOW = re.compile(
+    r"\w\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?P<over>OVER)(?=\s*(?:FROM\b|AS\b|,|\)|$))",
+    re.IGNORECASE,
+)
+_DEFINED_WINDOW = re.compile(r"(?:\bWINDOW|,)\s+(\w+)\s+AS\s*\(", re.IGNORECASE)
+
+
+def find_wrong_window(message: str, text: str) -> MatchRecognizePlanError | None:
+    """Return the error for OVER without a window, or with a window that has no definition.
+
+    The arguments and the result are described in `find_refused_part`.
+
+    >>> error = find_wrong_window("undefined window: FROM", "SELECT sum(x) OVER FROM t")
+    >>> error.message, error.span
+    ('missing parentheses after OVER', Span(start=14, end=18))
+    >>> text = "SELECT sum(x) OVER weak FROM t WINDOW week AS (ORDER BY x)"
+    >>> error = find_wrong_window("undefined window: weak", text)
+    >>> error.message, error.hint
+    ('unknown window `weak`', 'write week')
+    """
+    if not _ABOUT_OVER.search(message):
+        return None
+    code = _NOT_CODE.sub(lambda match: " " * len(match[0]), text)
+    over = _OVER_WITHOUT_WINDOW.search(code)
+    if over is not None:
+        return over_without_window(Span(*over.span("over")))
+    unknown = _UNKNOWN_WINDOW.search(message)
+    if unknown is None:
+        return None
+    name = unknown["of_sail"] or unknown["of_spark"]
+    use = re.search(rf"\bOVER\s+\(?\s*`?(?P<name>{name})\b", code, re.IGNORECASE)
+    if use is None:
+        return None
+    windows = _DEFINED_WINDOW.findall(code)
+    return unknown_window(Span(*use.span("name")), name=name, windows=windows)
+
+
+def over_without_window(span: Span) -> MatchRecognizePlanError:
+    """Return the error for OVER without a window after it.
+
+    Args:
+        span: the word OVER.
+    """
+    return MatchRecognizePlanError(
+        "missing parentheses after OVER",
+        span,
+        hint="write OVER () for all rows, or OVER (PARTITION BY ... ORDER BY ...)",
+        code="over-without-window",
     )

@@ -85,7 +85,7 @@ def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsup
 
 
 def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for a window that extends a window which WINDOW does not have.
+    """Return the error for a window that WINDOW does not have, in OVER or in another window.
 
     Args:
         span: the name of the missing window.
@@ -99,7 +99,7 @@ def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRec
     return MatchRecognizePlanError(
         f"unknown window `{name}`",
         span,
-        notes=(f"WINDOW has: {join_names(windows)}",),
+        notes=(f"WINDOW has: {join_names(windows)}" if windows else "",),
         hint=hint,
         code="unknown-window",
     )
