@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from inspect import isroutine
 
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import current_surface
@@ -83,17 +84,50 @@ def no_attribute(
     # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
     if not name.startswith("_"):
         public_names = find_public_names(type(owner))
-        near = find_nearest(name, public_names)
+        near = find_public_attribute(name, type(owner))
         methods = METHODS_INSTEAD.get(name, ())
         if methods and set(methods) <= set(public_names):
             near = " or .".join(f"{method}()" for method in methods)
         elif frame_class and hasattr(frame_class, name):
-            near = f"{frame}.{name}"
+            near = f"{frame}.{write_attribute(name, frame_class)}"
         elif frame_class and near is None:
-            frame_attribute = find_nearest(name, find_public_names(frame_class))
+            frame_attribute = find_public_attribute(name, frame_class)
             near = f"{frame}.{frame_attribute}" if frame_attribute else None
     hint = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
+
+
+def no_class_attribute(owner: type, name: str) -> AttributeError:
+    """Return the error for an attribute that a public class does not have.
+
+    The message suggests the most similar attribute, such as `AfterMatch.NO_SKIP` for `noSkip()` of
+    Flink.
+
+    Args:
+        owner: the class.
+        name: the attribute.
+    """
+    near = None if name.startswith("_") else find_public_attribute(name, owner)
+    hint = f"; write {owner.__name__}.{near}" if near else ""
+    return AttributeError(f"{owner.__name__} has no `{name}`{hint}")
+
+
+def find_public_attribute(name: str, class_: type) -> str | None:
+    """Return the public attribute of a class most similar to a name, as a program writes it.
+
+    None if none is similar.
+    """
+    near = find_nearest(name, find_public_names(class_))
+    return None if near is None else write_attribute(near, class_)
+
+
+def write_attribute(name: str, class_: type) -> str:
+    """Return an attribute of a class as a program writes it, a method with parentheses.
+
+    >>> write_attribute("upper", str), write_attribute("real", int)
+    ('upper()', 'real')
+    """
+    return f"{name}()" if isroutine(getattr(class_, name)) else name
 
 
 def find_public_names(class_: type) -> list[str]:

@@ -281,7 +281,7 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
 def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
     query: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(
-        AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
+        AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter\(\)$"
     ):
         query.filter("a > 1")
     for name, advice in {
@@ -296,7 +296,7 @@ def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
         steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
     )
     with pytest.raises(
-        AttributeError, match=r"a RuleMatches has no `count`; write \.matches\.count"
+        AttributeError, match=r"a RuleMatches has no `count`; write \.matches\.count\(\)$"
     ):
         result.count()
     assert not hasattr(query, "nothing")
@@ -305,21 +305,48 @@ def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
 def test_a_method_name_of_flink_is_corrected() -> None:
     pattern: Any = matchrec.Pattern.begin("a")
     for call, name in {"followedBy": "followed_by", "oneOrMore": "one_or_more"}.items():
-        with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{name}$"):
+        with pytest.raises(AttributeError) as caught:
             getattr(pattern, call)
+        assert str(caught.value) == f"a Pattern has no `{call}`; write .{name}()"
     assert not hasattr(pattern, "nothing")
+
+
+def test_the_name_of_a_skip_strategy_of_flink_is_corrected() -> None:
+    strategies: Any = matchrec.AfterMatch
+    for name, advice in {
+        "noSkip": "NO_SKIP",
+        "no_skip": "NO_SKIP",
+        "skipToNext": "SKIP_TO_NEXT",
+        "skipPastLastEvent": "SKIP_PAST_LAST_EVENT",
+        "skipToFirst": "skip_to_first()",
+    }.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(strategies, name)
+        assert str(caught.value) == f"AfterMatch has no `{name}`; write AfterMatch.{advice}"
+    assert not hasattr(strategies, "nothing")
+    assert not hasattr(strategies, "_nothing")
+
+
+def test_a_pattern_is_made_by_begin() -> None:
+    make: Any = matchrec.Pattern
+    for arguments in ((), ("a",)):
+        with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+            make(*arguments)
+        assert caught.value.hint == 'write Pattern.begin("name")'
+    with pytest.raises(AttributeError, match=r"Pattern has no `start`$"):
+        make.start("a")
 
 
 def test_a_misspelt_argument_is_corrected(steps: DataFrame) -> None:
     query: Any = matchrec.query(steps, CLAUSE)
-    with pytest.raises(AttributeError, match=r"has no `to_pandas`; write \.toPandas$"):
+    with pytest.raises(AttributeError, match=r"has no `to_pandas`; write \.toPandas\(\)$"):
         query.to_pandas()
     with pytest.raises(TypeError, match=r"Query\.why\(\) .*'limits'; write limit=$"):
         query.why(limits=1)
     with pytest.raises(TypeError, match=r"; it takes partition=, row=, limit=, clause=$"):
         query.why(user_id="ann")
     with pytest.raises(
-        TypeError, match=r"too many .*; it takes partition=, row=, limit=, clause=$"
+        TypeError, match=r"by position; it takes partition=, row=, limit=, clause=$"
     ):
         query.why("ann")
     match_pattern: Any = matchrec.match_pattern

@@ -6,11 +6,12 @@ Source: Flink CEP, "The Pattern API", "After Match Skip Strategy".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from matchrec import arguments
 from matchrec.arguments import ArgumentKind, check_arguments, make_class_test
 from matchrec.errors import stages as errors
+from matchrec.errors.arguments import no_class_attribute
 from matchrec.plan.clauses import SkipTo
 
 # The kinds of the arguments of `AfterMatch`.
@@ -25,9 +26,20 @@ NO_STAGE = ArgumentKind(
 )
 
 
+class PublicClass(type):
+    """The class of public classes whose unknown attributes suggest a similar attribute."""
+
+    # A type checker knows the attributes itself, and must not see that every name is allowed.
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            """Raise an error that suggests an attribute."""
+            raise no_class_attribute(cls, name)
+
+
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @dataclass(frozen=True)
-class AfterMatch:
+class AfterMatch(metaclass=PublicClass):
     """The place where the search resumes after a match, and so the other matches that are dropped.
 
     Except with NO_SKIP, the result has the matches in the order of their first events.

@@ -23,7 +23,7 @@ from matchrec.errors import stages as errors
 from matchrec.errors.arguments import no_attribute
 from matchrec.errors.misspellings import find_nearest
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch
+from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch, PublicClass
 from matchrec.patterns.stages.calls import show_pattern
 from matchrec.patterns.stages.steps import PictureStepBuilder
 from matchrec.patterns.stages.tree import Stage, list_single_stages
@@ -66,7 +66,7 @@ SKIP = ArgumentKind(
     find_hint=find_strategy_hint,
 )
 STAGES = ArgumentKind(
-    "the stages that calls have built",
+    "stages that calls have built",
     lambda value: isinstance(value, tuple) and all(isinstance(part, Stage) for part in value),
     'write Pattern.begin("name")',
 )
@@ -74,7 +74,7 @@ STAGES = ArgumentKind(
 
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @dataclass(frozen=True, repr=False)
-class Pattern:
+class Pattern(metaclass=PublicClass):
     """A pattern of events: stages, one after the other.
 
     `Pattern.begin` starts a pattern, and each call returns a new one.
@@ -88,7 +88,8 @@ class Pattern:
     """
 
     # Private to users. The modules that lower and write a Pattern read these fields.
-    _stages: tuple[Stage, ...]
+    # The default is not accepted: without it, Python's own error would show the name of the field.
+    _stages: tuple[Stage, ...] = None  # type: ignore[assignment]
     _skip_strategy: AfterMatch = AfterMatch.NO_SKIP
     _most_matches: int | None = None  # of each partition; None for all
 
