@@ -7,11 +7,12 @@ these arguments. Each text is an expression over one row of the input: `["market
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import Language
+from matchrec.errors.language import SASE
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Source, Span
 from matchrec.syntax.expressions.expression import parse_row_expression
@@ -62,7 +63,8 @@ def _read_argument(
     expressions = []
     texts = (texts,) if isinstance(texts, str) else texts
     for text in texts:
-        with locate_errors(Source(text), Language({part.value: argument})):
+        language = replace(SASE, parts={part.value: argument})
+        with locate_errors(Source(text), language):
             try:
                 expression = parse_row_expression(read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:
