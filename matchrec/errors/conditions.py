@@ -403,6 +403,7 @@ def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecogniz
 _ONE_ARGUMENT_AGGREGATES = frozenset(
     ("avg", "mean", "sum", "min", "max", "median", "stddev", "variance")
 )
+_AGGREGATES_OF_NUMBERS = frozenset(("avg", "mean", "sum", "median", "stddev", "variance"))
 # Advice for an aggregate that a condition cannot have.
 AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
 
@@ -419,21 +420,41 @@ def wrong_aggregate_argument_type(
             hint=f"write one argument, such as {function}(A.x)",
             code="aggregate-takes-one-argument",
         )
-    number = find_number_example(type_names[0]) if type_names else None
     arguments = ", ".join(type_names) or "no argument"
-    hint = f"write a number in it, such as {number}" if number else AS_MEASURE
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {name_part('DEFINE')} does not take {arguments}",
         span,
-        notes=(
-            (
-                "it takes the same types as in a measure, except VARIANT, strings with other "
-                "collations, and values that Spark would first convert to another type"
-            ),
-        ),
-        hint=hint,
+        notes=(_describe_aggregate_types(function, type_names),),
+        hint=_find_aggregate_hint(function, type_names, span),
         code="wrong-aggregate-argument-type",
     )
+
+
+def _describe_aggregate_types(function: str, type_names: Sequence[str]) -> str:
+    """Return a note on the types that an aggregate takes; the arguments are as for its error."""
+    if function.lower() in _AGGREGATES_OF_NUMBERS and type_names:
+        if type_names[0].startswith("string"):
+            return "a measure converts strings to numbers, but a condition does not"
+        return "its argument must be a number"
+    if type_names and type_names[0].startswith(("map", "variant")):
+        return "values of this type cannot be compared"
+    return (
+        "it takes the same types as in a measure, except VARIANT, strings with other collations, "
+        "and values that Spark would first convert to another type"
+    )
+
+
+def _find_aggregate_hint(function: str, type_names: Sequence[str], span: Span | None) -> str:
+    """Return what to write instead of an aggregate; the arguments are as for its error."""
+    text = join_lines((read_users_text(span) if span is not None else None) or "")
+    call = re.fullmatch(r"(?is)(?P<start>\w+\s*\(\s*(?:DISTINCT\b\s*)?)(?P<value>.+)\)", text)
+    if len(type_names) != 1:
+        return AS_MEASURE
+    start, value = (call["start"], call["value"]) if call else (f"{function}(", "A.x")
+    if function.lower() == "count":
+        return f"write {start}to_json({value}))"
+    number = find_number_example(type_names[0], value)
+    return AS_MEASURE if number is None else f"write {start}{number})"
 
 
 def wrong_within_type(

@@ -349,8 +349,8 @@ def _explain_argument_type(match: re.Match[str]) -> EngineErrorExplanation:
     hint = "write another value, or convert this one"
     if "ARRAY" in expected:
         hint = "write an array, such as array(x, y), or length(x) for the length of a string"
-    elif expected.startswith("NUMERIC") and (number := find_number_example(actual)):
-        hint = f"write a number, such as {number.replace('A.x', 'x')}"
+    elif expected.startswith("NUMERIC") and (number := find_number_example(actual, "x")):
+        hint = f"write a number, such as {number}"
     subject = f"the {match['position']} argument"
     if match["function"]:
         subject = f"{subject} of `{match['function']}`"

@@ -440,15 +440,24 @@ def star_outside_navigation(
     )
 
 
-def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
-    """Return the error for a key of PARTITION BY or ORDER BY whose type Spark cannot sort."""
-    sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
+def not_sortable(
+    clause: str, type_name: str, span: Span | None, *, text: str = "x"
+) -> MatchRecognizePlanError:
+    """Return the error for a key of PARTITION BY or ORDER BY whose type Spark cannot sort.
+
+    Args:
+        clause: the part of the clause.
+        type_name: the type of the key.
+        span: the key in the text of the query; None if it is an argument of a call.
+        text: the key, for the help.
+    """
+    sortable = f"CAST({text} AS STRING)" if type_name == "interval" else f"to_json({text})"
     if type_name.startswith(("geometry", "geography")):
-        sortable = "ST_AsBinary(x)"
+        sortable = f"ST_AsBinary({text})"
     return MatchRecognizePlanError(
         f"{name_part(clause)} has a key of type {type_name}, which Spark cannot sort",
         span,
         notes=(f"rows are sorted by {name_part('PARTITION BY')} and {name_part('ORDER BY')}",),
-        hint=f"write an expression of another type, such as {sortable}",
+        hint=f"write a value of another type, such as {sortable}",
         code="not-sortable",
     )

@@ -51,7 +51,7 @@ def wrong_navigation_nesting(
     return MatchRecognizePlanError(
         f"{inner} is not allowed in {outer} in {clause}",
         *spans,
-        notes=("PREV and NEXT may contain FIRST or LAST; no other navigation may contain one",),
+        notes=("PREV and NEXT may contain FIRST or LAST; no other nesting is allowed",),
         hint=hint,
         code="wrong-navigation-nesting",
     )
@@ -115,8 +115,8 @@ def negative_offset(
     )
 
 
-def wrong_number_of_arguments(
-    span: Span, *, function: str, clause: str, expected: str, count: int
+def wrong_number_of_arguments(  # noqa: PLR0913 -- the parts of the call
+    span: Span, *, function: str, clause: str, expected: str, count: int, value: str = ""
 ) -> MatchRecognizePlanError:
     """Return the error for a navigation or match function with too few or too many arguments.
 
@@ -126,12 +126,15 @@ def wrong_number_of_arguments(
         clause: the part of the clause.
         expected: the number of arguments that it takes, in words, such as "one argument".
         count: the number of arguments of the call.
+        value: the first argument as the query writes it; "" if there is none.
     """
     surface = current_surface()
     hint: str | None
     match function.upper():
+        case "PREV" | "NEXT" | "FIRST" | "LAST" if value:
+            hint = f"write {function}({value}) or {function}({value}, 2)"
         case "PREV" | "NEXT" | "FIRST" | "LAST":
-            hint = f"write {function}(A.x) or {function}(A.x, 2)"
+            hint = f"write a column in it, {function}(x), perhaps with an offset, {function}(x, 2)"
         case "CLASSIFIER" | "MATCHED_ROWS":
             hint = f"write {function}() or {function}(A)"
         case "MATCH_NUMBER" | "MATCH_ROW_NUMBER":

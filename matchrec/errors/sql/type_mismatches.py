@@ -142,26 +142,28 @@ def _advise_cast(type_name: str, which_value: str = "") -> str:
     return f"write a CAST around {language.value_noun}, such as {example}"
 
 
-# For each kind of types: an expression that makes a number from A.x.
+# For each kind of types: an expression that makes a number from the value `{}`.
 _NUMBERS = {
-    TypeKind.NUMBER: "CAST(A.x AS DOUBLE)",
-    TypeKind.STRING: "CAST(A.x AS DOUBLE)",
-    TypeKind.COLLATED: "CAST(A.x AS DOUBLE)",
-    TypeKind.BOOLEAN: "CAST(A.x AS DOUBLE)",
-    TypeKind.DATE: "unix_date(A.x)",
-    TypeKind.TIMESTAMP: "unix_timestamp(A.x)",
-    TypeKind.TIMESTAMP_NTZ: "unix_timestamp(A.x)",
-    TypeKind.OTHER: "size(A.x)",
+    TypeKind.NUMBER: "CAST({} AS DOUBLE)",
+    TypeKind.STRING: "CAST({} AS DOUBLE)",
+    TypeKind.COLLATED: "CAST({} AS DOUBLE)",
+    TypeKind.BOOLEAN: "CAST({} AS DOUBLE)",
+    TypeKind.DATE: "unix_date({})",
+    TypeKind.TIMESTAMP: "unix_timestamp({})",
+    TypeKind.TIMESTAMP_NTZ: "unix_timestamp({})",
 }
 
 
-def find_number_example(type_name: str) -> str | None:
-    """Return an expression that makes a number from a value A.x of a type; None without one.
+def find_number_example(type_name: str, value: str) -> str | None:
+    """Return an expression that makes a number from a value of a type; None without one.
 
-    >>> find_number_example("timestamp")
-    'unix_timestamp(A.x)'
+    >>> find_number_example("timestamp", "A.ts"), find_number_example("array<int>", "A.tags")
+    ('unix_timestamp(A.ts)', 'size(A.tags)')
     """
-    return _NUMBERS.get(classify_type(type_name))
+    if type_name.startswith(("array", "map")):
+        return f"size({value})"
+    expression = _NUMBERS.get(classify_type(type_name))
+    return None if expression is None else expression.format(value)
 
 
 # Names of types in sentences of Sail, which are Arrow's, as regular expressions: Spark's names.

@@ -26,6 +26,7 @@ from matchrec.errors.sql.type_kinds import (
     TypeKind,
     classify_type,
 )
+from matchrec.errors.wording import drop_backticks
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
@@ -77,7 +78,12 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
     for key in plan.sorted_by:
         key_type = relation.find_type(key.text)
         if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
-            yield not_sortable(find_clause_of_key(plan, key), key_type.simpleString(), key.span)
+            yield not_sortable(
+                find_clause_of_key(plan, key),
+                key_type.simpleString(),
+                key.span,
+                text=drop_backticks(key.text),
+            )
 
 
 def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:

@@ -42,7 +42,7 @@ def read_aggregate(
     function = reader.tokens[index].text.lower()
     arguments = _find_aggregate_arguments(reader, index)
     if not arguments.ranges and function == "count":
-        raise explain_wrong_number(reader, index, function, "an argument", 0)
+        raise explain_wrong_number(reader, index, function, "an argument", ())
     rows_read_before = len(reader.rows_read)
     is_distinct = reader.key_at(index + 2) == "DISTINCT"
     aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)

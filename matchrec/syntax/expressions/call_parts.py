@@ -6,9 +6,12 @@ name, unless a docstring says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
+from matchrec.errors.wording import join_lines
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, split_items
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
@@ -73,12 +76,16 @@ def require_arguments(
             raise navigation_errors.modifier_after_navigation(name, key, reader.where, span)
     arguments = find_arguments(reader, index)
     if len(arguments) not in allowed_counts:
-        raise explain_wrong_number(reader, index, name, expected, len(arguments))
+        raise explain_wrong_number(reader, index, name, expected, arguments)
     return arguments
 
 
 def explain_wrong_number(
-    reader: ExpressionCursor, index: int, function: str, expected: str, count: int
+    reader: ExpressionCursor,
+    index: int,
+    function: str,
+    expected: str,
+    arguments: Sequence[TokenRange],
 ) -> MatchRecognizeError:
     """Return the error for a wrong number of arguments of the call at `index`.
 
@@ -87,14 +94,17 @@ def explain_wrong_number(
         index: the name of the function.
         function: the name, as the message shows it.
         expected: the allowed numbers of arguments in words.
-        count: the number of arguments that the call has.
+        arguments: the arguments that the call has, as ranges of tokens.
     """
+    sequence = reader.sequence
+    value = sequence.text_at(sequence.span(*arguments[0])) if arguments else ""
     return navigation_errors.wrong_number_of_arguments(
         reader.sequence.find_call_span(index),
         function=function,
         clause=reader.where,
         expected=expected,
-        count=count,
+        count=len(arguments),
+        value=join_lines(value),
     )
 
 
