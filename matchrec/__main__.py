@@ -104,7 +104,9 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="matchrec", message="%(prog)s %(version)s")
+@click.version_option(
+    None, "-V", "--version", package_name="matchrec", message="%(prog)s %(version)s"
+)
 def main() -> None:
     """Find patterns in the rows of files, with SQL's MATCH_RECOGNIZE.
 

@@ -107,7 +107,9 @@ def suggest_setting(option: str, argument: str) -> str:
     """Return an option with NAME=VALUE, in which the part that the argument has replaces a word.
 
     >>> suggest_setting("--arg", "days")
-    '--arg days=VALUE, or --arg NAME=days if it is the value'
+    '--arg days=VALUE, or --arg NAME=days if days is the value'
+    >>> suggest_setting("--grid", "days"), suggest_setting("--grid", "3,4")
+    ('--grid days=VALUE,VALUE', '--grid NAME=3,4')
     >>> [suggest_setting("--arg", argument) for argument in ("days=", "=5", "5", "sum(n)")]
     ['--arg days=VALUE', '--arg NAME=5', '--arg NAME=5', '--arg NAME=sum(n)']
     """
@@ -115,9 +117,11 @@ def suggest_setting(option: str, argument: str) -> str:
     is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
     if is_value:
         return f"{option} NAME={part or 'VALUE'}"
-    if argument.endswith("="):
+    if option == "--grid":
+        return f"{option} {part}=VALUE,VALUE"
+    if argument.endswith("=") or option == "--conf":
         return f"{option} {part}=VALUE"
-    return f"{option} {part}=VALUE, or {option} NAME={part} if it is the value"
+    return f"{option} {part}=VALUE, or {option} NAME={part} if {part} is the value"
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:

@@ -100,7 +100,7 @@ def read_query_source(
     """
     text = context.params.pop("text", None)
     if path is not None and text is not None:
-        raise click.UsageError(str(errors.two_queries(path=path)))
+        raise click.UsageError(str(errors.two_queries(path=path, text=text)))
     if path is not None:
         return QuerySource(path)
     if text is not None:
@@ -280,7 +280,7 @@ SEVERAL_QUERIES_OPTIONS = combine_options(SEVERAL_QUERIES_ARGUMENTS, OPTIONS_OF_
 SORT_OPTION = make_choice_option("--sort", get_args(Sort), "Who sorts each partition")
 MAX_STEPS_OPTION = click.option(
     "--max-steps",
-    type=WholeNumber(),
+    type=WholeNumber(example=1_000_000),
     help="Stop with an error after N steps of a search in one partition.",
 )
 CLAUSE_TABLE_OPTION = click.option(

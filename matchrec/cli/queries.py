@@ -68,6 +68,13 @@ OPTION_NAMES_BY_LANGUAGE = {
     QueryLanguage.SASE: (*EVENT_OPTION_NAMES, "type_column"),
     QueryLanguage.PATTERN: (*EVENT_OPTION_NAMES, "timeouts"),
 }
+# What to write in SQL instead of options for SASE+ and Patterns.
+REPLACEMENTS_IN_SQL = {
+    "events": "the table in FROM",
+    "order_by": "ORDER BY in the clause",
+    "partition_by": "PARTITION BY in the clause",
+    "output": "AFTER MATCH SKIP in the clause",
+}
 # The options that are fields of `matchrec.Options`.
 RUN_OPTION_NAMES = ("algorithm", "sort", "max_steps")
 # The options that are fields of `Table`, for all CSV files.
@@ -384,7 +391,7 @@ def build_clause_request(
     run_option_values, query_arguments = split_options(values, RUN_OPTION_NAMES)
     return QueryRequest(
         language=QueryLanguage.SQL,
-        statements=(Statement(source.read(QueryLanguage.SQL)),),
+        statements=(Statement(source.read(QueryLanguage.SQL, "clause")),),
         tables=set_input_options(tables, input_options),
         settings=settings,
         engine=engine,
@@ -487,8 +494,11 @@ def check_options(values: OptionValues, language: QueryLanguage) -> None:
     """
     for name in values:
         if name not in OPTION_NAMES_BY_LANGUAGE[language]:
+            is_sql = language is QueryLanguage.SQL
             error = errors.option_not_for_language(
-                option=find_option(name), language=language.display_name
+                option=find_option(name),
+                language=language.display_name,
+                replacement=REPLACEMENTS_IN_SQL.get(name) if is_sql else None,
             )
             raise click.UsageError(str(error))
     if language is not QueryLanguage.SQL and "order_by" not in values:

@@ -135,7 +135,7 @@ class QueryCommand(GroupedCommand):
             if table is None:
                 raise
             unexpected = errors.unexpected_argument(
-                arguments=extra_arguments, command=ctx.command_path, hint=f"--table {table}"
+                arguments=extra_arguments, command=ctx.command_path, hint=f"write --table {table}"
             )
             raise click.UsageError(str(unexpected), ctx) from None
 

@@ -78,13 +78,14 @@ class QuerySource:
             return QueryLanguage.PATTERN
         return QueryLanguage.SQL
 
-    def read(self, language: QueryLanguage) -> str:
+    def read(self, language: QueryLanguage, noun: str = "query") -> str:
         """Return the text of the query, or the location of the Pattern.
 
         Errors about the text name its file.
 
         Args:
             language: the language that the user named, or else `self.language`.
+            noun: what the text is: "query", or "clause" for a clause alone.
 
         Raises:
             click.UsageError: there is no such file, it is empty, or it is not a text.
@@ -97,6 +98,8 @@ class QuerySource:
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
         if is_blank(text, language):
+            if noun == "clause":
+                raise click.UsageError(str(errors.empty_clause()))
             blank_error = query_errors.blank_query(
                 text, source=self.describe_source(), example=EXAMPLES[language]
             )

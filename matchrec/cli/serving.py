@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import common_options
-from matchrec.cli.argument_types import WholeNumber
+from matchrec.cli.argument_types import ParsedType, WholeNumber
 from matchrec.cli.command_decorators import (
     handle_failures,
     reject_repeated_pipes,
     reject_repeated_tables,
 )
+from matchrec.cli.files import suggest_nearest_file
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.queries import set_input_options
@@ -23,13 +24,27 @@ from matchrec.cli.query_command import GroupedCommand
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors import tables as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from matchrec.gateway.serve import Gateway
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+def parse_file(argument: str) -> Path:
+    """Return the path of a file.
+
+    Raises:
+        MatchRecognizeError: there is no such file.
+    """
+    if not Path(argument).is_file():
+        hint = suggest_nearest_file(argument)
+        raise errors.no_such_file(what="the file", path=argument, hint=hint)
+    return Path(argument)
+
+
+FILE = ParsedType("FILE", parse_file)
 
 
 @click.command(cls=GroupedCommand)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -20,6 +21,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.arguments import unknown_option_value
 from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.explain.pictures import figures
 
 # click's sentence for arguments that a command does not take: "Got unexpected extra argument (x)".
 EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra arguments? \((?P<arguments>.*)\)", re.DOTALL)
@@ -63,7 +65,10 @@ def reword(error: click.UsageError) -> str:
         return name_option(error.message, error.param.opts[0])
     extra_arguments = read_extra_arguments(error)
     if extra_arguments is not None:
-        return str(errors.unexpected_argument(arguments=extra_arguments, command=command))
+        hint = suggest_for_extra_arguments(extra_arguments, error.ctx)
+        return str(
+            errors.unexpected_argument(arguments=extra_arguments, command=command, hint=hint)
+        )
     return error.format_message()
 
 
@@ -105,6 +110,32 @@ def read_extra_arguments(error: click.UsageError) -> str | None:
     """
     sentence = EXTRA_ARGUMENTS.fullmatch(error.message.rstrip("."))
     return sentence["arguments"] if sentence is not None else None
+
+
+def suggest_for_extra_arguments(arguments: str, context: click.Context | None) -> str:
+    """Return what to do about arguments that a command does not take.
+
+    Args:
+        arguments: the arguments, separated by spaces.
+        context: click's context of the command; None if click does not know the command.
+    """
+    if context is None:
+        return f"remove {arguments}"
+    queries = [
+        parameter for parameter in context.command.params if isinstance(parameter, click.Argument)
+    ]
+    if not queries:
+        is_picture = Path(arguments).suffix.lower() in figures.PICTURE_ENDINGS
+        if is_picture and "output" in list_option_names(context):
+            return f"write --output {arguments}"
+        return f"remove {arguments}: {context.command_path} takes only options"
+    if len(arguments.split()) > 1:
+        return "put the text of a query in quotes, after -c"
+    noun = queries[0].make_metavar(context).strip("[]").lower()
+    hint = f"remove {arguments}: {context.command_path} takes one {noun}"
+    if context.info_name == "run":
+        return f"{hint}; several statements may be in one file, with ; between them"
+    return hint
 
 
 def list_option_names(context: click.Context | None) -> list[str]:

@@ -66,20 +66,16 @@ def option_without_value(*, option: str) -> MatchRecognizeError:
     )
 
 
-def unexpected_argument(
-    *, arguments: str, command: str, hint: str | None = None
-) -> MatchRecognizeError:
+def unexpected_argument(*, arguments: str, command: str, hint: str) -> MatchRecognizeError:
     """Return the error for an argument after the last one that a command takes.
 
     Args:
         arguments: the arguments that are too many.
         command: the command, such as `matchrec run`.
-        hint: what to write instead; None if nothing is known.
+        hint: what to write instead.
     """
     return MatchRecognizeError(
-        f"unexpected argument `{arguments}` of `{command}`",
-        hint=f"write {hint}" if hint else "remove it, or write an option before it",
-        code="unexpected-argument",
+        f"unexpected argument `{arguments}` of `{command}`", hint=hint, code="unexpected-argument"
     )
 
 
@@ -96,11 +92,17 @@ def missing_query(*, noun: str) -> MatchRecognizeError:
     )
 
 
-def two_queries(*, path: str) -> MatchRecognizeError:
-    """Return the error for a command with a file and with -c."""
+def two_queries(*, path: str, text: str) -> MatchRecognizeError:
+    """Return the error for a command with a file and with -c.
+
+    Args:
+        path: the file.
+        text: the text of -c. If it is one word, a shell has split a query without quotes.
+    """
+    is_split = len(text.split()) == 1
     return MatchRecognizeError(
         f"there are two queries, `{path}` and the text of -c",
-        hint="leave one of them out",
+        hint="put the text after -c in quotes" if is_split else "leave one of them out",
         code="two-queries",
     )
 
@@ -111,6 +113,15 @@ def language_not_for_command(*, language: str) -> MatchRecognizeError:
         f"{language} is not supported by this command",
         hint="write a clause of SQL, the text between the parentheses of MATCH_RECOGNIZE",
         code="language-not-for-command",
+    )
+
+
+def empty_clause() -> MatchRecognizeError:
+    """Return the error for a text without a word in a command that takes a clause alone."""
+    return MatchRecognizeError(
+        "the clause is empty",
+        hint="write the text between the parentheses of MATCH_RECOGNIZE",
+        code="empty-clause",
     )
 
 
@@ -127,11 +138,20 @@ def query_for_clause() -> MatchRecognizeError:
     )
 
 
-def option_not_for_language(*, option: str, language: str) -> MatchRecognizeError:
-    """Return the error for an option that has no meaning for the language of the query."""
+def option_not_for_language(
+    *, option: str, language: str, replacement: str | None
+) -> MatchRecognizeError:
+    """Return the error for an option that has no meaning for the language of the query.
+
+    Args:
+        option: the option.
+        language: the language.
+        replacement: what to write in the query instead, such as "ORDER BY"; None if nothing is
+            known.
+    """
     return MatchRecognizeError(
         f"{option} is not allowed for {language}",
-        hint=f"remove {option}",
+        hint=f"remove {option}" + (f", and write {replacement}" if replacement else ""),
         code="option-not-for-language",
     )
 

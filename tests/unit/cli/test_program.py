@@ -142,6 +142,7 @@ def wait_for_job(folder: Path) -> None:
 
 def test_the_version() -> None:
     assert invoke("--version").stdout == f"matchrec {matchrec.__version__}\n"
+    assert invoke("-V").stdout == invoke("--version").stdout
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:
@@ -169,6 +170,7 @@ def test_help_lists_options_in_groups() -> None:
         "Output",
         "Picture of the matches",
         "Events (only for SASE+ and Patterns)",
+        "Warnings",
         "Engine and search",
         "Other options",
     ]
