@@ -24,7 +24,7 @@ from inspect import Parameter, Signature
 from types import FunctionType
 from typing import TypeVar
 
-from typing_extensions import override
+from typing_extensions import get_overloads, override
 
 T = TypeVar("T")
 
@@ -43,12 +43,23 @@ class Annotation(str):
 
 
 class ReadableSignature(Signature):
-    """A signature that prints with a line for each parameter if it is long."""
+    """A signature that prints with a line for each parameter if it is long.
 
-    __slots__ = ()
+    The signature of a function with overloads has the parameters of the first overload. It prints
+    as all overloads, each after the name of the function.
+    """
+
+    __slots__ = ("name", "other_overloads")
+    name: str
+    other_overloads: tuple[ReadableSignature, ...]
 
     @override
     def __str__(self) -> str:
+        others = getattr(self, "other_overloads", ())
+        return "\n".join([self._write(), *(f"{self.name}{other}" for other in others)])
+
+    def _write(self) -> str:
+        """Return the parameters and the type of the result, without other overloads."""
         items = list(list_items(self))
         end = ""
         if self.return_annotation is not self.empty:
@@ -96,7 +107,7 @@ def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
         set_signature(value)
     elif isinstance(value, type):
         for class_ in value.__mro__:
-            if class_.__module__.startswith("matchrec."):
+            if f"{class_.__module__}.".startswith("matchrec."):
                 for member in vars(class_).values():
                     function = member.__func__ if isinstance(member, staticmethod) else member
                     if isinstance(function, FunctionType):
@@ -112,8 +123,17 @@ def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
 def set_signature(function: FunctionType) -> None:
     """Give a function a readable signature, if it has none yet."""
     signature = inspect.signature(function)
-    if not isinstance(signature, ReadableSignature):
-        vars(function)["__signature__"] = make_readable(signature)
+    if isinstance(signature, ReadableSignature):
+        return
+    original = inspect.unwrap(function)
+    overloads = [] if hasattr(original, "__signature__") else get_overloads(original)
+    if overloads:
+        readable, *others = [make_readable(inspect.signature(overload)) for overload in overloads]
+        readable.name = function.__name__
+        readable.other_overloads = tuple(others)
+    else:
+        readable = make_readable(signature)
+    vars(function)["__signature__"] = readable
 
 
 def make_readable(signature: Signature) -> ReadableSignature:

@@ -9,8 +9,10 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
+from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -50,6 +52,43 @@ SHOWN = re.compile(
 )
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds also the docstrings of public names, whose module is `matchrec`: see `public_names`."""
+
+    def _from_module(self, module: ModuleType, object: Any) -> bool:  # noqa: A002 -- Python's name
+        """Return whether a module defines a class or function."""
+        name = getattr(object, "__name__", "")
+        if getattr(object, "__module__", None) == "matchrec":
+            return module.__name__ == find_module(name)
+        return super()._from_module(module, object)  # type: ignore[misc, no-any-return]
+
+    def _find(
+        self,
+        tests: list[doctest.DocTest],
+        obj: Any,
+        name: str,
+        module: ModuleType,
+        source_lines: Any,
+        globs: dict[str, Any],
+        seen: dict[int, int],
+    ) -> None:
+        """Find the docstrings of an object, cached properties included."""
+        super()._find(tests, obj, name, module, source_lines, globs, seen)  # type: ignore[misc]
+        if isinstance(obj, type):
+            for member, value in vars(obj).items():
+                if isinstance(value, cached_property):
+                    function = value.func
+                    super()._find(  # type: ignore[misc]
+                        tests, function, f"{name}.{member}", module, source_lines, globs, seen
+                    )
+
+
+def find_module(name: str) -> str:
+    """Return the module that defines a public name."""
+    module = next(key for key, names in matchrec._NAMES_BY_MODULE.items() if name in names)
+    return reference.KINDS if module == "matchrec.errors" else module
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
     """Examples may use the names `spark` and `matchrec`."""
@@ -57,8 +96,13 @@ def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
         pytest.skip("only a session of Sail or of Spark Connect has a server")
     module = importlib.import_module(name)
     names = {"spark": spark, "matchrec": matchrec}
-    results = doctest.testmod(module, extraglobs=names, optionflags=FLAGS)
-    assert results.attempted
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    tests = Finder().find(module, extraglobs=names)
+    for test in tests:
+        runner.run(test)
+    results = runner.summarize(verbose=False)
+    source = Path(inspect.getfile(module)).read_text(encoding="utf-8")
+    assert results.attempted == len(re.findall(r"^ *>>> ", source, re.M))
     assert not results.failed
 
 
@@ -96,6 +140,22 @@ def test_the_reference_has_the_help_of_every_command() -> None:
         assert f"\n  {option} " in text
 
 
+@pytest.mark.parametrize("name", ["sql", "match_recognize", "session", *reference.MADE_BY_USERS])
+def test_the_reference_has_the_parameters_that_python_accepts(name: str) -> None:
+    """The signatures of the reference come from the source, and those of Python from the call."""
+    name = name.removeprefix("matchrec.")
+    texts = "".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.md")))
+    block = re.search(rf"^```py\n((?:class )?matchrec\.{name}\(.*?)^```", texts, re.M | re.S)
+    assert block is not None
+    shown = SIGNATURE.findall(block[1])[0].strip()
+    accepted = inspect.signature(getattr(matchrec, name))
+    kinds = {parameter.name: parameter.kind for parameter in accepted.parameters.values()}
+    namespace: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef shown{shown}: ...", namespace)
+    parameters = inspect.signature(namespace["shown"]).parameters.values()
+    assert {parameter.name: parameter.kind for parameter in parameters} == kinds
+
+
 def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
     long = "spark: SparkSession, query: str, args: dict[str, Any] | None=None, *, more: str='a'"
     assert reference.write_in_lines("matchrec.function", long, " -> DataFrame").splitlines() == [
@@ -131,6 +191,7 @@ def test_the_overview_explains_every_type_of_a_signature() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", table, re.M))
     types = {name for page in REFERENCE.glob("*.md") for name in list_signature_types(page)}
     assert "Rules" in types
+    types.add("QueryKind")  # of an attribute
     types_of_rows = set(re.findall(r"`(\w+)`", " ".join(rows.values()))) & set(rows)
     assert (types | types_of_rows) - KNOWN_TYPES - set(matchrec.__all__) == set(rows)
     for name, words in rows.items():

@@ -14,7 +14,7 @@ from matchrec.jit.sources import ENUM_SOURCES, SOURCE_FOLDERS
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-IMPORTED_BY_ALL = {"shortcuts"}  # the layers that each layer may import
+IMPORTED_BY_ALL = {"shortcuts", "public_names"}  # the layers that each layer may import
 
 # The other layers that each layer may import. A layer is a package or a module of matchrec. A
 # subpackage is a layer if it may import more than its package, or if others may import only it.
@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "warnings": {"errors"},
     "loading": set(),
     "signatures": set(),
+    "public_names": set(),
     "memory": set(),
     "shortcuts": set(),
     "jit": {"loading"},

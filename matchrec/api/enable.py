@@ -14,11 +14,13 @@ from matchrec.api.inputs import Frames
 from matchrec.api.query import Query, run_clauses
 from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
+from matchrec.public_names import public
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
 from matchrec.spark.sql_replacement import SqlHandler, replace_sql, restore_sql
 
 
+@public
 @check_arguments(**ARGUMENTS)
 def enable(
     spark: SparkSession, *, dialect: DialectName = "spark", options: Options | None = None
@@ -58,6 +60,7 @@ def enable(
     replace_sql(spark, build_sql_handler(dialect, resolve_options("enable", options, "counters")))
 
 
+@public
 @check_arguments(**ARGUMENTS)
 def disable(spark: SparkSession) -> None:
     """Restore `spark.sql` as it was before `enable`. Do nothing if `enable` was not called.

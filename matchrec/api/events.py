@@ -30,6 +30,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.patterns.sase.parser import reject_sql
 from matchrec.patterns.stages.builder import Pattern
+from matchrec.public_names import public
 from matchrec.source import Source
 from matchrec.spark.after.expand import unwind_graph
 from matchrec.spark.environment import check_session
@@ -55,6 +56,7 @@ def reject_sql_text(argument: str, text: str) -> str:
 SASE_TEXT = replace(TEXT, converter=reject_sql_text)
 
 
+@public
 @check_arguments(**{**ARGUMENTS, "text": SASE_TEXT, "args": EVENT_VALUES, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
@@ -109,6 +111,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     return build_sase_query(events, text, args, type_column, output, options=options).to_df()
 
 
+@public
 @check_arguments(**{**ARGUMENTS, "args": EVENT_VALUES, "output": PATTERN_OUTPUT, "timeouts": FLAG})
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
@@ -164,6 +167,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     ).to_df()
 
 
+@public
 @check_arguments(df=DATAFRAME)
 def explode_graph(df: DataFrame) -> DataFrame:
     """Return the matches in a graph, one row for each match.

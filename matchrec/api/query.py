@@ -42,6 +42,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import match_with_between, per_without_aggregates
+from matchrec.public_names import public
 from matchrec.source import replace_control_characters
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARACTERS = 60
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Query:
     """A query that has not run, from `query`. Nothing is read or run before you call a method.

@@ -14,6 +14,7 @@ from matchrec.errors.streams import cache_over_stream
 from matchrec.explain.explanation import Explanation
 from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted
 from matchrec.explain.rule_set import explain_rules
+from matchrec.public_names import public
 from matchrec.spark.request import is_streaming
 from matchrec.spark.rule_sets import build
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 RejectedRules = dict[str, MatchRecognizeError]
 
 
+@public
 class RuleMatches:
     """The matches of a set of rules, from `match_rules`.
 

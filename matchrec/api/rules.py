@@ -44,11 +44,13 @@ from matchrec.arguments import (
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.language import use_language
 from matchrec.errors.warn_caller import warn_caller
+from matchrec.public_names import public
 from matchrec.spark.environment import check_session, translate_stream_errors
 from matchrec.spark.request import Options
 from matchrec.spark.rule_sets import build
 
 
+@public
 @check_arguments(
     **{
         **ARGUMENTS,

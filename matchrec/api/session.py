@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import COUNT, check_arguments
 from matchrec.errors import machine as errors
 from matchrec.loading import pause_garbage_collection
+from matchrec.public_names import public
 from matchrec.spark.sail.start import (
     ENGINE,
     MEMORY_SIZE,
@@ -16,6 +17,7 @@ from matchrec.spark.sail.start import (
 )
 
 
+@public
 @check_arguments(
     engine=ENGINE.allow_none(), cores=COUNT.allow_none(), memory=MEMORY_SIZE.allow_none()
 )

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import overload  # in Python 3.10, only this one is found by `help`
 
 from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, QUERY, QUERY_INPUT, is_pattern
 from matchrec.api.frames import Frame, cast_to_dataframe
@@ -36,6 +37,7 @@ from matchrec.arguments import (
 from matchrec.errors.calls import missing_query_text, order_by_with_clause
 from matchrec.errors.kinds import with_source
 from matchrec.errors.machine import missing_session
+from matchrec.public_names import public
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.request import Options
@@ -126,6 +128,7 @@ def sql(
 ) -> DataFrame: ...
 
 
+@public
 @with_running_session
 @check_arguments(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": QUERY_OF_SQL})
 def sql(
@@ -174,6 +177,7 @@ def sql(
     return build_sql_query(spark, query, args, dialect, options, frames).to_df()
 
 
+@public
 @check_arguments(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED_VALUES})
 def match_recognize(
     df: Frame,
@@ -217,6 +221,7 @@ def match_recognize(
     return build_clause_query(cast_to_dataframe(df), clause, args, dialect, options).to_df()
 
 
+@public
 @check_arguments(df=DATAFRAME, column=TEXT.allow_none())
 def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     """Return a row for each row of each match, as ALL ROWS PER MATCH does.
@@ -315,6 +320,7 @@ def query(
 ) -> Query: ...
 
 
+@public
 def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads have the arguments
     """Return a query that has not run: SQL, a clause, a SASE+ query or a Pattern.
 

@@ -48,6 +48,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import unwrap_exclusions
 from matchrec.plan.text import quote_name
+from matchrec.public_names import public
 from matchrec.source import Source
 from matchrec.spark.request import NO_OPTIONS, MatchRequest, Options, Rule, find_input_columns
 from matchrec.spark.rule_sets.build import build_rule_set, select_matches
@@ -111,6 +112,7 @@ GRID = ArgumentKind(
 )
 
 
+@public
 @check_arguments(**{**ARGUMENTS, "clause": ARGUMENTS["text"], "grid": GRID})
 def sweep(
     df: Frame,

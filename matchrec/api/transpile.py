@@ -21,6 +21,7 @@ from matchrec.errors.warnings import argument_not_for_conversion
 from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
+from matchrec.public_names import public
 from matchrec.source import Source
 from matchrec.syntax.key_arguments import read_order_by, read_partition_by
 from matchrec.syntax.tokenize import read_tokens
@@ -32,6 +33,7 @@ __all__ = ["Conversion", "transpile"]
 STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
 
 
+@public
 @check_arguments(
     query=QUERY, read=SOURCE_LANGUAGE, write=TARGET_DIALECT, **{**ARGUMENTS, **STREAMS}
 )

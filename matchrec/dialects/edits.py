@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from matchrec.public_names import public
 from matchrec.source import Origin, Source, Span
 
 
@@ -128,6 +129,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
     return EditedText(text, tuple(sorted_edits))
 
 
+@public
 @dataclass(frozen=True)
 class TranslationNote:
     """A difference between a text and its translation, as in `Conversion.notes`.

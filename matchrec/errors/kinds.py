@@ -20,6 +20,7 @@ from matchrec.errors.run import location as locations
 from matchrec.errors.run import origins
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.wording import shorten
+from matchrec.public_names import public
 from matchrec.source import Source, Span, replace_control_characters
 
 # A placeholder in hints. The user's text at the first span replaces it once the query is known.
@@ -149,6 +150,7 @@ def add_code(message: str, code: str | None) -> str:
     return message if code is None else f"{first} [{code}]{line_break}{other_lines}"
 
 
+@public
 class MatchRecognizeError(Located, ValueError):
     """An error in a query or a call, with its location and what to write instead.
 
@@ -203,6 +205,7 @@ class MatchRecognizeError(Located, ValueError):
         return add_code(self.message, self.code)
 
 
+@public
 class MatchRecognizeParseError(MatchRecognizeError):
     """The text of a query cannot be read: its syntax is wrong.
 
@@ -210,6 +213,7 @@ class MatchRecognizeParseError(MatchRecognizeError):
     """
 
 
+@public
 class MatchRecognizePlanError(MatchRecognizeError):
     """The query or the call is wrong, for example because a name is unknown.
 
@@ -217,6 +221,7 @@ class MatchRecognizePlanError(MatchRecognizeError):
     """
 
 
+@public
 class MatchRecognizeUnsupportedError(MatchRecognizeError):
     """The query asks for something that matchrec does not support.
 
@@ -224,6 +229,7 @@ class MatchRecognizeUnsupportedError(MatchRecognizeError):
     """
 
 
+@public
 class MatchRecognizeRunError(MatchRecognizeError):
     """The query fails on its rows, so the error appears only when the query runs.
 

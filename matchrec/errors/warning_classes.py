@@ -15,6 +15,12 @@ class MatchRecognizeWarning(Located, UserWarning):
     It has the same attributes as `MatchRecognizeError`, but no code.
     """
 
+    __module__ = "matchrec.warnings"
+
+    def __init_subclass__(cls) -> None:
+        """Show the class as a name of the public module."""
+        cls.__module__ = "matchrec.warnings"
+
 
 class NoOrderWarning(MatchRecognizeWarning):
     """The clause has no ORDER BY."""

@@ -32,8 +32,10 @@ from matchrec.explain.sections import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
+from matchrec.public_names import public
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.compile.counted_coverage import Figures, NearestStart
+from matchrec.public_names import public
 
 
 class Reason(Enum):
@@ -101,6 +102,7 @@ class OccurrenceCoverage:
     loop: tuple[LoopCoverage, ...] = ()
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class ClauseCoverage:
     """How far the starting rows of one clause got through its pattern, from `Coverage.clauses`.

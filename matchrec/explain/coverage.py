@@ -17,6 +17,7 @@ from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.layout import join_clauses
 from matchrec.explain.pictures.figures import PATH_ARGUMENT, PicturedText, render_picture
 from matchrec.explain.pictures.html import make_data_frame
+from matchrec.public_names import public
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ COLUMNS = (
 )
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Coverage(PicturedText):
     """How far the starting rows of a query get through its pattern, from `Query.coverage`.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from matchrec.explain.clause import ExplainedClause
 from matchrec.explain.layout import join_clauses
 from matchrec.explain.pictures.html import make_data_frame, wrap_in_details, write_preformatted
+from matchrec.public_names import public
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class ShownCounters(Protocol):
         ...
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """How a query runs, from `Query.explain`.

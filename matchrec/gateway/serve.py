@@ -19,6 +19,7 @@ from matchrec.gateway.engines import find_or_start_server
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Planner
 from matchrec.gateway.server import GatewayServer
+from matchrec.public_names import public
 from matchrec.spark.sail.start import ENGINE
 
 PORT_NUMBER = ArgumentKind(
@@ -29,6 +30,7 @@ PORT_NUMBER = ArgumentKind(
 )
 
 
+@public
 @dataclass(slots=True)
 class Gateway:
     """A running gateway. It ends with `stop`, with a `with` statement, or with the program.
@@ -86,6 +88,7 @@ class Gateway:
         self.stop()
 
 
+@public
 @check_arguments(
     spark=SESSION.allow_none(),
     engine=ENGINE.allow_none(),

@@ -27,6 +27,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors.wording import show_count
+from matchrec.public_names import public
 from matchrec.spark.session import find_context
 from matchrec.spark.session_errors import SESSION_ERRORS
 from matchrec.worker.failing import rows_read_by_workers
@@ -59,6 +60,7 @@ class Tasks:
         return f"{100 * self.done // self.all:3} % of {self.all:,} tasks"
 
 
+@public
 @check_arguments(spark=SESSION)
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[None]:

@@ -18,6 +18,7 @@ from matchrec.errors.calls import counters_without_values
 from matchrec.errors.machine import counters_not_supported
 from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import build_html_table, write_preformatted
+from matchrec.public_names import public
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.tallies import COUNTERS, SELECTION_COUNTERS, ClauseObservation, observe_tallies
@@ -39,6 +40,7 @@ TIMEOUT = ArgumentKind(
 )
 
 
+@public
 class Counters:
     """Counters of the work of a search, such as rows, runs, matches and seconds.
 

@@ -33,6 +33,7 @@ from matchrec.errors.rule_sets import add_rule_name
 from matchrec.plan.earlier_measures import inline_earlier_measures
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
+from matchrec.public_names import public
 from matchrec.source import Source
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backend import Backend
@@ -71,6 +72,7 @@ def are_counters(value: object) -> bool:
     return isinstance(value, Counters)
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Settings for how a query runs: its algorithm, who sorts, and limits.

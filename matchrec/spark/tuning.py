@@ -16,6 +16,7 @@ from pyspark.sql import types as spark_types
 from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors.warning_classes import UntunedSessionWarning
 from matchrec.errors.warnings import untuned_session
+from matchrec.public_names import public
 from matchrec.spark.backends import find_backend
 from matchrec.spark.environment import check_session
 from matchrec.spark.session import find_application, find_context, is_connect
@@ -35,6 +36,7 @@ LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 _checked_applications: set[Hashable] = set()
 
 
+@public
 @dataclass(frozen=True)
 class TunedSetting:
     """A setting of Spark that `tune` may change, from `TuningReport.settings`.
@@ -65,6 +67,7 @@ class TunedSetting:
         return f"{self.name} {value}\n  {self.reason}"
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class TuningReport:
     """The report of `tune`: each setting with its value before and after. It prints as text.
@@ -96,6 +99,7 @@ class TuningReport:
         return write_preformatted(self.text)
 
 
+@public
 @check_arguments(spark=SESSION)
 def tune(spark: SparkSession) -> TuningReport:
     """Set two settings of Spark that make the queries of a session faster.

@@ -1,10 +1,12 @@
-"""The signatures that `help` shows."""
+"""The signatures and the modules that `help` shows."""
 
 from __future__ import annotations
 
 import inspect
+import pickle
 import pydoc
 import re
+from types import ModuleType
 
 import pytest
 
@@ -53,6 +55,20 @@ def test_help_shows_a_line_for_each_parameter() -> None:
         ") -> DataFrame",
         "    Run a MATCH_RECOGNIZE clause over a DataFrame, and return its rows.",
     ]
+
+
+def test_help_shows_that_sql_needs_no_session() -> None:
+    lines = pydoc.plain(pydoc.render_doc(matchrec.sql)).splitlines()
+    starts = [index for index, line in enumerate(lines) if line == "sql("]
+    assert [lines[start + 1] for start in starts] == ["    spark: SparkSession,", "    query: str,"]
+
+
+@pytest.mark.parametrize("module", [matchrec, matchrec.warnings], ids=lambda m: m.__name__)
+def test_public_names_show_the_public_module(module: ModuleType) -> None:
+    for name in module.__all__:
+        value = getattr(module, name)
+        assert value.__module__ == module.__name__, name
+        assert pickle.loads(pickle.dumps(value)) is value  # as between Spark and its workers
 
 
 def test_help_shows_how_to_make_options_but_no_results() -> None:

@@ -26,6 +26,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.public_names import public
 from matchrec.source import Source, Span
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
@@ -39,6 +40,7 @@ SELECTION_STRATEGY = re.compile(r"\bskip_till_(?:next|any)_match\b", re.IGNORECA
 NOTE_ON_TRANSLATION = "the line is in the query after its translation to Spark SQL"
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Conversion:
     """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.

@@ -15,6 +15,7 @@ from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import AxisLabels
 from matchrec.explain.charts.backtest_picture import SpanColumns, check_drawable, draw_backtest
 from matchrec.explain.pictures import figures
+from matchrec.public_names import public
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +120,7 @@ class OutcomeGroup:
     hit_by_several: int  # the number of these incidents that several matches overlap
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.

@@ -26,6 +26,7 @@ from matchrec.explain.pictures.figures import (
     make_figure,
     render_picture,
 )
+from matchrec.public_names import public
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 FILE_DOTS_PER_INCH = 130
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Plot:
     """A picture of matches, from `Query.plot`. A notebook shows it.

@@ -9,6 +9,7 @@ from matchrec.errors.wording import show_count
 from matchrec.explain.charts.sweep_picture import draw_sweep, group_points
 from matchrec.explain.pictures.figures import PicturedText, render_picture
 from matchrec.explain.pictures.html import build_html_table, make_data_frame
+from matchrec.public_names import public
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Sweep(PicturedText):
     """The figures of each combination of values, from `sweep`. It prints as a table.

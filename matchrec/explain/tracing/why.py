@@ -11,6 +11,7 @@ from matchrec.explain.pictures.html import make_data_frame
 from matchrec.explain.tracing.story import Story
 from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.explain.tracing.story_text import show_story
+from matchrec.public_names import public
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", "condition")
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Why(figures.PicturedText):
     """The search of one partition, row by row, from `Query.why`.

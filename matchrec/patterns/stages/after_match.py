@@ -13,6 +13,7 @@ from matchrec.arguments import ArgumentKind, check_arguments, make_class_test
 from matchrec.errors import stages as errors
 from matchrec.errors.arguments import no_class_attribute
 from matchrec.plan.clauses import SkipTo
+from matchrec.public_names import public
 
 # The kinds of the arguments of `AfterMatch`.
 
@@ -38,6 +39,7 @@ class PublicClass(type):
 
 
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
+@public
 @dataclass(frozen=True)
 class AfterMatch(metaclass=PublicClass):
     """The place where the search resumes after a match, and so the other matches that are dropped.

@@ -28,6 +28,7 @@ from matchrec.patterns.stages.calls import show_pattern
 from matchrec.patterns.stages.steps import PictureStepBuilder
 from matchrec.patterns.stages.tree import Stage, list_single_stages
 from matchrec.plan.stages import Contiguity
+from matchrec.public_names import public
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
 
 
@@ -73,6 +74,7 @@ STAGES = ArgumentKind(
 
 
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
+@public
 @dataclass(frozen=True, repr=False)
 class Pattern(metaclass=PublicClass):
     """A pattern of events: stages, one after the other.
