@@ -25,6 +25,7 @@
     matchrec.progress(spark)                 show the progress of the queries in a `with` block
     matchrec.tune(spark)                     set two settings that make a session faster
     matchrec.warnings                        the classes of warnings
+    matchrec.types                           the types in signatures, for annotations
 
 The examples in the documentation of these names need these lines first:
 
@@ -46,6 +47,7 @@ from matchrec.loading import explain_missing_spark, pause_garbage_collection
 from matchrec.signatures import simplify_signatures
 
 if TYPE_CHECKING:
+    from matchrec import types as types
     from matchrec import warnings as warnings
     from matchrec.api.enable import disable as disable
     from matchrec.api.enable import enable as enable
@@ -125,6 +127,9 @@ _NAMES_BY_MODULE = {
 # functions, or begin with a method, as `Pattern.begin` does.
 _MADE_BY_USERS = ("Counters", "Options")
 
+# The public modules. They are not in `__all__`, because Python has modules of these names, too.
+_MODULES = ("types", "warnings")
+
 __all__ = [name for names in _NAMES_BY_MODULE.values() for name in names]
 
 
@@ -134,8 +139,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("matchrec")
-    if name == "warnings":  # not in __all__: the library has a module of this name, too
-        return import_module("matchrec.warnings")
+    if name in _MODULES:
+        with explain_missing_spark():
+            return import_module(f"matchrec.{name}")
     if name not in __all__:
         raise explain_missing_name(name)
     module_name = next(module for module, names in _NAMES_BY_MODULE.items() if name in names)
@@ -174,4 +180,4 @@ def unload_ipython_extension(shell: Any) -> None:
 
 def __dir__() -> list[str]:
     """Return the public names, for completion in editors and notebooks."""
-    return sorted((*__all__, "__version__", "warnings"))
+    return sorted((*__all__, *_MODULES, "__version__"))

@@ -19,11 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec import arguments
-from matchrec.compile.counted_coverage import Figures, NearestStart
-from matchrec.explain.charts.backtest import MissReason, Score
-from matchrec.explain.clause_coverage import FalsePart, LoopCoverage, OccurrenceCoverage, RunEnding
-from matchrec.source import Source, Span
+from matchrec import arguments, types
 from tests.pages import reference
 
 pytestmark = pytest.mark.one_of(4)
@@ -185,15 +181,15 @@ SIGNATURE = re.compile(
 def test_the_overview_explains_every_type_of_a_signature() -> None:
     """Each type in a signature is a public name, a known type, or in the table of types.
 
-    The table also has the types that its rows name.
+    The table has all types of arguments in `matchrec.types`.
     """
     table = (REFERENCE / "api.md").read_text(encoding="utf-8").partition("## Types of arguments")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", table, re.M))
-    types = {name for page in REFERENCE.glob("*.md") for name in list_signature_types(page)}
-    assert "Rules" in types
-    types.add("QueryKind")  # of an attribute
-    types_of_rows = set(re.findall(r"`(\w+)`", " ".join(rows.values()))) & set(rows)
-    assert (types | types_of_rows) - KNOWN_TYPES - set(matchrec.__all__) == set(rows)
+    names = {name for page in REFERENCE.glob("*.md") for name in list_signature_types(page)}
+    assert "Rules" in names
+    records = {record.__name__ for record in RECORDS}
+    assert names - KNOWN_TYPES - set(matchrec.__all__) <= set(rows)
+    assert set(rows) == set(types.__all__) - records
     for name, words in rows.items():
         type_ = getattr(arguments, name, None)
         if name in ("SourceLanguage", "TargetDialect"):
@@ -221,17 +217,14 @@ def list_signature_types(page: Path) -> Iterator[str]:
                             yield node.id
 
 
-# The classes of attributes that are not public, each with its fields in api.md.
-RECORDS = (
-    *(Span, Source, Score, Figures, OccurrenceCoverage, RunEnding, FalsePart, LoopCoverage),
-    *(NearestStart, MissReason),
-)
+# The classes of records that attributes hold. A page of the reference has a section for each.
+RECORDS = [value for name in types.__all__ if isinstance(value := getattr(types, name), type)]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
-def test_the_overview_has_the_fields_of_records(record: type) -> None:
-    text = (REFERENCE / "api.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n### {record.__name__}\n")[2].partition("\n#")[0]
+def test_the_reference_has_the_fields_of_records(record: type) -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.md")))
+    section = re.split(rf"\n##+ {record.__name__}\n", pages)[1].partition("\n#")[0]
     properties = [name for name, value in vars(record).items() if isinstance(value, property)]
     field_names = getattr(record, "_fields", ())  # of a named tuple
     if is_dataclass(record):
@@ -241,19 +234,16 @@ def test_the_overview_has_the_fields_of_records(record: type) -> None:
 
 
 def test_every_type_of_an_attribute_has_a_description() -> None:
-    """Each is a public name, a known type, or a class whose fields api.md lists."""
-    described = {record.__name__ for record in RECORDS}
-    types = set()
+    """Each is a public name, a known type, or one of `matchrec.types`."""
+    names = set()
     for page in REFERENCE.glob("*.md"):
         text = page.read_text(encoding="utf-8")
         for annotation in re.findall(r"^- `\w+` \(`([^`]+)`", text, re.M):
-            types |= set(re.findall(r"\b[A-Z]\w+", annotation))
+            names |= set(re.findall(r"\b[A-Z]\w+", annotation))
         for annotation in re.findall(r"^matchrec\.[\w.]+: (.*)", text, re.M):
-            types |= set(re.findall(r"\b[A-Z]\w+", annotation))
-    table = (REFERENCE / "api.md").read_text(encoding="utf-8")
-    arguments_of_calls = set(re.findall(r"^\| `(\w+)` \|.*\|.*\|$", table, re.M))
-    assert {"Score", "Figures", "Span"} <= types
-    assert types - described - KNOWN_TYPES - set(matchrec.__all__) - arguments_of_calls == set()
+            names |= set(re.findall(r"\b[A-Z]\w+", annotation))
+    assert {"Score", "Figures", "Span", "QueryKind"} <= names
+    assert names - KNOWN_TYPES - set(matchrec.__all__) - set(types.__all__) == set()
 
 
 def test_the_overview_has_every_public_name() -> None:
@@ -262,7 +252,8 @@ def test_the_overview_has_every_public_name() -> None:
     first_cells = re.findall(r"^\| \[(.*?)\]\(", text, re.M)
     names = [name for cell in first_cells for name in re.findall(r"`([\w.]+)", cell)]
     members = {name for name, _ in list_shown_names() if name.startswith("Query.")}
-    assert set(names) == {*matchrec.__all__, *members, "warnings"}
+    records = {record.__name__ for record in RECORDS}
+    assert set(names) == {*matchrec.__all__, *members, *records, "warnings"}
     lines = [re.findall(r"`([\w.]+)", cell)[0] for cell in first_cells]
     assert len(lines) == len(set(lines))
 

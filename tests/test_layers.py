@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "errors": {"source"},
     "arguments": {"errors"},
     "warnings": {"errors"},
+    "types": {"source", "arguments", "api", "compile", "explain", "explain.charts"},
     "loading": set(),
     "signatures": set(),
     "public_names": set(),
