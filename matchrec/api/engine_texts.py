@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 
 from pyspark.errors import PySparkException
 
-from matchrec.api.missing_columns import add_similar_columns, find_unknown_column
+from matchrec.api.missing_columns import add_similar_columns
+from matchrec.api.table_columns import advise_on_column_of_tables
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.source import Source
@@ -19,12 +20,10 @@ from matchrec.spark.errors.users_terms import (
     rewrite_engine_error,
 )
 from matchrec.spark.runner import Runner
-from matchrec.spark.session_errors import REFUSALS, TEXT_ERRORS
-from matchrec.spark.sql_replacement import find_plain_sql
+from matchrec.spark.session_errors import REFUSALS
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode, find_second_statement
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import TokenSequence
 
 # The beginning of a script of several statements, which Spark 4 runs as one text.
 _SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
@@ -62,50 +61,10 @@ def explain_refusal(error: PySparkException, runner: Runner, node: QueryNode) ->
         mistake = find_wrong_number_of_statements(node.source, rewritten)
         if mistake is not None:
             return reword_as_mistake(error, mistake, node.source)
-        advise_on_column(rewritten, node.source, runner)
+        has_columns = advise_on_column_of_tables(rewritten, runner)
+        if isinstance(rewritten, RewrittenEngineError) and not has_columns:
+            add_similar_columns(rewritten)
     return rewritten
-
-
-def advise_on_column(error: PySparkException, source: Source, runner: Runner) -> None:
-    """Add the columns of the query's only table to an error about an unknown column.
-
-    If the query reads several tables, or anything else than a table, the error gets the columns
-    that the engine suggests, if any.
-
-    Raises:
-        MatchRecognizeError: the tokens of the text cannot be read.
-    """
-    if not isinstance(error, RewrittenEngineError):
-        return
-    unknown_column = find_unknown_column(error)
-    if unknown_column is None:
-        return
-    table = find_only_table(read_tokens(source.text))
-    if table is None:
-        add_similar_columns(error)
-        return
-    with suppress(*TEXT_ERRORS):  # the table is unknown, too
-        columns = find_plain_sql(runner.spark)(f"SELECT * FROM {table}").columns
-        name = unknown_column[1]
-        advice = errors.advise_on_table_column(name, table, columns)
-        error.notes = (*error.notes, advice.note)
-        error.hint = error.hint or advice.hint
-
-
-def find_only_table(tokens: TokenSequence) -> str | None:
-    """Return the name of the table if a query reads one table and nothing else; else None."""
-    words = tokens.indices_by_key
-    starts = words.get("FROM", ())
-    if len(starts) != 1 or "JOIN" in words or len(words.get("SELECT", ())) != 1:
-        return None
-    end = starts[0] + 1
-    if tokens.key(end) in ("", "(", "{") or tokens[end].is_string:
-        return None
-    while tokens.key(end + 1) == ".":
-        end += 2
-    if tokens.key(end + 1) in ("(", ",", ".") or end >= len(tokens):
-        return None
-    return tokens.text[tokens[starts[0] + 1].span.start : tokens[end].span.end]
 
 
 def find_wrong_number_of_statements(

@@ -26,6 +26,7 @@ from matchrec.api.engine_texts import explain_refused_text
 from matchrec.api.inputs import Frames
 from matchrec.api.missing_columns import advise_on_unknown_column
 from matchrec.api.outer_query import find_unbound_parameter, run_outer_query, select_columns
+from matchrec.api.table_columns import advise_on_column_of_tables
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import Arguments
 from matchrec.errors import inspection as inspection_errors
@@ -340,6 +341,7 @@ class SqlQuery(ParsedQuery):
         except AnalysisException as error:
             clearer_error = find_unbound_parameter(error, self.node, tuple(runner.args or ()))
             if clearer_error is None:
+                advise_on_column_of_tables(error, self.runner)
                 raise
             raise clearer_error from None
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -457,15 +457,20 @@ def advise_on_unknown_column(name: str, columns: Iterable[str]) -> Advice:
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
-def advise_on_table_column(name: str, table: str, columns: Sequence[str]) -> Advice:
-    """Advise on a column that the only table of a query without a clause lacks.
+def advise_on_table_columns(name: str, columns_by_table: Mapping[str, Sequence[str]]) -> Advice:
+    """Advise on a column that no table of its SELECT has.
 
-    >>> advise_on_table_column("dya", "ticks", ["sym", "day"])
+    >>> advise_on_table_columns("dya", {"ticks": ["sym", "day"]})
     Advice(note='ticks has: sym, day', hint='write day')
+    >>> advise_on_table_columns("dya", {"ticks": ["sym", "day"], "names": ["sym", "name"]})
+    Advice(note='ticks has: sym, day; names has: sym, name', hint='write day')
     """
-    near = find_nearest_or_part(name, columns)
-    hint = f"write {write_name(near)}" if near else "write one of these"
-    return Advice(show_list(f"{table} has", columns, "columns"), hint)
+    all_columns = [column for columns in columns_by_table.values() for column in columns]
+    near = find_nearest_or_part(name, dict.fromkeys(all_columns))
+    lists = [
+        show_list(f"{table} has", columns, "columns") for table, columns in columns_by_table.items()
+    ]
+    return Advice("; ".join(lists), f"write {write_name(near)}" if near else "write one of these")
 
 
 def advise_on_field(column: str) -> Advice:
