@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import inf
 from unicodedata import combining, east_asian_width
@@ -32,6 +32,10 @@ _PICTURES = {
     # Surrogates: halves of characters, which cannot be encoded
     **dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT_CHARACTER),
 }
+
+# The sign before and after the heading of a section: see `write_section`. No query has it.
+_HEADING_SIGN = "\x1d"
+_HEADING = re.compile(f"{_HEADING_SIGN}([^{_HEADING_SIGN}]*){_HEADING_SIGN}")
 
 # The largest number of characters of a line that an excerpt shows.
 WIDTH = 120
@@ -85,6 +89,21 @@ def replace_control_characters(text: str) -> str:
     return text.translate(_PICTURES)
 
 
+def write_section(heading: str) -> str:
+    """Return the beginning of a section of a text that is made from several texts of the user.
+
+    Positions in the section are counted from its own first character, and an excerpt shows the
+    heading. The heading is a part of the text, because some errors get only the text of a query.
+
+    >>> source = Source(f"{write_section('where()')}x > 1\\n{write_section('until()')}y > 2\\n")
+    >>> print(source.format_excerpt(source.find_name("y", Span(0, len(source.text)))))
+      until(), line 1, column 1
+          y > 2
+          ^
+    """
+    return f"{_HEADING_SIGN}{heading}{_HEADING_SIGN}"
+
+
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -134,6 +153,16 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text that the user wrote as a text of its own: see `write_section`."""
+
+    # Empty if the whole text is one section.
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The text of a query: as its author wrote it, or a translation of that text.
 
@@ -177,13 +206,25 @@ class Source:
         match = pattern.search(self.text, span.start, span.end)
         return span if match is None else Span(*match.span())
 
+    def find_section(self, index: int) -> Section:
+        """Return the section that has the character at an index; a query is one section."""
+        headings = list(_HEADING.finditer(self.text)) if self.text.startswith(_HEADING_SIGN) else []
+        section = Section("", 0, len(self.text))
+        for heading in headings:
+            if heading.end() > index:
+                return replace(section, end=heading.start())
+            section = Section(heading[1], heading.end(), len(self.text))
+        return section
+
     def find_position(self, index: int) -> tuple[int, int]:
         """Return the line and the column of a character, both counted from 1.
 
         Args:
             index: the index of the character in the text, from 0.
         """
-        text_before = self.text[:index]
+        section = self.find_section(index)
+        index -= section.start
+        text_before = self.text[section.start :][:index]
         line = text_before.count("\n") + 1
         start_of_line = text_before.rfind("\n") + 1
         return line, index - start_of_line + 1
@@ -200,10 +241,14 @@ class Source:
         read_text = (_READ_TEXTS.get() or {}).get(self.text, ReadText(None, self.text))
         span = _cover_file_name(span, self.text, read_text.text)
         line, column = self.find_position(span.start)
-        line_text = read_text.text.split("\n")[line - 1].rstrip().expandtabs(1)
+        section = self.find_section(span.start)
+        lines = read_text.text[section.start : section.end].split("\n")
+        line_text = lines[line - 1].rstrip().expandtabs(1)
         shown_text, carets = _draw_carets(line_text, column - 1, span.end - span.start)
         path = read_text.path
         location = f"line {line}, column {column}" if path is None else f"{path}:{line}:{column}"
+        if section.heading:
+            location = f"{section.heading}, {location}"
         return f"  {location}\n      {shown_text}\n      {carets}"
 
 

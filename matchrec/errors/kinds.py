@@ -10,6 +10,7 @@ unknown column `prise` in DEFINE [unknown-column]       headline: message and co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -117,10 +118,24 @@ def with_source(error: L, source: Source) -> L:
         error._culprit = None
     error.spans = tuple(source.trace_to_author(span)[1] for span in error.spans)
     error.source = source.author
+    if error.spans:
+        heading = error.source.find_section(error.spans[0].start).heading
+        error.message = _name_call(error.message, heading) if heading else error.message
     if error.hint is not None and error.spans:
         users_text = shorten(error.source.text_at(error.spans[0]))
         error.hint = error.hint.replace(USERS_TEXT, users_text)
     return error
+
+
+def _name_call(message: str, call: str) -> str:
+    """Return a message about a condition of a Pattern with the call that has the condition.
+
+    >>> _name_call("unknown column `x` in a condition", "where() of stage `a`")
+    'unknown column `x` in where() of stage `a`'
+    """
+    message = re.sub(r"\bin a condition( of a stage)?", lambda _: f"in {call}", message)
+    # The name of the test, as `definitions.TestDefinitions` makes it, is not the user's.
+    return re.sub(r"\bthe condition of `:[^`]*`", lambda _: call, message)
 
 
 def point_at(error: L, culprit: str) -> L:

@@ -168,19 +168,51 @@ def test_not_as_sql(pattern: Pattern, message: str) -> None:
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("kimd = 'a'", "a, where: kimd"),
-        ("second > sum(second)", "sum in a condition of a stage does not name a stage"),
+        ("second > sum(second)", r"sum in where\(\) of stage `a` does not name a stage"),
         (
             "second > sum(c.second)",
             "(?s)unknown stage `c` in sum .*note: stages: a\n  help: write a$",
         ),
-        ("second > PREV(second)", "PREV and NEXT are not supported in a condition"),
+        ("second > PREV(second)", r"PREV and NEXT are not supported in where\(\) of stage `a`"),
         ("second + 1", "^a condition must be boolean, but this is int"),
     ],
 )
 def test_messages_show_the_condition(events: DataFrame, condition: str, message: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         find_matches(events, Pattern.begin("a").where(condition))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "call", "position", "excerpt"),
+    [
+        (Pattern.begin("a").where("kimd = 'a'"), "where() of stage `a`", (1, 1), "kimd = 'a'"),
+        (
+            Pattern.begin("a").where("second > 1").or_where("second > 2 AND\n  kimd = 'a'"),
+            "or_where() of stage `a`",
+            (2, 3),
+            "kimd = 'a'",
+        ),
+        (
+            A.next(Pattern.begin("b").next("c")).one_or_more().until("kimd = 'z'"),
+            "until() of group (stage `b`, stage `c`)",
+            (1, 1),
+            "kimd = 'z'",
+        ),
+    ],
+)
+def test_a_mistake_in_a_condition_is_at_its_place_in_the_call(
+    events: DataFrame, pattern: Pattern, call: str, position: tuple[int, int], excerpt: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        find_matches(events, pattern)
+    line, column = position
+    assert (caught.value.line, caught.value.column) == position
+    assert str(caught.value).split("\n")[:4] == [
+        f"unknown column `kimd` in {call} [unknown-column]",
+        f"  {call}, line {line}, column {column}",
+        f"      {excerpt}",
+        "      ^^^^",
+    ]
 
 
 def test_explanation(events: DataFrame) -> None:

@@ -39,7 +39,7 @@ from matchrec.plan.expression import ColumnReference, End, Navigation, Scalar, S
 from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.stages import NeighbourWindow, Timeouts, Until
 from matchrec.plan.text import write_sum_or_null
-from matchrec.source import Source
+from matchrec.source import Source, write_section
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
@@ -78,8 +78,7 @@ def write_window_end(order: str, window: str) -> str:
 class WrittenConditions:
     """All conditions of a pattern in one text, to which the spans in messages refer.
 
-    a, where: price > 10
-    b, until: volume = 0
+    Each condition is a section, whose heading names the call and the stage: see `write_section`.
     """
 
     # The text.
@@ -94,24 +93,25 @@ class WrittenConditions:
 
 
 def write_conditions(stages: tuple[tree.Stage, ...]) -> WrittenConditions:
-    """Write all conditions of a pattern into one text, one on each line, after their labels."""
+    """Write all conditions of a pattern into one text, each in its own section."""
     text = ""
     offsets = {}
-    for label, condition in label_conditions(stages):
-        text += f"{label}: "
+    for call, condition in name_calls(stages):
+        text += write_section(call)
         offsets[id(condition)] = len(text)
         text += f"{condition.expression}\n"
     return WrittenConditions(Source(text), offsets)
 
 
-def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.StageCondition]]:
-    """Yield every condition of a pattern with the label that messages give it: `a, where`."""
+def name_calls(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.StageCondition]]:
+    """Yield each condition of a pattern after how messages name its call: where() of stage `a`."""
     for stage in stages:
-        yield from label_conditions(stage.stages)
+        yield from name_calls(stage.stages)
         for condition in stage.conditions:
-            yield f"{stage.name}, where", condition
+            call = "or_where" if condition.is_alternative else "where"
+            yield f"{call}() of {stage.label}", condition
         if stage.until is not None:
-            yield f"{stage.name}, until", stage.until
+            yield f"until() of {stage.label}", stage.until
 
 
 @dataclass

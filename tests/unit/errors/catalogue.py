@@ -12,6 +12,7 @@ from pathlib import Path
 from matchrec import errors
 from matchrec.errors.kinds import Located
 from matchrec.errors.run.location import RowLocation
+from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.source import Span
 
 ROOM = Path(errors.__file__).parent
@@ -99,6 +100,9 @@ ARGUMENTS = {
     "Mapping[str, Sequence[str]]": {"<a>": ["<A>"]},
     "tuple[str, str]": ("<a>", "<b>"),
     "tuple[type, ...]": (),
+    "type": int,
+    "TypedText": TypedText("<text>", "int"),
+    "Sequence[TypedText]": [TypedText("<text>", "int"), TypedText("<other>", "array<string>")],
     "tuple[str, str] | None": ("<a>", "<b>"),
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
     "Span": Span(1, 2),
