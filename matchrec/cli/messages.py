@@ -35,8 +35,13 @@ def print_notice(sentence: str) -> None:
 
 def print_notice_at_terminal(sentence: str) -> None:
     """Print a notice if stderr is a terminal, and not if it is a file or another program."""
-    if sys.stderr.isatty():
+    if is_terminal():
         print_notice(sentence)
+
+
+def is_terminal() -> bool:
+    """Return whether messages are shown at a terminal, and do not go to a file or a program."""
+    return sys.stderr.isatty()
 
 
 def print_failure(sentence: str, beginning: str = ERROR) -> None:

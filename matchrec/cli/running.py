@@ -17,17 +17,13 @@ from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.formats import OUTPUT_FORMATS
-from matchrec.cli.messages import (
-    ignore_warnings,
-    print_notice,
-    print_notice_at_terminal,
-    report_warnings,
-)
+from matchrec.cli.messages import ignore_warnings, is_terminal, print_notice, report_warnings
 from matchrec.cli.plot_options import PlotOptions, read_plot_options
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
+from matchrec.cli.statements import Statement
 from matchrec.cli.written_files import name_rows_format, parse_rows_file, write_rows_file
 from matchrec.errors import command as errors
 from matchrec.errors import written_files as output_errors
@@ -42,6 +38,8 @@ MOST_ROWS = 2**31 - 2
 # The format of printed rows without --format, a name in `OUTPUT_FORMATS`. By default, it shows only
 # `SHOWN_ROWS` rows.
 TABLE = "table"
+# The formats that people read.
+FORMATS_FOR_PEOPLE = (TABLE, "markdown")
 # The formats that need no empty line between the rows of several statements.
 JSON_FORMATS = ("json", "jsonl")
 
@@ -226,9 +224,8 @@ def run_last_statement(
         # The picture is drawn before any row is printed, so that an error in --x comes first.
         if plot:
             plot.draw(query)
-        if has_rows:
-            count = output.write(spark, frame)
-            suggest_coverage(request, count)
+        if has_rows and output.write(spark, frame) == 0:
+            report_no_rows(request, output, request.query_statement)
 
 
 def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOptions | None) -> None:
@@ -261,25 +258,28 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
                 if statement in written_statements:
                     if statement != written_statements[0]:
                         output.print_separator()
-                    count = output.write(spark, frame)
-                    # `matchrec coverage` is about the last statement, too.
-                    if statement == request.query_statement:
-                        suggest_coverage(request, count)
+                    if output.write(spark, frame) == 0:
+                        report_no_rows(request, output, statement)
 
 
-def suggest_coverage(request: QueryRequest, count: int) -> None:
-    """Suggest `matchrec coverage` in a terminal if there are no rows because nothing matched.
+def report_no_rows(request: QueryRequest, output: RowDestination, statement: Statement) -> None:
+    """Print a notice that the result of a statement has no rows.
+
+    At a terminal, suggest `matchrec coverage` if nothing matched. Otherwise print nothing for the
+    formats that programs read, nor for a file, whose notice has the number of rows.
 
     Args:
         request: the query.
-        count: the number of rows of the result.
+        output: the destination of the rows.
+        statement: the statement whose result has no rows.
     """
     from matchrec.syntax.locate import may_have_clause
 
-    if count or request.aggregates:
-        return
-    if request.language is not QueryLanguage.SQL or may_have_clause(request.query_statement.text):
+    has_clause = request.language is not QueryLanguage.SQL or may_have_clause(statement.text)
+    # `matchrec coverage` is about the last statement, too.
+    is_last = statement == request.query_statement
+    if has_clause and is_last and not request.aggregates and is_terminal():
         command = write_other_command("coverage")
-        print_notice_at_terminal(
-            f"0 rows; to see how far rows get and what stops them, run\n{command}"
-        )
+        print_notice(f"0 rows; to see how far rows get and what stops them, run\n{command}")
+    elif output.file is None and output.format_name in FORMATS_FOR_PEOPLE:
+        print_notice("0 rows")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.cli import messages, running
+from matchrec.cli import running
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import PRICES, STREAKS
 
@@ -309,7 +309,7 @@ def test_a_picture_of_statements_without_a_query(embedded: Path) -> None:
 def test_the_last_statement_without_rows_is_explained(
     text: str, has_hint: bool, embedded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "print_notice_at_terminal", messages.print_notice)
+    monkeypatch.setattr(running, "is_terminal", lambda: True)
     # No price rises by more than 100.
     result = invoke("run", "-c", text.replace("price > PREV", "price > 100 + PREV"), *CSV)
     assert result.exit_code == 0, result.stderr
