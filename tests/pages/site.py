@@ -1,22 +1,29 @@
-"""Hooks of mkdocs: add files outside of `docs` to the site, and adapt the pages.
+"""Hooks of mkdocs: add pages to the site that are not in `docs`, adapt all pages, check the result.
 
-A search finds pages for users before pages for those who change matchrec: see `find_search_boost`.
 Files outside of `docs` have the same path in the site as in the project. Files in `docs` are one
-folder higher, so links into `docs` or out of it are changed. A long signature has one parameter a
-line; without a formatter mkdocstrings does not do this, which is an error.
+folder higher, so links into `docs` or out of it are changed. The page *Guides* is the section of
+that name on the home page.
+
+A search finds pages for users before pages for developers: see `find_search_boost`.
+
+The build fails if the menu and the home page have different orders, if a file is missing, or if a
+long signature is on one line: mkdocstrings does not break lines without a formatter.
 """
 
 from __future__ import annotations
 
 import html
+import os
 import posixpath
 import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent.parent
@@ -28,7 +35,8 @@ OUTSIDE_FILES = (
     "tests/README.md",
     "tests/cases/**/README.md",
 )
-# Folders and pages for those who change matchrec, and pages that answer most questions of users.
+GUIDES = "how-to/README.md"
+# Folders and pages for developers of matchrec, and pages that answer most questions of users.
 PAGES_OF_DEVELOPERS = ("contributing/", "tests/", "CHANGELOG.md", "CONTRIBUTING.md")
 PAGES_WITH_ANSWERS = (
     "tutorial/",
@@ -45,12 +53,42 @@ TAG = re.compile(r"<[^>]+>")
 WIDTH = 100
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Return the configuration with the version, and in GitHub Actions the repository."""
+    config.copyright = f"matchrec {version('matchrec')}"
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    if repository is not None:
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        config.repo_url = f"{server}/{repository}"
+        config.repo_name = repository
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of `docs`, and files outside of it that pages link to."""
+    """Return the files of `docs`, files outside of it that pages link to, and the page *Guides*."""
     for path in (path for pattern in OUTSIDE_FILES for path in sorted(ROOT.glob(pattern))):
         uri = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(path)))
+    files.append(File.generated(config, GUIDES, content=read_guides()))
     return files
+
+
+def read_guides() -> str:
+    """Return the section *Guides* of the home page as a page of the folder `how-to`."""
+    home = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    section = home.partition("\n## Guides\n")[2].partition("\n## ")[0]
+    return f"# Guides\n{section.replace('](how-to/', '](')}"
+
+
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
+    """Raise if the home page links to pages in another order than the menu."""
+    menu = [page.file.src_uri for page in nav.pages]
+    lists = (ROOT / "docs" / "README.md").read_text(encoding="utf-8").partition("\n## ")[2]
+    paths = (posixpath.normpath(f"docs/{link}") for link in LINK.findall(lists))
+    linked = list(dict.fromkeys(path.removeprefix("docs/") for path in paths))
+    for link, page in zip(linked, (uri for uri in menu if uri in linked), strict=True):
+        if link != page:
+            raise PluginError(f"docs/README.md links to {link} where the menu has {page}")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -60,7 +98,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     sys.path.remove(str(ROOT))
     uri = page.file.src_uri
-    page.meta.setdefault("search", {}).setdefault("boost", find_search_boost(uri))
+    if uri == GUIDES:
+        page.meta["search"] = {"exclude": True}  # the home page has the same text
+    else:
+        page.meta["search"] = {"boost": find_search_boost(uri)}
+    if uri == "README.md":
+        page.meta["hide"] = ["navigation"]  # the home page is alone in its tab
+    page.meta["description"] = find_description(markdown) or config.site_description
     generated = page.file.generated_by is not None
     folder = posixpath.dirname(uri if generated else f"docs/{uri}")
 
@@ -85,6 +129,22 @@ def find_search_boost(uri: str) -> float:
     return 2.0 if uri.startswith(PAGES_WITH_ANSWERS) else 1.0
 
 
+def find_description(markdown: str) -> str:
+    """Return the first sentence of a page as plain text, or "" if it begins with something else.
+
+    >>> find_description("# A page\\n\\nIt has [a *link*](b.md) and `code`. More.\\n")
+    'It has a link and code.'
+    >>> find_description("# A page\\n\\n| a table |\\n")
+    ''
+    """
+    first, _, after = markdown.lstrip().partition("\n\n")
+    paragraph = " ".join((after if first.startswith("#") else first).partition("\n\n")[0].split())
+    if not paragraph[:1].isalpha() and paragraph[:1] not in ("*", "`", "["):
+        return ""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
+    return re.split(r"(?<=[.?])\s", re.sub(r"[*`]", "", text), maxsplit=1)[0]
+
+
 def unescape_pipes(markdown: str) -> str:
     """Return a page whose tables have `|` in code without the backslash that GitHub needs.
 
@@ -101,7 +161,7 @@ def unescape_pipes(markdown: str) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Raise where a built page asks for a file that is not there, or has a long signature."""
+    """Raise if a page asks for a missing file or has a long signature."""
     for page in Path(config.site_dir).glob("**/index.html"):
         text = page.read_text(encoding="utf-8")
         for link in set(BUILT_LINK.findall(text)):
