@@ -4,7 +4,8 @@ Files outside of `docs` have the same path in the site as in the project. Files 
 folder higher, so links into `docs` or out of it are changed. The page *Guides* is the section of
 that name on the home page.
 
-A search finds pages for users before pages for developers: see `find_search_boost`.
+A search finds pages for users before pages for developers, see `find_search_boost`, and sections
+by words that they do not contain, see `SEARCH_WORDS`.
 
 The build fails if the menu and the home page have different orders, if a file is missing, or if a
 long signature is on one line: mkdocstrings does not break lines without a formatter.
@@ -13,6 +14,7 @@ long signature is on one line: mkdocstrings does not break lines without a forma
 from __future__ import annotations
 
 import html
+import json
 import os
 import posixpath
 import re
@@ -45,6 +47,16 @@ PAGES_WITH_ANSWERS = (
     "how-to/coverage.md",
     "explanation/how_matching_works.md",
 )
+# Sections that answer a search for words that are not in their titles. The search looks for words
+# that begin with a word of the query, and ignores words such as "no". So "no rows" finds "none".
+SEARCH_WORDS = {
+    "explanation/how_matching_works/#after-a-match": ["overlapping"],
+    "explanation/how_matching_works/#which-match-is-preferred": ["greedy", "reluctant", "lazy"],
+    "how-to/faq/#there-are-no-rows": ["none"],
+    "how-to/migration/window_functions/": ["lag", "lead"],
+    "how-to/windows/#get-the-rows-that-are-in-no-match": ["unmatched"],
+    "reference/partial_matches/": ["timeout"],
+}
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 CODE = re.compile(r"(`+).+?\1")  # in a line
@@ -122,10 +134,10 @@ def find_search_boost(uri: str) -> float:
     """Return by what a search multiplies the score of a page: more than 1 puts the page first.
 
     >>> find_search_boost("how-to/faq.md"), find_search_boost("contributing/design.md")
-    (2.0, 0.2)
+    (2.0, 0.02)
     """
     if uri.startswith(PAGES_OF_DEVELOPERS):
-        return 0.2
+        return 0.02
     return 2.0 if uri.startswith(PAGES_WITH_ANSWERS) else 1.0
 
 
@@ -161,7 +173,8 @@ def unescape_pipes(markdown: str) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Raise if a page asks for a missing file or has a long signature."""
+    """Add `SEARCH_WORDS`; raise if a page asks for a missing file or has a long signature."""
+    add_search_words(Path(config.site_dir, "search", "search_index.json"))
     for page in Path(config.site_dir).glob("**/index.html"):
         text = page.read_text(encoding="utf-8")
         for link in set(BUILT_LINK.findall(text)):
@@ -170,6 +183,17 @@ def on_post_build(config: MkDocsConfig) -> None:
         for signature in SIGNATURE.findall(text):
             if measure_longest_line(signature) > WIDTH:
                 raise PluginError(f"{page} has a signature in one line: install ruff or black")
+
+
+def add_search_words(path: Path) -> None:
+    """Add `SEARCH_WORDS` to the index of the search, as tags. They count more than titles."""
+    index = json.loads(path.read_text(encoding="utf-8"))
+    entries = {entry["location"]: entry for entry in index["docs"]}
+    for location, words in SEARCH_WORDS.items():
+        if location not in entries:
+            raise PluginError(f"SEARCH_WORDS names {location}, which is not there")
+        entries[location]["tags"] = words
+    path.write_text(json.dumps(index), encoding="utf-8")
 
 
 def measure_longest_line(signature: str) -> int:
