@@ -92,7 +92,7 @@ def draw_growth(page: str) -> Figure:
             is_above = not any(time <= other < time + 0.13 * most for other in others)
             style: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center", "fontsize": 9}
             style |= {"textcoords": "offset points", "color": TEXT_COLOUR}
-            panel.annotate(f"{time:.2f}", (sizes[index], time), **style)
+            panel.annotate(f"{time:.3f}", (sizes[index], time), **style)
     height = 2 * most
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
         name, colour, _ = ENGINES[column]
