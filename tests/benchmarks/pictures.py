@@ -24,6 +24,8 @@ DARK = {
     "#d5ebdb": "#1f3b29",  # the band behind a match
     "#4477aa": "#6ea8e0",
     "#228833": "#4cc26a",
+    "#1f77b4": "#6ea8e0",
+    "#2ca02c": "#4cc26a",
     "#6e7781": "#9da7b3",
     "#5b6676": "#9da7b3",  # the lines of a row pattern
     "#eef3fa": "#22304a",  # its boxes

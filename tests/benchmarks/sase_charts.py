@@ -27,11 +27,13 @@ ALGORITHMS = ("basic", "merging", "backtracking")
 COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
 HATCHES = {"basic": "", "merging": "///", "backtracking": "..."}
 MARKERS = "os^Dvp"
+TEXT_SIZE = 9.5  # points, large enough at the width of a page
 LEGEND: Any = {
     "loc": "upper left",
-    "fontsize": 8,
-    "handlelength": 1.6,
-    "columnspacing": 1,
+    "fontsize": TEXT_SIZE,
+    "handlelength": 1.0,
+    "handletextpad": 0.4,
+    "columnspacing": 0.7,
     "frameon": False,
 }
 TITLES = {
@@ -85,13 +87,14 @@ def read_experiment(number: str, section: str) -> Measured:
 
 def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> None:
     """Draw a panel for each experiment. The file is the same for the same figures."""
-    figure = new_figure(figsize=(WIDTH, 8.4))
+    figure = new_figure(figsize=(WIDTH, 9.2))
     panels = figure.subplots(3, 2).flat
     for panel, (number, title) in zip(panels, TITLES.items(), strict=True):
-        panel.set_title(title, loc="left", fontsize=9, fontweight="bold")
+        panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
         panel.set_yscale("log")
         panel.set_ylim(1e4, 1e9)  # the same for all, so that panels compare
-        panel.set_ylabel("events per second of CPU")
+        panel.set_ylabel("events per second of CPU", fontsize=TEXT_SIZE)
+        panel.tick_params(labelsize=TEXT_SIZE)
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
         panel.set_axisbelow(True)
@@ -119,7 +122,7 @@ def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
         style |= {"edgecolor": "#cccccc", "linewidth": 0}
         panel.bar(left, heights, width, label=engine, **style)
     panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
-    panel.set_xlabel("condition (p) and strategy (s)")
+    panel.set_xlabel("condition (p) and strategy (s)", fontsize=TEXT_SIZE)
     panel.legend(**LEGEND, ncols=len(engines))
 
 
@@ -139,7 +142,7 @@ def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
         for form, algorithm in (("-", "merging"), (":", "basic")):
             handles.append(Line2D([], [], linestyle=form, color="#808080", label=algorithm))
     panel.set_xticks(sizes)
-    panel.set_xlabel("window W, in events")
+    panel.set_xlabel("window W, in events", fontsize=TEXT_SIZE)
     if found:
         panel.legend(handles=handles, **LEGEND, ncols=3)
 

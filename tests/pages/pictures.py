@@ -87,7 +87,8 @@ class Picture:
 
     page: str
     # A query with three columns: the series, the time and the value. If the matches also have a
-    # column with the name of the first one, each of them belongs to a series.
+    # column with the name of the first one, each of them belongs to a series. The series of a query
+    # without PARTITION BY has the name "".
     rows: str
     # A description of the values. None draws points on lanes instead of lines.
     measured: str | None = None
@@ -121,7 +122,7 @@ PICTURES = {
     "funnel": Picture("funnel", "SELECT visitor, at, page FROM visits"),
     "islands": Picture(
         "gaps_and_islands",
-        "SELECT 'JFK', day, rain FROM rain_days",
+        "SELECT '' AS series, day, rain FROM rain_days",
         "rain, inches",
         pause=timedelta(days=1),
     ),
@@ -134,7 +135,7 @@ PICTURES = {
     "retry_storms": Picture("retry_storms", "SELECT client, at, status FROM requests"),
     "sessions": Picture(
         "sessions",
-        "SELECT 'sensor', measured_at, glucose FROM glucose WHERE measured_at < '2010-04-01'",
+        "SELECT '' AS series, measured_at, glucose FROM glucose WHERE measured_at < '2010-04-01'",
         "glucose, mg/dl",
         pause=timedelta(minutes=30),
     ),
@@ -150,12 +151,12 @@ PICTURES = {
     "stuck": Picture(
         "sensor_faults",
         """
-        SELECT 'sensor', measured_at, glucose FROM glucose
+        SELECT '' AS series, measured_at, glucose FROM glucose
         WHERE measured_at >= '2010-04-01' AND measured_at < '2010-04-09'
         """,
         "glucose, mg/dl",
         pause=timedelta(minutes=30),
-        close_up=CloseUp(("sensor",), "2010-04-05 12:00", "2010-04-06 18:00"),
+        close_up=CloseUp(("",), "2010-04-05 12:00", "2010-04-06 18:00"),
     ),
     "transfers": Picture(
         "fraud_chains",
