@@ -1,4 +1,8 @@
-"""A package's page: its README and its URLs, with the repository whose GitHub Actions build it."""
+"""Hook of hatch: set the README and the URLs on the page of the package.
+
+The URLs are those of the repository in which GitHub Actions builds the package. No file of the
+project contains an address, so a fork never links to another repository.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ LINK = re.compile(r"(!?)(\[[^]]*\])\((?!https?:|#)([^)]+)\)")
 
 
 class PackagePage(MetadataHookInterface):
-    """What hatch calls to complete the metadata; elsewhere than in Actions no address is known."""
+    """The README and the URLs of the package. Outside of GitHub Actions there are no URLs."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Adds the README and the addresses."""
+        """Add the README and the URLs to the metadata."""
         text = Path(self.root, "README.md").read_text()
         repository = os.environ.get("GITHUB_REPOSITORY")
         if repository is not None:
@@ -32,7 +36,7 @@ class PackagePage(MetadataHookInterface):
 
 
 def with_addresses(text: str, address: str) -> str:
-    """Markdown whose links to files of the repository are addresses: a page has no such files.
+    """Return Markdown with full URLs instead of relative links, which a package page cannot follow.
 
     >>> with_addresses("[How](docs/how.md), [top](#top)", "https://x.org/a/b")
     '[How](https://x.org/a/b/blob/main/docs/how.md), [top](#top)'
