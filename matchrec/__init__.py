@@ -148,8 +148,7 @@ def __getattr__(name: str) -> Any:
     with pause_garbage_collection(), explain_missing_spark():
         module = import_module(module_name)
     value = getattr(module, name)
-    if not name.startswith("MatchRecognize"):
-        value = simplify_signatures(value, is_made_by_users=name in _MADE_BY_USERS)
+    value = simplify_signatures(value, is_made_by_users=name in _MADE_BY_USERS)
     globals()[name] = value  # so that Python does not call this function for the name again
     return value
 

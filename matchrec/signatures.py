@@ -116,8 +116,18 @@ def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
             call = make_readable(inspect.signature(value))
         else:
             call = ReadableSignature()
+            for class_ in value.__mro__:
+                hide_arguments(class_)
         type.__setattr__(value, "__signature__", call)
     return value
+
+
+def hide_arguments(class_: type) -> None:
+    """Let `help` show `__init__` of a class without its arguments, which are private."""
+    initializer = vars(class_).get("__init__")
+    if isinstance(initializer, FunctionType):
+        this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        vars(initializer)["__signature__"] = ReadableSignature([this])
 
 
 def set_signature(function: FunctionType) -> None:

@@ -29,10 +29,7 @@ def list_functions(value: object) -> list[object]:
     ]
 
 
-PUBLIC = [name for name in matchrec.__all__ if not name.startswith("MatchRecognize")]
-
-
-@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("name", matchrec.__all__)
 def test_help_shows_readable_signatures(name: str) -> None:
     value = getattr(matchrec, name)
     for function in list_functions(value):
@@ -74,6 +71,8 @@ def test_public_names_show_the_public_module(module: ModuleType) -> None:
 def test_help_shows_how_to_make_options_but_no_results() -> None:
     options = pydoc.plain(pydoc.render_doc(matchrec.Options))
     assert "\n |  Options(\n |      *,\n |      algorithm: Algorithm = 'auto',\n" in options
+    for class_ in (matchrec.AfterMatch, matchrec.Query, matchrec.MatchRecognizePlanError):
+        assert "__init__(self)\n" in pydoc.plain(pydoc.render_doc(class_))
     query = pydoc.plain(pydoc.render_doc(matchrec.Query)).splitlines()
     assert " |  A query that has not run, from `query`. Nothing is read" in query[3]
 
