@@ -643,15 +643,15 @@ def explain_result(
     preparation = result.compiled.preparation
     warnings = find_clause_warnings(result, parsed.source, parsed.language)
     return ExplainedClause(
-        plan=result.split_query.plan,
-        compiled_query=result.compiled_query,
-        key_filters=preparation.key_filters,
-        warnings=tuple(map(str, warnings)),
-        is_stream=result.reads_stream,
-        resolved_plan=result.split_query.resolved_plan,
-        sorter=preparation.sorter,
-        reason_for_building_matches=reason_for_building_matches,
-        ranges=result.ranges.describe(result.split_query.plan),
+        _plan=result.split_query.plan,
+        _compiled_query=result.compiled_query,
+        _key_filters=preparation.key_filters,
+        _warnings=tuple(map(str, warnings)),
+        _is_stream=result.reads_stream,
+        _resolved_plan=result.split_query.resolved_plan,
+        _sorter=preparation.sorter,
+        _reason_for_building_matches=reason_for_building_matches,
+        _ranges=result.ranges.describe(result.split_query.plan),
     )
 
 

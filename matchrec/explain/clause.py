@@ -41,7 +41,7 @@ class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
     It is one of `Explanation.clauses`, and prints as text. A notebook shows it as a picture.
-    Programs may use these attributes; all others may change in any version:
+    It has these attributes:
 
     - `summary`: the row pattern and the search for it, in one line;
     - `svg`: a railroad diagram of the row pattern, as text;
@@ -53,26 +53,28 @@ class ExplainedClause:
     'A B+ (backtracking, memoised)'
     """
 
+    # Private to users. Only the modules that make an explanation pass these fields and call the
+    # private methods.
     # The plan as it runs.
-    plan: MatchPlan
+    _plan: MatchPlan
     # The compiled clause. A rule has no row filters here: they belong to the whole rule set.
-    compiled_query: CompiledQuery
+    _compiled_query: CompiledQuery
     # Tests of partition columns in the query around the clause, as SQL. Partitions that fail one
     # are not searched.
-    key_filters: tuple[str, ...] = ()
+    _key_filters: tuple[str, ...] = ()
     # The warnings about the clause, each with its location.
-    warnings: tuple[str, ...] = ()
+    _warnings: tuple[str, ...] = ()
     # Whether the clause runs over a stream.
-    is_stream: bool = False
-    # The plan that pictures show, see `ResolvedQuery`; None if it is `plan`.
-    resolved_plan: MatchPlan | None = None
+    _is_stream: bool = False
+    # The plan that pictures show, see `ResolvedQuery`; None if it is `_plan`.
+    _resolved_plan: MatchPlan | None = None
     # The sorter of the rows; None for a stream, and for a rule of a rule set.
-    sorter: Sorter | None = None
+    _sorter: Sorter | None = None
     # The reason why the search builds matches although only aggregates over all matches are needed.
     # None if it builds none, or if matches are needed.
-    reason_for_building_matches: str | None = None
+    _reason_for_building_matches: str | None = None
     # A line that says whether large partitions are cut into ranges; empty if there is none.
-    ranges: str = ""
+    _ranges: str = ""
 
     def __repr__(self) -> str:
         """Return the summary."""
@@ -80,24 +82,24 @@ class ExplainedClause:
 
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""
-        return join_sections(self.list_sections())
+        return join_sections(self._list_sections())
 
     def _repr_html_(self) -> str:
         """Return the row pattern as a picture, then the text, folded up until one clicks on it."""
         blocks = [
-            *self.list_picture_blocks(),
+            *self._list_picture_blocks(),
             wrap_in_details("all steps", write_preformatted(str(self))),
         ]
         return "".join(blocks)
 
-    def list_picture_blocks(self) -> list[str]:
+    def _list_picture_blocks(self) -> list[str]:
         """Return the row pattern as a picture and the event selection, as blocks of HTML."""
-        selection = [write_paragraph(line) for line in describe_selection(self.plan)]
+        selection = [write_paragraph(line) for line in describe_selection(self._plan)]
         return [wrap_in_scroll_block(self.svg), *selection]
 
-    def list_sections(self) -> list[ExplainedSection]:
+    def _list_sections(self) -> list[ExplainedSection]:
         """Return all sections, in the order in which a query runs. Some of them have no lines."""
-        plan, compiled_query = self.plan, self.compiled_query
+        plan, compiled_query = self._plan, self._compiled_query
         return [
             ExplainedSection("row pattern", [compiled_query.pattern_text]),
             ExplainedSection("partitions and order", self._describe_input()),
@@ -124,44 +126,44 @@ class ExplainedClause:
                 "states with several ways to go on", describe_nondeterminism(compiled_query)
             ),
             ExplainedSection("algorithm", describe_algorithm(compiled_query)),
-            ExplainedSection("stream", describe_stream(compiled_query) if self.is_stream else ()),
+            ExplainedSection("stream", describe_stream(compiled_query) if self._is_stream else ()),
             ExplainedSection(
                 "aggregates over all matches",
-                describe_totals(plan, compiled_query, self.reason_for_building_matches),
+                describe_totals(plan, compiled_query, self._reason_for_building_matches),
             ),
             ExplainedSection("output rows", describe_output_rows(plan)),
             ExplainedSection(
                 "computed by the engine after the search", describe_output_columns(compiled_query)
             ),
-            ExplainedSection("warnings", self.warnings),
+            ExplainedSection("warnings", self._warnings),
         ]
 
     def _describe_input(self) -> Iterator[str]:
         """Yield lines about the partitions: their keys and order, and which ones are searched."""
-        yield from describe_partitions(self.plan, self.key_filters, self.sorter)
-        if self.ranges:
-            yield self.ranges
-        yield from describe_needed_partitions(self.compiled_query, self.sorter)
+        yield from describe_partitions(self._plan, self._key_filters, self._sorter)
+        if self._ranges:
+            yield self._ranges
+        yield from describe_needed_partitions(self._compiled_query, self._sorter)
 
     def _describe_program(self) -> Iterator[str]:
         """Yield the first states of the program, each with its edges."""
-        program = self.compiled_query.task.pattern.program
-        formulas = write_formulas(self.plan, self.compiled_query.task)
+        program = self._compiled_query.task.pattern.program
+        formulas = write_formulas(self._plan, self._compiled_query.task)
         states = (program.describe_state(state, formulas) for state in range(len(program.states)))
         return limit_lines(states, "more states; dot() of the explanation has all of them")
 
     @property
     def dot(self) -> str:
         """The automaton in Graphviz's language."""
-        task = self.compiled_query.task
-        return draw_dot(task.pattern.program, write_formulas(self.plan, task))
+        task = self._compiled_query.task
+        return draw_dot(task.pattern.program, write_formulas(self._plan, task))
 
     @property
     def svg(self) -> str:
         """A railroad diagram of the row pattern, or of the stages."""
         from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
 
-        plan = self.resolved_plan or self.plan
+        plan = self._resolved_plan or self._plan
         conditions = {
             definition.variable: show_scalar(definition.condition)
             for definition in plan.definitions
@@ -173,7 +175,7 @@ class ExplainedClause:
     @property
     def summary(self) -> str:
         """The row pattern and the search for it, in one line."""
-        strategy, task = self.compiled_query.strategy, self.compiled_query.task
-        return (
-            f"{self.compiled_query.pattern_text} ({strategy.algorithm}, {strategy.make_name(task)})"
-        )
+        compiled_query = self._compiled_query
+        strategy = compiled_query.strategy
+        search = f"{strategy.algorithm}, {strategy.make_name(compiled_query.task)}"
+        return f"{compiled_query.pattern_text} ({search})"

@@ -76,7 +76,7 @@ class Explanation:
         if self.counters is None:
             return text
         lines = [text, "counters of the last execution", indent(str(self.counters), "  ")]
-        if not any(clause.plan.needs_event_selection for clause in self.clauses.values()):
+        if not any(clause._plan.needs_event_selection for clause in self.clauses.values()):
             lines.append(COVERAGE_ADVICE)
         if self.advice:
             lines.append(self.advice)
@@ -132,7 +132,7 @@ class Explanation:
         """
         rows = []
         for clause_number, clause in self.clauses.items():
-            for title, lines in clause.list_sections():
+            for title, lines in clause._list_sections():
                 text = replace_control_characters("\n".join(lines))
                 rows += [(clause_number, title, line) for line in text.splitlines()]
         return make_data_frame(("clause", "part", "line"), rows)
@@ -144,7 +144,7 @@ class Explanation:
         """
         blocks = []
         for clause in self.clauses.values():
-            blocks += clause.list_picture_blocks()
+            blocks += clause._list_picture_blocks()
         blocks.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))
         if self.counters is not None:
             blocks.append(self.counters._repr_html_())

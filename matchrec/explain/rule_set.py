@@ -42,8 +42,8 @@ def explain_rules(
             queries[rule.name].plan,
             # The filters belong to all rules together, and are among the shared steps.
             replace(rule.compiled_query, row_filters=()),
-            is_stream=sorter is None,
-            resolved_plan=queries[rule.name].resolved_plan,
+            _is_stream=sorter is None,
+            _resolved_plan=queries[rule.name].resolved_plan,
         )
         for number, rule in enumerate(rule_set.rules, 1)
     }

@@ -150,7 +150,7 @@ def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
     clause = "PARTITION BY k ORDER BY t MEASURES A.a AS a PATTERN (A) DEFINE A AS b > c"
     explained = matchrec.query(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})").explain()
     (clause_explained,) = explained.clauses.values()
-    assert [column.text for column in clause_explained.compiled_query.sent_columns.columns] == [
+    assert [column.text for column in clause_explained._compiled_query.sent_columns.columns] == [
         "`k`",
         "`a`",
     ]
