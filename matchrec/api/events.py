@@ -28,7 +28,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
-from matchrec.patterns.sase.parser import reject_sql
+from matchrec.patterns.sase.query_mistakes import reject_sql
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.public_names import public
 from matchrec.source import Source

@@ -20,7 +20,7 @@ from matchrec.source import Span
 
 
 def unexpected_token(
-    span: Span, *, text: str, where: str, expected: str, sequence: str = ""
+    span: Span, *, text: str, where: str, expected: str, hint: str | None = None
 ) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next in a SASE+ query.
 
@@ -29,8 +29,7 @@ def unexpected_token(
         text: the word or sign.
         where: the part of the query that has it, such as PATTERN.
         expected: what can come next.
-        sequence: the components after the place where PATTERN SEQ is missing, such as
-            `Shelf a, Exit b`; empty if no components follow.
+        hint: what to write instead; None to find a hint by the other arguments.
     """
     word = text.upper()
     headline = f"`{text}` is not allowed here in {where}"
@@ -42,9 +41,73 @@ def unexpected_token(
         headline,
         span,
         notes=(note,),
-        hint=_find_hint_for_token(text, where, expected, sequence),
+        hint=hint or _find_hint_for_token(text, where, expected),
         code="unexpected-word-in-sase",
     )
+
+
+def missing_sequence(
+    span: Span, *, text: str, where: str, expected: str, sequence: str
+) -> MatchRecognizeParseError:
+    """Return the error for components without PATTERN SEQ before them, as in (Shelf a, Exit b).
+
+    Args:
+        span: the location in the text of the query.
+        text: the word or sign that is written instead of `expected`.
+        where: the part of the query that has the word or sign.
+        expected: the missing word: PATTERN or SEQ.
+        sequence: the components, such as `Shelf a, Exit b`.
+    """
+    is_sql = text.upper() in _WORDS_OF_SQL
+    hint = None if is_sql else f"write PATTERN SEQ({sequence})"
+    return unexpected_token(span, text=text, where=where, expected=expected, hint=hint)
+
+
+def missing_comma(
+    span: Span, *, text: str, expected: str, sequence: str
+) -> MatchRecognizeParseError:
+    """Return the error for components without commas between them, as in SEQ(Shelf a Exit b).
+
+    Args:
+        span: the location in the text of the query.
+        text: the word or sign that is written instead of a comma.
+        expected: what can come next.
+        sequence: the components with commas.
+    """
+    hint = f"write SEQ({sequence})"
+    return unexpected_token(span, text=text, where="PATTERN", expected=expected, hint=hint)
+
+
+def quantifier_before_variable(
+    span: Span, *, text: str, expected: str, kleene_plus: str
+) -> MatchRecognizeParseError:
+    """Return the error for a quantifier of SQL after an event type, as in Stock* a.
+
+    Args:
+        span: the location in the text of the query.
+        text: the first sign of the quantifier.
+        expected: what can come next.
+        kleene_plus: the component as a Kleene plus, such as `Stock+ a[]`.
+    """
+    hint = f"write {kleene_plus} for one or more events"
+    return unexpected_token(span, text=text, where="PATTERN", expected=expected, hint=hint)
+
+
+def brackets_with_content(
+    span: Span, *, kleene_plus: str, single_event: str
+) -> MatchRecognizeParseError:
+    """Return the error for anything in the brackets of a component, as in Stock+ a[2].
+
+    Args:
+        span: the opening bracket.
+        kleene_plus: the component as a Kleene plus, such as `Stock+ a[]`.
+        single_event: the component as a single event, such as `Stock a`; empty if the query has the
+            plus of a Kleene plus.
+    """
+    hint = f"write {kleene_plus} for one or more events"
+    if single_event:
+        hint = f"{hint}, {single_event} for one"
+    return unexpected_token(span, text="[", where="PATTERN", expected="`)` or `,`", hint=hint)
 
 
 def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
@@ -78,20 +141,15 @@ _WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTE
 }
 
 
-def _find_hint_for_token(text: str, where: str, expected: str, sequence: str) -> str | None:
+def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
     """Return what to write instead of a word or sign; None if that is not clear.
 
     Args:
         text: the word or sign.
         where: the part of the query that has it.
         expected: what can come next, as the note of `unexpected_token` lists it.
-        sequence: the components after the place where PATTERN SEQ is missing; may be empty.
     """
     word = text.upper()
-    if expected in ("PATTERN", "SEQ") and sequence and word not in _WORDS_OF_SQL:
-        return f"write PATTERN SEQ({sequence})"
-    if sequence and "`,`" in expected:
-        return f"write SEQ({sequence})"
     if where == "WHERE" and "AND" in expected and word in (",", ";"):
         return f"write AND instead of `{text}`"
     if expected == "SEQ" and (word.isidentifier() or word == "("):

@@ -1,17 +1,18 @@
 """SASE+, a language of event patterns: from the text of a query to a `MatchPlan`.
 
-    parser       reads a text to a `SaseQuery`, with the help of `query_tokens`, `expressions`,
-                 `windows` and, for its errors, `component_repairs`
+    parser       parses a text to a `SaseQuery`, with the help of `query_tokens`, `expressions` and
+                 `windows`; `query_mistakes` and `component_repairs` find what its errors suggest
     nodes        the parts of a `SaseQuery`
-    lower        makes a `MatchPlan` of it, with the help of `conjuncts` and `test_points`:
-                 components become variables, predicates their conditions
+    lower        lowers a `SaseQuery` to a `MatchPlan`, with the help of `conjuncts` and
+                 `test_points`: components become variables, and predicates their conditions
 
-An example, and what becomes of it:
+An example, and the parts of its plan:
 
-    PATTERN SEQ(Stock+ a[], Stock b)                          a[1] a[i]* b
-    WHERE skip_till_next_match(a[], b) {                      skip till next match
-        [symbol] AND a[i].price > avg(a[..i-1].price) }       partitions; a condition of a[i]
-    WITHIN 1 hour
+    PATTERN SEQ(Stock+ a[], Stock b)                          the row pattern `a[1] a[i]* b`
+    WHERE skip_till_next_match(a[], b) {                      SKIP TILL NEXT MATCH
+        [symbol] AND a[i].price > avg(a[..i-1].price) }       a key of the partitions, and a
+                                                              condition of `a[i]`
+    WITHIN 1 hour                                             WITHIN INTERVAL 1 HOUR
 
 A plan has no event types: they become conditions.
 Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Event Streams", 2008.
@@ -34,11 +35,12 @@ def compile_sase(query: str | Source, streams: Streams) -> MatchPlan:
     """Return the plan of a query.
 
     Args:
-        query: the text of the query, or a source whose text it is. Errors show the author's text.
+        query: the text of the query. If it was translated from another text, the source that knows
+            this text: errors show what the user wrote.
         streams: how events are ordered and divided.
 
     Raises:
-        MatchRecognizeError: the query is wrong.
+        MatchRecognizeError: the text is not a SASE+ query, or has no meaning as a plan.
     """
     source = Source(query) if isinstance(query, str) else query
     with locate_errors(source, SASE):

@@ -9,7 +9,7 @@ also:
     avg(a[..i-1].price)     aggregates over several events, and `a.LEN`, their number
     [symbol]                equivalence tests
 
-When a condition is tested does not matter here: `sase.lower` decides that.
+The reader does not decide when a condition is tested: `test_points` does.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ RANGE_INDEXES = (Index.SO_FAR, Index.ALL)
 # The indexes that are relative to the current event. RETURN has no current event.
 RELATIVE_INDEXES = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
-# The operator of an equivalence test, until `split_predicates` removes it.
+# The operator that stands for an equivalence test in a condition, until `split_predicates` removes
+# it.
 EQUIVALENCE_OPERATOR = "[]="
 
 # The kinds of tokens that can be names.
@@ -75,29 +76,29 @@ class EquivalenceTest(NamedTuple):
 
 @dataclass
 class OpenAggregate:
-    """An aggregate whose argument is being read."""
+    """An aggregate whose argument is being read, and is still incomplete."""
 
     # The function in lower case, one of AGGREGATE_FUNCTIONS.
     function: str
-    # The identifiers that the argument has so far.
+    # The identifiers in the part of the argument that has been read.
     identifiers: list[Identifier] = field(default_factory=list)
 
 
 class EventReader(ScalarReader):
     """A reader of expressions in WHERE and RETURN.
 
-    It overrides the methods of `ScalarReader` for what SASE+ writes differently than SQL.
+    The reader overrides the rules of `ScalarReader` for which SASE+ and SQL have different syntax.
     """
 
-    # The components that PATTERN declares.
+    # The components that PATTERN declares; empty until PATTERN has been read.
     components: Components
     # The aggregate whose argument is being read; None outside of aggregates.
     aggregate: OpenAggregate | None
-    # The equivalence tests so far.
+    # The equivalence tests that have been read.
     tests: list[EquivalenceTest]
 
     def __init__(self, sequence: TokenSequence) -> None:
-        """Begin to read a query."""
+        """Start before the first token of a query, without components."""
         self.components = Components(())
         self.aggregate = None
         self.tests = []
@@ -115,21 +116,17 @@ class EventReader(ScalarReader):
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    def make_expected_error(self, expected: str, hint: str | None = None) -> MatchRecognizeError:
+    def make_expected_error(self, expected: str) -> MatchRecognizeError:
         """Return the error for the next token, or for the end of the query.
 
         Args:
             expected: everything that could be written instead, such as "`)` or `,`".
-            hint: what to write; None if the token decides it.
         """
         if self.position < self.end:
             span = self.tokens[self.position].span
-            text = self.sequence.text_at(span)
-            error = query_errors.unexpected_token(
-                span, text=text, where=self.where, expected=expected
+            return query_errors.unexpected_token(
+                span, text=self.sequence.text_at(span), where=self.where, expected=expected
             )
-            error.hint = hint or error.hint
-            return error
         end = self.sequence.full_span.end
         return query_errors.query_ends_early(
             Span(end, end + 1), where=self.where, expected=expected
@@ -140,8 +137,8 @@ class EventReader(ScalarReader):
 
         Args:
             key: the keyword or sign.
-            expected: everything that could be written there, for messages; None if that is only
-                the key.
+            expected: everything that could be written instead, for messages; None if only `key` is
+                possible.
 
         Raises:
             MatchRecognizeError: the next token is another one.
@@ -150,10 +147,10 @@ class EventReader(ScalarReader):
             raise self.make_expected_error(expected or show_key(key))
 
     def read_token(self, expected: str, *kinds: TokenKind) -> Token:
-        """Read a token of one of these kinds, and return it.
+        """Read a token of one of some kinds, and return it.
 
         Args:
-            expected: what messages say that it must be.
+            expected: the kinds in words, for messages: "a name".
             kinds: the kinds.
 
         Raises:
@@ -166,10 +163,10 @@ class EventReader(ScalarReader):
 
     @override
     def expect(self, *keys: str) -> None:
-        """Read keywords or signs that follow an operand or one another.
+        """Read keywords or signs, the first of which follows an operand.
 
         Raises:
-            MatchRecognizeError: the next token is another one.
+            MatchRecognizeError: the next tokens are other ones.
         """
         for key in keys:
             expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
@@ -177,7 +174,7 @@ class EventReader(ScalarReader):
 
     @override
     def make_unexpected_error(self) -> MatchRecognizeError:
-        """Return the error for a token that does not begin an operand."""
+        """Return the error for the next token, which does not begin an operand, or for the end."""
         before = self.tokens[self.position - 1]
         operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
         return self.make_expected_error(_EXPECTED_AFTER.get(before.key, operand))
@@ -205,7 +202,10 @@ class EventReader(ScalarReader):
 
     @override
     def read_column(self) -> Term:
-        """Read an identifier, or a parameter of a lambda as in SQL."""
+        """Read an identifier, or a parameter of a lambda as in SQL.
+
+        In an aggregate, the identifier is added to `aggregate.identifiers`.
+        """
         start = self.position
         name = self.tokens[start]
         if not name.is_word:
@@ -217,23 +217,36 @@ class EventReader(ScalarReader):
         attribute = self.read_attribute() if self.accept(".") else None
         span = self.sequence.span(start, self.position)
         self.last_read = span
-        token_count = self.position - start
-        if token_count == 1 and name.text not in self.components.by_name:
-            if not self.can_end_operand(start):
-                raise self.make_expected_error("an operator")
-            raise errors.attribute_without_variable(span, name=name.text, clause=self.where)
-        is_length = token_count == 3 and self.key_at(self.position - 1) == "LEN"
+        is_lone_name = self.position == start + 1
+        if is_lone_name and name.text not in self.components.by_name:
+            raise self.make_lone_name_error(start)
+        is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
         if is_length:
             return self.make_length(name, span)
-        return self.make_reference(Identifier(name, index, attribute, span))
+        identifier = Identifier(name, index, attribute, span)
+        self.check_identifier(identifier)
+        if self.aggregate is not None:
+            self.aggregate.identifiers.append(identifier)
+        return self.make_reference(identifier)
+
+    def make_lone_name_error(self, index: int) -> MatchRecognizeError:
+        """Return the error for a name at `index` that is not a component and has no attribute.
+
+        The name is an attribute without a variable, or a misspelt operator: `a.x = 1 adn b.y = 2`.
+        """
+        if not self.can_end_operand(index):
+            return self.make_expected_error("an operator")
+        name = self.tokens[index]
+        return errors.attribute_without_variable(name.span, name=name.text, clause=self.where)
 
     def read_index(self, name: Token) -> Index:
         """Read the brackets after the name of a component, if there are any.
 
-        `[a.LEN]` after `a` gives `Index.LAST`, and no brackets give `Index.ALONE`.
+        `[a.LEN]` after `a` gives `Index.LAST`, `[]` and `[..a.LEN]` give `Index.ALL`, and no
+        brackets give `Index.ALONE`.
 
         Raises:
-            MatchRecognizeError: the brackets have anything but an index.
+            MatchRecognizeError: there are brackets that do not enclose an index.
         """
         if self.key != "[":
             return Index.ALONE
@@ -250,7 +263,7 @@ class EventReader(ScalarReader):
         return index
 
     def read_attribute(self) -> Term:
-        """Read an attribute, or a field of one that is a struct: `price` or `quote.price`.
+        """Read an attribute, or a field of an attribute that is a struct: `price`, `quote.price`.
 
         The result is a column with quoted names, because an attribute may be called `from`.
         """
@@ -263,40 +276,41 @@ class EventReader(ScalarReader):
         return build_expressions.make_column(Navigation(), sql, span, tuple(names))
 
     def find_component(self, name: Token) -> Component:
-        """Return the component of a name.
+        """Return the component with a name.
 
         Raises:
-            MatchRecognizeError: there is none, or RETURN reads a negated one.
+            MatchRecognizeError: there is no such component, or it is negated and RETURN reads it.
         """
         component = self.components.find_component(name, self.where)
         if component.negated and self.where == "RETURN":
             raise errors.negated_in_return(name.span, name=name.text)
         return component
 
-    def make_reference(self, identifier: Identifier) -> Term:
-        """Return the reference of an identifier: to one event or, in an aggregate, to each event.
-
-        In an aggregate, the identifier is added to the aggregate's identifiers.
+    def check_identifier(self, identifier: Identifier) -> None:
+        """Check that an identifier is allowed at the position that has been reached.
 
         Raises:
-            MatchRecognizeError: the identifier is not allowed at this place.
+            MatchRecognizeError: there is no such component; the component, the clause or the
+                aggregate does not allow the index; or an identifier outside of aggregates reads
+                several events, or has no attribute.
         """
         component = self.find_component(identifier.name)
         if self.aggregate is not None:
             self.check_range(identifier, component, self.aggregate.function)
-        navigation = self.find_navigation(identifier)
+        self.check_index(identifier, component)
         if self.aggregate is not None:
-            self.aggregate.identifiers.append(identifier)
-        elif identifier.attribute is None:
+            return
+        if identifier.index in RANGE_INDEXES:
+            raise errors.range_outside_aggregate(
+                identifier.span,
+                events=identifier.events,
+                clause=self.where,
+                name=identifier.name.text,
+            )
+        if identifier.attribute is None:
             raise errors.missing_attribute(
                 identifier.span, events=identifier.events, clause=self.where
             )
-        if identifier.attribute is None:
-            return build_expressions.make_column(navigation, "", identifier.span)
-        text = expression.write_row_sql(identifier.attribute)
-        return build_expressions.make_column(
-            navigation, text, identifier.span, identifier.attribute_names
-        )
 
     def check_range(self, identifier: Identifier, component: Component, function: str) -> None:
         """Check that an identifier in an aggregate reads several events.
@@ -307,7 +321,7 @@ class EventReader(ScalarReader):
             function: the function of the aggregate.
 
         Raises:
-            MatchRecognizeError: it reads one event.
+            MatchRecognizeError: the identifier reads one event.
         """
         if identifier.index in RANGE_INDEXES:
             return
@@ -335,29 +349,12 @@ class EventReader(ScalarReader):
         event_type = self.sequence.text_at(component.span).removesuffix(name).rstrip()
         return f"{event_type}+ {name}[]"
 
-    def find_navigation(self, identifier: Identifier) -> Navigation:
-        """Return the navigation to the event that an identifier reads.
-
-        For several events, which an aggregate reads, it is the navigation to the last one.
-
-        Raises:
-            MatchRecognizeError: the component or the clause does not have the index.
-        """
-        self.check_index(identifier)
-        name = identifier.name.text
-        index = identifier.index
-        if self.aggregate is not None or index in (Index.ALONE, Index.LAST):
-            return Navigation(name)
-        if index in RANGE_INDEXES:
-            raise errors.range_outside_aggregate(
-                identifier.span, events=identifier.events, clause=self.where, name=name
-            )
-        if index is Index.PREVIOUS:
-            return Navigation(name, logical_offset=1)
-        return Navigation(identifier.events)
-
-    def check_index(self, identifier: Identifier) -> None:
+    def check_index(self, identifier: Identifier, component: Component) -> None:
         """Check that the component has the index, and that the clause can use it.
+
+        Args:
+            identifier: the identifier.
+            component: the component that it names.
 
         Raises:
             MatchRecognizeError: a Kleene plus has no index, another component has one, or RETURN
@@ -365,9 +362,7 @@ class EventReader(ScalarReader):
         """
         name = identifier.name.text
         index = identifier.index
-        component = self.find_component(identifier.name)
-        is_kleene = component.kleene
-        if is_kleene and index is Index.ALONE:
+        if component.kleene and index is Index.ALONE:
             first_names = identifier.attribute_names[:1]
             raise errors.missing_kleene_index(
                 identifier.span,
@@ -376,7 +371,7 @@ class EventReader(ScalarReader):
                 name=name,
                 attribute=first_names[0] if first_names else "x",
             )
-        if not is_kleene and index is not Index.ALONE:
+        if not component.kleene and index is not Index.ALONE:
             raise errors.index_on_single_event(
                 identifier.span,
                 events=identifier.events,
@@ -386,6 +381,33 @@ class EventReader(ScalarReader):
             )
         if index in RELATIVE_INDEXES and self.where == "RETURN":
             raise errors.element_in_return(identifier.span, events=identifier.events, name=name)
+
+    def make_reference(self, identifier: Identifier) -> Term:
+        """Return the reference of an identifier that `check_identifier` has accepted.
+
+        It reads one event; in an aggregate, it is evaluated on each event of a range.
+        """
+        navigation = self.find_navigation(identifier)
+        if identifier.attribute is None:
+            return build_expressions.make_column(navigation, "", identifier.span)
+        text = expression.write_row_sql(identifier.attribute)
+        return build_expressions.make_column(
+            navigation, text, identifier.span, identifier.attribute_names
+        )
+
+    def find_navigation(self, identifier: Identifier) -> Navigation:
+        """Return the navigation to the event that an identifier reads.
+
+        In an aggregate, which reads several events, the navigation names only their variable.
+        """
+        name = identifier.name.text
+        index = identifier.index
+        if self.aggregate is not None or index in (Index.ALONE, Index.LAST):
+            return Navigation(name)
+        if index is Index.PREVIOUS:
+            return Navigation(name, logical_offset=1)
+        # `a[1]` and `a[i]` are primary variables of the plan.
+        return Navigation(identifier.events)
 
     # Aggregates
 
@@ -408,9 +430,10 @@ class EventReader(ScalarReader):
         )
 
     def choose_kleene_plus(self, index: int) -> str:
-        """Return the name of the Kleene plus that the error about a call shows.
+        """Return the name of the Kleene plus that the error about a call uses as an example.
 
-        It is the first one in the call, or else in PATTERN; empty if there is none.
+        The result is the first Kleene plus in the arguments. If the arguments name no Kleene plus,
+        it is the first one in PATTERN, and "" if PATTERN has none.
 
         Args:
             index: the index of the call's first token.
@@ -449,51 +472,75 @@ class EventReader(ScalarReader):
         span = self.sequence.find_call_span(start)
         if self.aggregate is not None:
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.where)
-        arguments = find_arguments(self, start)
-        if len(arguments) != 1:
-            raise errors.one_argument_expected(
-                span, function=function, count=len(arguments), name=self.choose_kleene_plus(start)
-            )
-        self.position = start + 2
-        open_aggregate = OpenAggregate(function)
-        self.aggregate = open_aggregate
-        argument = self.read_expression()
-        self.expect(")")
-        self.aggregate = None
+        self.check_one_argument(start, function)
+        argument, identifiers = self.read_aggregate_argument(function)
         self.last_read = span
-        identifiers = open_aggregate.identifiers
         if not identifiers:
             raise errors.aggregate_without_event(
                 span, function=function, clause=self.where, name=self.choose_kleene_plus(start)
             )
-        first = identifiers[0]
         self.check_same_range(identifiers, function)
-        terms: tuple[Scalar, ...] = (argument,)
-        if any(identifier.attribute is None for identifier in identifiers):
-            is_count_of_events = function == "count" and argument.span == first.span
-            if not is_count_of_events:
-                raise errors.missing_attribute_of_several(
-                    first.span, events=first.events, clause=self.where
-                )
-            terms = ()
+        first = identifiers[0]
+        is_count_of_events = function == "count" and argument.span == first.span
+        lacks_attribute = any(identifier.attribute is None for identifier in identifiers)
+        if lacks_attribute and not is_count_of_events:
+            raise errors.missing_attribute_of_several(
+                first.span, events=first.events, clause=self.where
+            )
         aggregate = Aggregate(
             function,
             first.name.text,
-            terms,
+            # The plan of `count(a[])` counts rows: it has no argument.
+            arguments=() if lacks_attribute else (argument,),
             excludes_current_row=first.index is Index.SO_FAR,
             span=span,
         )
         return Term((aggregate,), span)
 
+    def check_one_argument(self, index: int, function: str) -> None:
+        """Check that an aggregate has one argument.
+
+        Args:
+            index: the index of the aggregate's first token.
+            function: the function of the aggregate.
+
+        Raises:
+            MatchRecognizeError: the aggregate has no argument or several ones.
+        """
+        count = len(find_arguments(self, index))
+        if count != 1:
+            raise errors.one_argument_expected(
+                self.sequence.find_call_span(index),
+                function=function,
+                count=count,
+                name=self.choose_kleene_plus(index),
+            )
+
+    def read_aggregate_argument(self, function: str) -> tuple[Scalar, Sequence[Identifier]]:
+        """Read an aggregate with one argument, from the name of its function to its `)`.
+
+        Returns:
+            The argument, and the identifiers in it.
+        """
+        self.position += len((function, "("))
+        open_aggregate = OpenAggregate(function)
+        self.aggregate = open_aggregate
+        try:
+            argument = self.read_expression()
+        finally:
+            self.aggregate = None
+        self.expect(")")
+        return argument, open_aggregate.identifiers
+
     def check_same_range(self, identifiers: Sequence[Identifier], function: str) -> None:
         """Check that all identifiers in the argument of an aggregate read the same events.
 
         Args:
-            identifiers: one or more identifiers.
+            identifiers: one or more identifiers, in the order of the text.
             function: the function of the aggregate.
 
         Raises:
-            MatchRecognizeError: one of them reads other events than the first.
+            MatchRecognizeError: an identifier reads other events than the first one.
         """
         first = identifiers[0]
         for other in identifiers[1:]:
@@ -509,54 +556,69 @@ class EventReader(ScalarReader):
     # Equivalence tests
 
     def read_equivalence_test(self) -> Operation:
-        """Read `[symbol]` and add it to the equivalence tests.
+        """Read `[symbol]` and add it to `tests`.
 
-        The result marks its place in the condition, until `split_predicates` removes it.
+        The result marks the place of the test in the condition, until `split_predicates` removes
+        it.
 
         Raises:
-            MatchRecognizeError: it has no attributes, names a variable, or is in RETURN.
+            MatchRecognizeError: the test has no attributes, names a variable, or is in RETURN.
         """
         start = self.position
         self.position += 1
         if self.accept("]"):
             raise errors.empty_equivalence_test(self.sequence.span(start, self.position))
-        attributes = self.read_several(self.read_attribute)
-        closing = self.sequence.index_after(start) - 1
-        if self.key in expression.COMPARISONS and self.position < closing:
-            comparison = self.sequence.text_at(
-                attributes[-1].span.to(self.tokens[closing - 1].span)
-            )
-            has_variable = comparison.partition(".")[0] in self.components.by_name
-            variable = "" if has_variable else f"{next(iter(self.components.by_name))}."
-            raise errors.comparison_in_equivalence_test(
-                self.sequence.span(self.position, closing), comparison=f"{variable}{comparison}"
-            )
+        attributes = tuple(self.read_several(self.read_attribute))
+        if self.key in expression.COMPARISONS:
+            self.reject_comparison(start, attributes[-1])
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
-            first_name, *other_names = expression.find_column_names(attribute)
-            if other_names and first_name in self.components.by_name:
-                raise errors.equivalence_test_on_variable(
-                    attribute.span, variable=first_name, attribute=".".join(other_names)
-                )
+            self.reject_variable(attribute)
         span = self.sequence.span(start, self.position)
         if self.where == "RETURN":
             raise errors.equivalence_test_in_predicate(span, clause=self.where)
-        self.tests.append(EquivalenceTest(span, tuple(attributes)))
+        self.tests.append(EquivalenceTest(span, attributes))
         return Operation(EQUIVALENCE_OPERATOR, (self.write_span(span),), span)
+
+    def reject_comparison(self, opening: int, left: Term) -> None:
+        """Raise the error for a comparison in an equivalence test, as in `[price > 3]`.
+
+        The help has the comparison as a predicate: `a.price > 3`.
+
+        Args:
+            opening: the index of the bracket `[`. The position is at the operator.
+            left: the left operand.
+        """
+        closing = self.sequence.pairs[opening]
+        operator_to_end = self.sequence.span(self.position, closing)
+        comparison = self.sequence.text_at(left.span.to(operator_to_end))
+        has_variable = comparison.partition(".")[0] in self.components.by_name
+        if not has_variable:
+            first_variable = next(iter(self.components.by_name))
+            comparison = f"{first_variable}.{comparison}"
+        raise errors.comparison_in_equivalence_test(operator_to_end, comparison=comparison)
+
+    def reject_variable(self, attribute: Term) -> None:
+        """Raise an error for an attribute of an equivalence test with a variable: `[a.symbol]`."""
+        first_name, *other_names = expression.find_column_names(attribute)
+        if other_names and first_name in self.components.by_name:
+            raise errors.equivalence_test_on_variable(
+                attribute.span, variable=first_name, attribute=".".join(other_names)
+            )
 
     def split_predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
         """Return the conjuncts of conditions without the equivalence tests.
+
+        `[symbol] AND a.x > 1 AND b.y > 2` gives `a.x > 1` and `b.y > 2`.
 
         Raises:
             MatchRecognizeError: an equivalence test is inside another conjunct, as in
                 `[symbol] OR a.x > 1`.
         """
-        predicates = [
-            conjunct
-            for condition in conditions
-            for conjunct in expression.split_conjuncts(condition)
-            if not is_equivalence_test(conjunct)
-        ]
+        predicates: list[Scalar] = []
+        for condition in conditions:
+            conjuncts = expression.split_conjuncts(condition)
+            predicates += [conjunct for conjunct in conjuncts if not is_equivalence_test(conjunct)]
         for test in self.tests:
             if any(predicate.span.contains(test.span) for predicate in predicates):
                 raise errors.equivalence_test_in_predicate(test.span, clause=self.where)
@@ -564,5 +626,5 @@ class EventReader(ScalarReader):
 
 
 def is_equivalence_test(scalar: Scalar) -> bool:
-    """Return whether an expression is an equivalence test."""
+    """Return whether an expression is the mark that `read_equivalence_test` returns."""
     return isinstance(scalar, Operation) and scalar.operator == EQUIVALENCE_OPERATOR

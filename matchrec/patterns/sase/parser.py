@@ -9,31 +9,31 @@
     window      := interval | (number unit)+ | number [EVENTS] 1 hour 30 minutes, 20 EVENTS
     item        := expression [AS name]
 
-`expressions.EventReader` reads the expressions. Errors list everything that could be written
-instead of the unexpected token.
+`expressions.EventReader` reads the expressions. The error for an unexpected token lists everything
+that could be written instead, and for frequent mistakes `query_mistakes` finds what to write.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.errors import sase_strategies as strategy_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
-from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
-from matchrec.patterns.sase.component_repairs import (
-    add_commas,
-    add_missing_commas,
-    are_bare_components,
-    complete_components,
-)
 from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
-from matchrec.patterns.sase.query_tokens import quote_singly, read_query_tokens
+from matchrec.patterns.sase.query_mistakes import (
+    explain_brackets,
+    explain_missing_variable,
+    explain_quantifier,
+    explain_strategy,
+    reject_missing_comma,
+    reject_missing_sequence,
+    reject_sql,
+)
+from matchrec.patterns.sase.query_tokens import quote_singly, read_sase_tokens
 from matchrec.patterns.sase.windows import NumberWithUnit, make_window
 from matchrec.plan.build_expressions import make_literal
 from matchrec.plan.change_expressions import set_final_semantics
@@ -46,30 +46,7 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import BLANKS, TokenKind
-
-# The beginning of a clause of MATCH_RECOGNIZE. If it begins with PATTERN (...), it has a DEFINE.
-_CLAUSE = re.compile(
-    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|ONE\s+ROW\s+PER|ALL\s+ROWS\s+PER|"
-    r"AFTER\s+MATCH|MATCH_RECOGNIZE|PATTERN(?=\s*\(.*\bDEFINE\b))\b",
-    re.IGNORECASE | re.DOTALL,
-)
-# The beginning of a query of SQL with such a clause.
-_QUERY_WITH_CLAUSE = re.compile(
-    rf"{BLANKS}(?P<word>SELECT|WITH|FROM)\b.*\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE | re.DOTALL
-)
-
-
-def reject_sql(text: str) -> None:
-    """Check that a text is not SQL, which other functions take.
-
-    Raises:
-        MatchRecognizeParseError: it begins as a clause of MATCH_RECOGNIZE, or is a query with one.
-    """
-    query = _QUERY_WITH_CLAUSE.match(text)
-    beginning = query or _CLAUSE.match(text)
-    if beginning is not None:
-        raise errors.sql_as_sase(Span(*beginning.span("word")), is_query=query is not None)
+from matchrec.syntax.tokens import TokenKind
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
@@ -89,20 +66,21 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     """
     with locate_errors(Source(text, origin), SASE):
         reject_sql(text)
-        tokens = read_query_tokens(text)
-        if not tokens.tokens:
+        sequence = read_sase_tokens(text)
+        if not sequence.tokens:
             raise errors.empty_query(text)
-        reader = QueryReader(tokens)
+        reader = QueryReader(sequence)
         try:
             return reader.read_query()
         except RecursionError as error:
             raise expression_nested_too_deep(reader.here, where=reader.where) from error
 
 
+# `parse`, but it returns the same query for a text that was parsed recently.
 parse_once = keep_parsed(parse)
 
 
-# What may follow a clause, by its first word; for messages.
+# What may follow the last token of a clause, by the first word of the clause; for messages.
 EXPECTED_AFTER_CLAUSE = {
     "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
     "WHERE": "RETURN, WITHIN or the end",
@@ -123,7 +101,7 @@ class QueryReader(EventReader):
         Raises:
             MatchRecognizeError: the text is not a query.
         """
-        self.reject_missing_sequence("PATTERN")
+        reject_missing_sequence(self, "PATTERN")
         self.require("PATTERN")
         self.where = "PATTERN"
         start = self.position
@@ -160,11 +138,12 @@ class QueryReader(EventReader):
     def enter_clause(self, word: str, part: ClausePart) -> bool:
         """Read the first word of a clause if it is next, and return whether it was.
 
-        From then on, messages name this clause, and expressions are read as its expressions.
+        If it was, messages name this clause from now on, and expressions are read as its
+        expressions.
 
         Args:
-            word: the first word.
-            part: the part of MATCH_RECOGNIZE that has expressions of the same sort.
+            word: the first word, which is also the name of the clause in messages.
+            part: the part of MATCH_RECOGNIZE whose expressions are read in the same way.
         """
         is_next = self.accept(word)
         if is_next:
@@ -179,22 +158,18 @@ class QueryReader(EventReader):
         """Read `SEQ(...)`.
 
         Raises:
-            MatchRecognizeError: it has no component that is not negated, or two with one name.
+            MatchRecognizeError: a component is wrong, all components are negated, or two of them
+                have the same name.
         """
         start = self.position
-        self.reject_missing_sequence("SEQ")
+        reject_missing_sequence(self, "SEQ")
         self.require("SEQ")
         self.require("(")
         if self.accept(")"):
             raise errors.empty_sequence(self.sequence.span(start, self.position))
         components = tuple(self.read_several(self.read_component))
         expected = "`)`, `,` or `[`"
-        sequence = add_commas(self.read_text_in_brackets(start + 1))
-        if self.position < self.end and self.key != ")" and sequence:
-            token = self.tokens[self.position]
-            raise errors.unexpected_token(
-                token.span, text=token.text, where=self.where, expected=expected, sequence=sequence
-            )
+        reject_missing_comma(self, start + 1, expected)
         self.require(")", expected)
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
@@ -202,54 +177,6 @@ class QueryReader(EventReader):
         if all(component.negated for component in components):
             raise errors.only_negated_components(self.sequence.span(start, self.position))
         return Components(components)
-
-    def reject_missing_sequence(self, word: str) -> None:
-        """Raise an error if components come without PATTERN SEQ, or after another word.
-
-        The help has the components that follow:
-
-            EVENT SEQ(Shelf a, Exit b)     PATTERN SEQ(Shelf a, Exit b)
-            (Shelf Exit+)                  PATTERN SEQ(Shelf a, Exit+ b[])
-            Shelf a+ WHERE ...             PATTERN SEQ(Shelf+ a[])
-        """
-        if self.key in (word, "") or self.position == self.end:
-            return
-        start = self.position
-        components: str | None
-        is_other_word = self.key_at(start + 1) == "SEQ"
-        if self.key == "(":
-            components = add_missing_commas(self.read_text_in_brackets(start))
-        elif is_other_word or self.key == "SEQ":
-            components = self.read_text_in_brackets(start + 2 if is_other_word else start + 1)
-        else:
-            components = self.find_bare_components(start)
-        if components:
-            token = self.tokens[start]
-            raise errors.unexpected_token(
-                token.span,
-                text=token.text,
-                where=self.where,
-                expected=word,
-                sequence=complete_components(components),
-            )
-
-    def read_text_in_brackets(self, opening: int) -> str:
-        """Return the text between two brackets; "" if the one at `opening` is not closed."""
-        closing = self.sequence.pairs.get(opening, opening)
-        if closing <= opening + 1:
-            return ""
-        return self.sequence.text_at(self.sequence.span(opening + 1, closing))
-
-    def find_bare_components(self, start: int) -> str | None:
-        """Return the components from `start` to the next clause; None if there are none.
-
-        Each is a type and a variable, and one of them may have `+`.
-        """
-        end = start
-        while end < self.end and self.key_at(end) not in ("WHERE", "WITHIN", "RETURN"):
-            end += 1
-        text = self.sequence.text_at(self.sequence.span(start, end)) if end > start else ""
-        return text if are_bare_components(text) else None
 
     def read_component(self) -> Component:
         """Read a component, which may be negated: `~(Stock a)`, `!(Stock a)` or `~Stock a`."""
@@ -268,7 +195,12 @@ class QueryReader(EventReader):
         return replace(event, negated=True)
 
     def read_event(self) -> Component:
-        """Read a type and a name: `Stock a` or, for a Kleene plus, `Stock+ a[]`."""
+        """Read a type and a name: `Stock a` or, for a Kleene plus, `Stock+ a[]`.
+
+        Raises:
+            MatchRecognizeError: the tokens are not an event, such as another SEQ or half of a
+                Kleene plus.
+        """
         start = self.position
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
             raise errors.nested_sequence(self.sequence.find_call_span(start))
@@ -276,17 +208,14 @@ class QueryReader(EventReader):
         type_span = self.sequence.span(start, self.position)
         has_plus = self.accept("+")
         if self.key in (",", ")"):
-            raise self.make_variable_error(type_span)
+            raise explain_missing_variable(self, type_span)
         expected = "a name" if has_plus else "`+` or a name"
         if self.key in ("*", "{"):
-            raise self.make_quantifier_error(type_span, expected)
+            raise explain_quantifier(self, type_span, expected)
         name = self.read_token(expected, TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if self.key == "[":
-            type_text = self.sequence.text_at(type_span)
-            kleene_plus = f"write {type_text}+ {name.text}[] for one or more events"
-            hint = kleene_plus if has_plus else f"{kleene_plus}, {type_text} {name.text} for one"
-            raise self.make_expected_error("`)` or `,`", hint)
+            raise explain_brackets(self, type_span, name.text, has_plus=has_plus)
         if has_brackets != has_plus:
             raise errors.incomplete_kleene_plus(
                 self.sequence.span(start, self.position),
@@ -294,26 +223,6 @@ class QueryReader(EventReader):
                 event_type=self.sequence.text_at(type_span),
             )
         return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
-
-    def make_quantifier_error(self, type_span: Span, expected: str) -> MatchRecognizeError:
-        """Return the error for a quantifier of SQL after an event type, as in `Stock* a`."""
-        after = self.position + 1
-        if self.key == "{":
-            after = self.sequence.pairs.get(self.position, self.position) + 1
-        is_named = after < self.end and self.kind_at(after) is TokenKind.WORD
-        name = self.tokens[after].text if is_named else "a"
-        kleene_plus = f"{self.sequence.text_at(type_span)}+ {name}[]"
-        return self.make_expected_error(expected, f"write {kleene_plus} for one or more events")
-
-    def make_variable_error(self, type_span: Span) -> MatchRecognizeError:
-        """Return the error for an event type that no variable follows."""
-        opening = self.sequence.indices_by_key["SEQ"][0] + 1
-        components = self.read_text_in_brackets(opening)
-        return errors.missing_component_variable(
-            type_span,
-            event_type=self.sequence.text_at(type_span),
-            sequence=complete_components(components),
-        )
 
     def read_event_type(self) -> Term | None:
         """Read the type of an event as the text that it must equal; None for any type."""
@@ -325,7 +234,7 @@ class QueryReader(EventReader):
         return make_literal(text, token.span)
 
     def read_first_matches(self) -> FirstMatches | None:
-        """Read `FIRST 10 MATCHES` if it is next, as in SQL."""
+        """Read `FIRST 10 MATCHES`, as in SQL; return None if FIRST is not next."""
         start = self.position
         if not self.accept("FIRST"):
             return None
@@ -340,83 +249,49 @@ class QueryReader(EventReader):
     #     WHERE skip_till_next_match AND [symbol] AND b.price > 10
 
     def read_where(self) -> tuple[SaseStrategy, tuple[Scalar, ...]]:
-        """Read what follows WHERE.
+        """Read what follows WHERE, and add its equivalence tests to `tests`.
 
         Returns:
-            The strategy, and the predicates without equivalence tests, which are added to `tests`.
+            The strategy, and the predicates, without equivalence tests.
+
+        Raises:
+            MatchRecognizeError: a part of WHERE is wrong, or partition contiguity has no
+                equivalence test.
         """
         start = self.position
         strategy = self.read_strategy()
         strategy_span = self.sequence.span(start, self.position)
         if self.key in ("(", "{"):
-            conditions = self.read_braces(strategy)
+            conditions = self.read_conditions_in_braces(strategy)
         else:
-            conditions = self.read_flat_conditions()
+            conditions = self.read_conditions_after_and()
         predicates = self.split_predicates(conditions)
         if strategy is SaseStrategy.PARTITION_CONTIGUITY and not self.tests:
             raise strategy_errors.partition_contiguity_without_test(strategy_span)
         return strategy, predicates
 
     def read_strategy(self) -> SaseStrategy:
-        """Read the name of a strategy, as `find_strategy` knows it.
+        """Read the name of a strategy, in any spelling that `find_strategy` accepts.
 
         Raises:
             MatchRecognizeError: there is no such strategy, or a predicate is next.
         """
         start = self.position
         if self.key in ("[", "(", "{"):
-            raise self.make_strategy_error(start, start + 1)
+            raise explain_strategy(self, start, start + 1)
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
             self.read_token("a name", TokenKind.WORD)
         strategy = find_strategy(self.sequence.text_at(self.sequence.span(start, self.position)))
         if strategy is None:
-            raise self.make_strategy_error(start, self.position)
+            raise explain_strategy(self, start, self.position)
         return strategy
 
-    def make_strategy_error(self, start: int, end: int) -> MatchRecognizeError:
-        """Return the error for a strategy that is unknown, or missing before predicates.
-
-        Args:
-            start: the index of the first token after WHERE.
-            end: the index after the last token of the supposed name.
-        """
-        span = self.sequence.span(start, end)
-        name = self.sequence.text_at(span)
-        strategies = [strategy.value for strategy in SaseStrategy]
-        predicates = self.find_bare_predicates(start)
-        if predicates is not None and not find_nearest(name, strategies):
-            return strategy_errors.missing_strategy(
-                span, strategies=strategies, predicates=predicates
-            )
-        return strategy_errors.unknown_strategy(span, name=name, strategies=strategies)
-
-    def find_bare_predicates(self, start: int) -> str | None:
-        """Return the text of the predicates that WHERE begins with instead of a strategy.
-
-        None if WHERE begins with a name of a strategy, known or not: after such a name comes a list
-        in parentheses, `{`, AND, or the end of WHERE.
-
-        Args:
-            start: the index of the first token after WHERE.
-        """
-        if self.sequence.key(start) == "{":
-            return self.read_text_in_brackets(start)
-        after_name = self.sequence.key(start + 1)
-        if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
-            return None
-        end = self.end
-        for index in self.sequence.walk_level(start, self.end):
-            if self.sequence.key(index) in ("WITHIN", "RETURN", "{"):
-                end = index
-                break
-        return self.sequence.text_at(self.sequence.span(start, end))
-
-    def read_braces(self, strategy: SaseStrategy) -> list[Scalar]:
-        """Read `(a[], b) { ... }` after a strategy. The list may be missing.
+    def read_conditions_in_braces(self, strategy: SaseStrategy) -> list[Scalar]:
+        """Read `(a[], b) { ... }` after a strategy. The list in parentheses may be missing.
 
         Returns:
-            The condition in braces; empty if there is none.
+            One condition, in which AND may join several predicates; no condition for `{}`.
         """
         if self.key == "(":
             self.read_component_list(strategy)
@@ -425,9 +300,9 @@ class QueryReader(EventReader):
         self.require("}", "an operator, AND, OR or `}`")
         return conditions
 
-    def read_flat_conditions(self) -> list[Scalar]:
+    def read_conditions_after_and(self) -> list[Scalar]:
         """Read conditions up to the end of WHERE, each after AND: `AND [symbol] AND b.x > 1`."""
-        conditions = []
+        conditions: list[Scalar] = []
         while self.accept("AND"):
             conditions.append(self.read_negation())
         if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
@@ -436,7 +311,14 @@ class QueryReader(EventReader):
         return conditions
 
     def read_component_list(self, strategy: SaseStrategy) -> None:
-        """Read the components of a strategy: each positive one once; negated ones are optional."""
+        """Read and check the components that a strategy lists: `(a[], b)`.
+
+        The list has no effect, because a strategy is for all components.
+
+        Raises:
+            MatchRecognizeError: a positive component is missing, or a component is listed twice or
+                in another form than in PATTERN. Negated components may be missing.
+        """
         self.require("(")
         start = self.position
         listed = self.read_several(self.read_listed_component)
@@ -453,7 +335,15 @@ class QueryReader(EventReader):
             )
 
     def read_listed_component(self) -> tuple[str, Span]:
-        """Read a component in the list of a strategy, `a[]` or `b`, and return it and its span."""
+        """Read a component in the list of a strategy: `a[]` or `b`.
+
+        Returns:
+            The text of the component, and its span.
+
+        Raises:
+            MatchRecognizeError: there is no such component, or only one of the two texts, here and
+                in PATTERN, has brackets.
+        """
         start = self.position
         name = self.read_token("a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
@@ -469,9 +359,10 @@ class QueryReader(EventReader):
     # WITHIN and RETURN
 
     def read_window(self) -> RowExpression | int:
-        """Read a window, and return its length as time, or its number of events.
+        """Read a window, and return its length, or the number of its events.
 
-        INTERVAL 1 HOUR      1 hour 30 minutes      500      20 EVENTS
+        `INTERVAL 1 HOUR`, `1 hour 30 minutes` and `500` are lengths, `20 EVENTS` is a number of
+        events.
         """
         if self.key == "INTERVAL":
             return self.read_interval_window()
@@ -482,7 +373,7 @@ class QueryReader(EventReader):
         return make_window(parts, self.sequence.span(start, self.position))
 
     def read_interval_window(self) -> RowExpression:
-        """Read a window that is an interval of SQL."""
+        """Read a window that is an interval of SQL, and return its length."""
         if not is_interval(self):
             self.position += 1
             raise self.make_expected_error("a number or a text with a unit of time")
@@ -495,7 +386,7 @@ class QueryReader(EventReader):
         )
 
     def read_number_with_unit(self) -> NumberWithUnit:
-        """Read a number, and its unit if a word follows that does not begin a clause."""
+        """Read a number, and the word after it, unless the word begins a clause, as its unit."""
         number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
         begins_clause = self.key in (*EXPECTED_AFTER_CLAUSE, "GROUP", "ORDER")
         if self.kind_at(self.position) is not TokenKind.WORD or begins_clause:
@@ -505,8 +396,9 @@ class QueryReader(EventReader):
     def read_item(self) -> Measure:
         """Read an item of RETURN.
 
-        Without AS, an item that is an attribute has its name: `price` for `a[1].price`. Any other
-        item has its text as its name, with single spaces instead of line breaks.
+        Without AS, an item that is an attribute has the name of the attribute: `price` for
+        `a[1].price`. For any other item, the name is its text, with single spaces instead of line
+        breaks.
         """
         value = set_final_semantics(self.read_expression())
         if self.accept("AS"):
@@ -521,7 +413,8 @@ def check_negations(components: Components) -> None:
     """Check that a query without WITHIN has no negated component at its beginning or end.
 
     Raises:
-        MatchRecognizeError: it has one. Only a window says how long such an event must be absent.
+        MatchRecognizeError: there is such a component. Only a window limits the time for which its
+            event must be absent.
     """
     for component in components.negated:
         neighbours = components.find_neighbours(component)

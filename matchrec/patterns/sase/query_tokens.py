@@ -1,11 +1,13 @@
 """Split the text of a SASE+ query into tokens.
 
-They are tokens of SQL, with these differences:
+The tokens are those of SQL, with these differences:
 
     80% * a.x     `80%` before `*` is one number, 0.8
-    12hours       a number and a word
-    "a""b"        one string. Spark SQL reads texts in double quotes as names if the session is set
-                  so, but texts in single quotes are strings in every session: see `quote_singly`
+    12hours       a number and a word, with or without a blank between them
+    "a""b"        always one string, in which a doubled quote is a quote. In Spark SQL, a setting of
+                  the session decides whether double quotes enclose strings or names
+
+`quote_singly` writes a string in single quotes, which enclose strings in every session.
 """
 
 from __future__ import annotations
@@ -19,46 +21,45 @@ from matchrec.source import Span
 from matchrec.syntax.tokenize import convert_tokens, read_sqlglot_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 
+# `12hours` or `1.5s`
 _NUMBER_AND_WORD = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
-def read_query_tokens(text: str) -> TokenSequence:
+def read_sase_tokens(text: str) -> TokenSequence:
     """Return the tokens of a query.
 
-    >>> [token.text for token in read_query_tokens("WITHIN 12hours 80%*a.x").tokens]
+    >>> [token.text for token in read_sase_tokens("WITHIN 12hours 80%*a.x").tokens]
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
-    query_tokens: list[Token] = []
+    tokens: list[Token] = []
     for token in convert_tokens(read_sqlglot_tokens(text), text):
-        if query_tokens and _continues_string(query_tokens[-1], token):
-            start = query_tokens.pop()
-            query_tokens.append(
-                Token(start.kind, start.text + token.text, start.span.to(token.span))
-            )
-        elif token.key == "*" and _ends_with_percentage(query_tokens):
-            percent_sign = query_tokens.pop()
-            number = query_tokens.pop()
-            query_tokens += [_convert_percentage(number, percent_sign), token]
+        if tokens and _continues_string(tokens[-1], token):
+            start = tokens.pop()
+            tokens.append(Token(start.kind, start.text + token.text, start.span.to(token.span)))
+        elif token.key == "*" and _ends_with_percentage(tokens):
+            percent_sign = tokens.pop()
+            number = tokens.pop()
+            tokens += [_convert_percentage(number, percent_sign), token]
         else:
-            query_tokens += _split_number_and_word(token)
-    return TokenSequence(text, tuple(query_tokens), pair_brackets(query_tokens))
+            tokens += _split_number_and_word(token)
+    return TokenSequence(text, tuple(tokens), pair_brackets(tokens))
 
 
 def _continues_string(before: Token, token: Token) -> bool:
-    """Return whether a token continues the string before it, as in `"a""b"`.
+    """Return whether a token continues the string in the token before it, as in `"a""b"`.
 
-    SQL reads a doubled quote as the end of one string and the start of the next.
+    The tokens of SQL are split at a doubled quote, into `"a"` and `"b"`.
     """
     is_adjacent = before.span.end == token.span.start
     return token.is_string and is_adjacent and before.text[-1] == token.text[0]
 
 
-def _ends_with_percentage(query_tokens: Sequence[Token]) -> bool:
+def _ends_with_percentage(tokens: Sequence[Token]) -> bool:
     """Return whether the last two tokens are a number and a percent sign."""
-    if len(query_tokens) < 2 or query_tokens[-1].key != "%":
+    if len(tokens) < 2 or tokens[-1].key != "%":
         return False
-    return _NUMBER.fullmatch(query_tokens[-2].text) is not None
+    return _NUMBER.fullmatch(tokens[-2].text) is not None
 
 
 def _convert_percentage(number: Token, percent_sign: Token) -> Token:
@@ -68,7 +69,7 @@ def _convert_percentage(number: Token, percent_sign: Token) -> Token:
 
 
 def _split_number_and_word(token: Token) -> tuple[Token, ...]:
-    """Return `12hours` as a number and a word, and any other token alone."""
+    """Return the tokens `12` and `hours` for `12hours`, and any other token alone."""
     number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
     if number_and_word is None or token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
         return (token,)
@@ -81,7 +82,10 @@ def _split_number_and_word(token: Token) -> tuple[Token, ...]:
 
 
 def quote_singly(text: str) -> str:
-    r"""Return the string of a token in single quotes, with the same value.
+    r"""Return a string of a query as a string in single quotes, with the same value.
+
+    Args:
+        text: the string as it is written, with its quotes and perhaps `r` before them.
 
     >>> quote_singly('"it\'s"'), quote_singly("'it''s'")
     ("'it\\'s'", "'it''s'")
@@ -92,6 +96,6 @@ def quote_singly(text: str) -> str:
     is_raw = not text.startswith('"')  # r"\d"
     if is_raw:
         return quote_string(content)
-    # Escape single quotes, and keep what is escaped already.
+    # Escape single quotes. `\\.` skips characters that are escaped already.
     escaped = re.sub(r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content)
     return f"'{escaped}'"

@@ -14,7 +14,7 @@ from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.conjuncts import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.expressions import EventReader
 from matchrec.patterns.sase.parser import parse
-from matchrec.patterns.sase.query_tokens import read_query_tokens
+from matchrec.patterns.sase.query_tokens import read_sase_tokens
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, render, walk_scalar
 from matchrec.plan.match_plan import MatchPlan
@@ -200,7 +200,7 @@ def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
 @settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
-    reader = EventReader(read_query_tokens(text))
+    reader = EventReader(read_sase_tokens(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
     expression = reader.read_expression()
     atoms = {
