@@ -14,7 +14,7 @@ from matchrec.api.front_end import FrontEnd
 from matchrec.api.inputs import ColumnsOrSql, find_quote_dialect, write_terms
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
@@ -64,9 +64,9 @@ class Events:
         Raises:
             MatchRecognizeError: the text has a mistake, or the type column is missing.
         """
-        streams = Streams(self.order_by, self.partition_by, type_column, output)
+        stream_options = StreamOptions(self.order_by, self.partition_by, type_column, output)
         with locate_errors(source, SASE):
-            plan = compile_sase(source, streams)
+            plan = compile_sase(source, stream_options)
             check_type_column(self.df, type_column, plan)
         return plan
 

@@ -18,7 +18,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.language import current_surface, use_surface
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import argument_not_for_conversion
-from matchrec.patterns.sase import Streams
+from matchrec.patterns.sase import StreamOptions
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.public_names import public
@@ -126,10 +126,13 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
         raise argument_errors.empty_order_by()
     is_overlapping = output != "non_overlapping"
     match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
-    streams = Streams(
+    stream_options = StreamOptions(
         read_order_by(order_by), read_partition_by(partition_by), type_column, match_output
     )
-    reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
+    if isinstance(query, str):
+        reading = read_sase(query, stream_options)
+    else:
+        reading = read_pattern(query, stream_options)
     return convert_to_sql(reading, events, PRODUCTS[write])
 
 

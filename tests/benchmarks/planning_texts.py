@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.match_plan import MatchPlan
@@ -230,7 +230,7 @@ def plan_query(text: str) -> Iterator[MatchPlan]:
 
 def plan_sase(text: str) -> MatchPlan:
     """Return the plan of a SASE+ query."""
-    return compile_sase(text, Streams(("t",), ("k",)))
+    return compile_sase(text, StreamOptions(("t",), ("k",)))
 
 
 def plan_pattern(pattern: Pattern) -> MatchPlan:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.types import BIGINT
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.kernel_input import SearchInput, prepare_input
@@ -138,7 +138,7 @@ def make_ticks(
 
 def link_query(text: str, output: MatchOutput) -> CompiledQuery:
     """Compile a query as for Spark; every column is a bigint."""
-    plan = compile_sase(text, Streams(("time",), output=output))
+    plan = compile_sase(text, StreamOptions(("time",), output=output))
     split = split_plan(plan, InputColumns(()), str)
     types = dict.fromkeys(split.columns, BIGINT)
     return link(split, types, "breadth_first", ansi=False)

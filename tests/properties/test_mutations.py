@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.run_columns import TRUE_COLUMN
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.match_plan import MatchPlan
@@ -101,7 +101,7 @@ def compile_query(text: str, dialect: Dialect) -> None:
 
 def compile_sase_query(text: str) -> None:
     """Compile a SASE+ query."""
-    link_plan(compile_sase(text, Streams(("ts",))))
+    link_plan(compile_sase(text, StreamOptions(("ts",))))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -56,7 +56,7 @@ class SaseCase:
 
     def plan(self) -> MatchPlan:
         """Return the plan of the query."""
-        streams = nodes.Streams(("t", "n"), ("s",), output=self.output)
+        streams = nodes.StreamOptions(("t", "n"), ("s",), output=self.output)
         return compile_sase(str(self.query), streams)
 
 

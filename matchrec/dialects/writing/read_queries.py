@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from matchrec.dialects.writing.preferred import starts_one_match
 from matchrec.dialects.writing.stages import lower_to_clause
 from matchrec.errors import calls as errors
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.patterns.sase.parser import parse_once
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.query import PatternQuery
@@ -31,23 +31,23 @@ class ReadQuery:
     pattern_span: Span = START
 
 
-def read_sase(text: str, streams: Streams) -> ReadQuery:
+def read_sase(text: str, stream_options: StreamOptions) -> ReadQuery:
     """Read a SASE+ query.
 
     Raises:
         MatchRecognizeError: the query is wrong.
     """
-    plan = compile_sase(text, streams)
+    plan = compile_sase(text, stream_options)
     return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 
-def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
+def read_pattern(pattern: Pattern, stream_options: StreamOptions) -> ReadQuery:
     """Read a Pattern.
 
     Raises:
         MatchRecognizeUnsupportedError: SQL cannot express a part of it.
     """
-    query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
+    query = PatternQuery(pattern, stream_options.order_by, stream_options.partition_by, ())
     plan, source = lower_to_clause(query)
     if pattern._most_matches is not None:  # a clause numbers its matches in another order
         raise errors.option_not_convertible(option=f"first_matches({pattern._most_matches})")

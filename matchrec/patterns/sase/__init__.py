@@ -23,25 +23,25 @@ from __future__ import annotations
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.patterns.sase.lower import lower_sase
-from matchrec.patterns.sase.nodes import Streams
+from matchrec.patterns.sase.nodes import StreamOptions
 from matchrec.patterns.sase.parser import parse_once
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 
-__all__ = ["Streams", "compile_sase"]
+__all__ = ["StreamOptions", "compile_sase"]
 
 
-def compile_sase(query: str | Source, streams: Streams) -> MatchPlan:
+def compile_sase(query: str | Source, options: StreamOptions) -> MatchPlan:
     """Return the plan of a query.
 
     Args:
         query: the text of the query. If it was translated from another text, the source that knows
             this text: errors show what the user wrote.
-        streams: how events are ordered and divided.
+        options: how events are ordered and divided.
 
     Raises:
         MatchRecognizeError: the text is not a SASE+ query, or has no meaning as a plan.
     """
     source = Source(query) if isinstance(query, str) else query
     with locate_errors(source, SASE):
-        return lower_sase(parse_once(source.text, source.origin), streams)
+        return lower_sase(parse_once(source.text, source.origin), options)

@@ -1,10 +1,10 @@
-"""Write components as SEQ has them, for the help of errors about components in another form.
+"""Rewrite components that are not written as SEQ requires, for the help of errors.
 
-    Shelf a -> Exit b      Shelf a, Exit b
-    Shelf, Exit+           Shelf a, Exit+ b[]
-    Shelf, !Exit           Shelf a, ~(Exit b)
+    Shelf a -> Exit b      becomes      Shelf a, Exit b
+    Shelf, Exit+           becomes      Shelf a, Exit+ b[]
+    Shelf, !Exit           becomes      Shelf a, ~(Exit b)
 
-All functions work on text, because the parser has not read it.
+The functions work on the text of the components, which the parser could not read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from string import ascii_lowercase
 
-# Components without SEQ around them: `Shelf a, Exit+ b[]`, `Shelf a+`.
+# Components with variables, and commas between the components: `Shelf a, Exit+ b[]`, `Shelf a+`.
 BARE_COMPONENTS = re.compile(r"\w+\+?\s+\w+(\[\]|\+)?(\s*,\s*\w+\+?\s+\w+(\[\]|\+)?)*")
-# Event types with variables, with other signs than commas between them or none.
+# Event types, each with a variable, and a comma, `->`, `;` or only a blank between two components.
 COMPONENTS_WITHOUT_COMMAS = re.compile(r"\s*\b\w+\s+\w+\b(\s*(,|->|;|\s)\s*\b\w+\s+\w+\b)*\s*")
 # A component, which may lack its variable or have `+` in the wrong place.
 COMPONENT = re.compile(
@@ -30,7 +30,7 @@ COMPONENT = re.compile(
 
 
 def are_bare_components(text: str) -> bool:
-    """Return whether a text is components without SEQ: types with variables, and commas between.
+    """Return whether a text is only components, without SEQ: types with variables, and commas.
 
     >>> are_bare_components("Shelf a, Exit+ b[]"), are_bare_components("Shelf a+")
     (True, True)
@@ -71,8 +71,8 @@ def add_missing_commas(text: str) -> str:
 def complete_components(text: str) -> str:
     """Return components as SEQ has them: with the variables and brackets that they lack.
 
-    A new variable is the first letter that is free. If one component has another form, all stay as
-    they are.
+    A new variable is the first letter that is not a variable yet. If a part of the text is not a
+    component, no component is changed.
 
     >>> complete_components("Shelf, Exit+"), complete_components("Shelf a+")
     ('Shelf a, Exit+ b[]', 'Shelf+ a[]')

@@ -1,10 +1,13 @@
-"""Split a condition into conjuncts, which must all hold: the conjunctive normal form.
+"""Split a condition into conjuncts, which must all be true: the conjunctive normal form.
 
     NOT (a.x = 1 OR b.y = 2)      becomes      NOT (a.x = 1),  NOT (b.y = 2)
     a.x = 1 OR (b.y = 2 AND c)    becomes      a.x = 1 OR b.y = 2,  a.x = 1 OR c
 
-Several conjuncts can be tested earlier than one. The laws of De Morgan and of distribution hold in
-three-valued logic. Source: Agrawal et al., 2008, section 3.2, step 2.
+Each conjunct can be tested as soon as the events that it reads are known, which may be before the
+events of the other conjuncts are known. The laws of De Morgan and of distribution, by which
+conditions are split here, also hold in three-valued logic.
+
+Source: Agrawal et al., 2008, section 3.2, step 2.
 """
 
 from __future__ import annotations
@@ -29,14 +32,13 @@ def split_into_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 
 
 def _split_into_disjunctions(condition: Scalar) -> tuple[Disjunction, ...]:
-    """Return the conjuncts of a condition, each divided at OR."""
+    """Return the conjuncts of a condition, each divided at OR.
+
+    `a AND (b OR c)` gives `((a,), (b, c))`.
+    """
     match condition:
         case Operation("AND", operands):
-            return tuple(
-                disjunction
-                for operand in operands
-                for disjunction in _split_into_disjunctions(operand)
-            )
+            return tuple(chain.from_iterable(map(_split_into_disjunctions, operands)))
         case Operation("OR", operands):
             return _distribute(condition, operands)
         case Operation("NOT", (Operation("NOT", (inner,)),)):
@@ -54,17 +56,17 @@ def _distribute(condition: Scalar, operands: tuple[Scalar, ...]) -> tuple[Disjun
 
     Args:
         condition: the whole condition.
-        operands: what it joins by OR.
+        operands: the operands of the condition, between which OR is.
 
     Returns:
-        The conjuncts. The condition is the only one if there would be more than MOST_CONJUNCTS, or
-        if no operand has several conjuncts.
+        The conjuncts, each divided at OR. The whole condition is the only conjunct if there would
+        be more than MOST_CONJUNCTS, or if no operand has several conjuncts.
     """
     disjunctions_by_operand = [_split_into_disjunctions(operand) for operand in operands]
     count = prod(len(disjunctions) for disjunctions in disjunctions_by_operand)
     if count == 1 or count > MOST_CONJUNCTS:
         return ((condition,),)
-    # Each conjunct has one disjunction of each operand.
+    # Each conjunct joins one disjunction of each operand.
     return tuple(
         tuple(chain.from_iterable(disjunctions))
         for disjunctions in product(*disjunctions_by_operand)

@@ -1,16 +1,17 @@
 """Lower a `SaseQuery` to a `MatchPlan`.
 
     query                                   plan
-    SEQ(Stock+ a[], ~(News n), Stock b)     pattern `a[1] a[i]* b`, subset `a`, absence of `n`
+    SEQ(Stock+ a[], ~(News n), Stock b)     pattern `a[1] a[i]* b`, subset `a`, absence of `n`,
+                                            conditions on the type of each event
     [symbol]                                equivalence key `symbol`
     a[i].price > 10 AND b.price < 5         a definition of `a[i]` and a definition of `b`
 
 The definitions are made in three steps:
 
-1. `conjuncts` splits each predicate of WHERE into conjuncts.
-2. `test_points` finds the variable to whose condition a conjunct belongs.
-3. `build_definitions` joins the conjuncts of each variable, its event type, and what equivalence
-   tests demand of its events.
+1. `split_into_conjuncts` splits each predicate of WHERE into conjuncts.
+2. `find_test_point` finds the variable to whose condition a conjunct belongs.
+3. `build_definitions` joins the conditions of each variable by AND: its conjuncts, the condition on
+   the type of its event, and the conditions that follow from equivalence tests.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from matchrec.syntax.key_arguments import make_key_expression
 from matchrec.syntax.tokenize import read_tokens
 
 
-def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
+def lower_sase(query: SaseQuery, options: nodes.StreamOptions) -> MatchPlan:
     """Return the plan of a SASE+ query.
 
     Two items of RETURN may not have the same name. Names that differ only in case are accepted
@@ -60,29 +61,31 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
 
     >>> from matchrec.patterns.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
-    >>> plan = lower_sase(query, nodes.Streams(("ts",)))
+    >>> plan = lower_sase(query, nodes.StreamOptions(("ts",)))
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    definitions = build_definitions(query, make_type_expression(streams.type_column))
+    definitions = build_definitions(query, make_type_expression(options.type_column))
     window = query.window
-    has_match_condition = any(definition.variable == nodes.CLOSING for definition in definitions)
+    has_match_condition = any(
+        definition.variable == nodes.END_OF_MATCH for definition in definitions
+    )
     plan = MatchPlan(
         pattern=build_pattern(components),
-        partition_by=tuple(make_key_expression(text) for text in streams.partition_by),
+        partition_by=tuple(make_key_expression(text) for text in options.partition_by),
         equivalence_keys=build_equivalence_keys(query),
-        order_by=tuple(clauses.SortItem(make_key_expression(text)) for text in streams.order_by),
+        order_by=tuple(clauses.SortItem(make_key_expression(text)) for text in options.order_by),
         measures=query.items or build_event_arrays(components),
         within=clauses.Within(window) if isinstance(window, RowExpression) else None,
         within_rows=window if isinstance(window, int) else None,
         subsets=build_subsets(components),
         definitions=definitions,
         selection=find_selection(query.strategy),
-        output=streams.output,
+        output=options.output,
         first_matches=query.first_matches,
         absences=build_absences(components),
-        match_condition=nodes.CLOSING if has_match_condition else None,
+        match_condition=nodes.END_OF_MATCH if has_match_condition else None,
     )
     check_plan(plan)
     return plan
@@ -99,12 +102,18 @@ def find_selection(strategy: SaseStrategy) -> clauses.EventSelection:
 
 
 def make_type_expression(text: str) -> RowExpression:
-    """Return the expression whose value is the type of an event. The engine checks its text."""
+    """Return the expression whose value is the type of an event.
+
+    The text is not parsed here: the engine reports mistakes in it.
+    """
     return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
 
 
 def build_pattern(components: Components) -> RowPattern:
-    """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`."""
+    """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`.
+
+    Negated components have no rows, so the row pattern does not contain them.
+    """
     row_patterns: list[RowPattern] = []
     for component in components.positive:
         span = component.name.span
@@ -117,8 +126,9 @@ def build_pattern(components: Components) -> RowPattern:
 def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
     """Return the attributes of equivalence tests as keys that divide the partitions further.
 
-    With strict contiguity there are none: an event with another value of the attribute must end the
-    match, so it has to be in the same partition. `build_event_conditions` compares the values.
+    With strict contiguity there are no such keys: an event with another value of the attribute must
+    end the match, so the event has to be in the same partition. `build_event_conditions` compares
+    the values instead.
     """
     if query.strategy is SaseStrategy.STRICT_CONTIGUITY:
         return ()
@@ -136,7 +146,7 @@ def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
 def build_event_arrays(components: Components) -> tuple[clauses.Measure, ...]:
     """Return the measures of a query without RETURN.
 
-    There is one for each positive component: the array of its events with all their columns.
+    Each positive component has a measure: the array of its events, as structs of all columns.
     """
     measures = []
     for component in components.positive:
@@ -160,7 +170,7 @@ def build_subsets(components: Components) -> tuple[clauses.Subset, ...]:
 
 
 def build_absences(components: Components) -> tuple[clauses.Absence, ...]:
-    """Return the absence of each negated component: no such event between its neighbours."""
+    """Return the absence of each negated component: no such event occurs between its neighbours."""
     absences = []
     for component in components.negated:
         name = component.name
@@ -182,14 +192,14 @@ def build_absences(components: Components) -> tuple[clauses.Absence, ...]:
 def build_definitions(query: SaseQuery, type_column: RowExpression) -> tuple[Definition, ...]:
     """Return a definition for each variable that has a condition, in the order of the plan.
 
-    The definition of `CLOSING`, the condition on a complete match, comes last, if there is one.
+    The last definition is the one of `END_OF_MATCH`, if there is a condition on a complete match.
 
     Args:
         query: the query.
         type_column: the expression whose value is the type of an event.
 
     Raises:
-        MatchRecognizeError: a conjunct cannot be tested at any single variable.
+        MatchRecognizeError: no test point fits a conjunct, see `find_test_point`.
     """
     components = query.components
     conjuncts_by_point = group_conjuncts(query)
@@ -203,14 +213,18 @@ def build_definitions(query: SaseQuery, type_column: RowExpression) -> tuple[Def
             if conditions:
                 condition = join_conditions("AND", conditions)
                 definitions.append(Definition(variable, condition, component.name.span))
-    if nodes.CLOSING in conjuncts_by_point:
-        condition = join_conditions("AND", conjuncts_by_point[nodes.CLOSING])
-        definitions.append(Definition(nodes.CLOSING, condition))
+    if nodes.END_OF_MATCH in conjuncts_by_point:
+        condition = join_conditions("AND", conjuncts_by_point[nodes.END_OF_MATCH])
+        definitions.append(Definition(nodes.END_OF_MATCH, condition))
     return tuple(definitions)
 
 
 def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
-    """Return the conjuncts of WHERE by the test point that `find_test_point` returns for each."""
+    """Return the conjuncts of WHERE, grouped by test point and in the order of the text.
+
+    Raises:
+        MatchRecognizeError: no test point fits a conjunct.
+    """
     conjuncts_by_point: dict[str, list[Scalar]] = {}
     for predicate in query.predicates:
         for conjunct in split_into_conjuncts(predicate):
@@ -222,11 +236,11 @@ def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
 def build_event_conditions(
     query: SaseQuery, component: Component, variable: str, type_column: RowExpression
 ) -> list[Scalar]:
-    """Return the conditions on the events of a variable that are not written as predicates.
+    """Return the conditions on the events of a variable that WHERE has not as predicates.
 
     For `Stock b` and the equivalence test `[symbol]`, these are `b.event_type = 'Stock'` and
-    `b.symbol IS NOT NULL`, because NULL equals nothing. With strict contiguity, all variables but
-    the first one have `b.symbol = a.symbol` instead, if `a` is the first one.
+    `b.symbol IS NOT NULL`, because NULL equals nothing. With strict contiguity, every variable
+    except the first one, `a`, has `b.symbol = a.symbol` instead of `b.symbol IS NOT NULL`.
 
     Args:
         query: the query.

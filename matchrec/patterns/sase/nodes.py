@@ -1,11 +1,11 @@
-"""The parts of a SASE+ query, and the variables of the plan that its components become.
+"""The parts of a SASE+ query, and the names of the plan's variables that its components become.
 
     PATTERN SEQ(Stock+ a[], ~(News n), Stock b)     three `Component`s
     WHERE skip_till_next_match {                    a `SaseStrategy`
         [symbol]                                    the attribute of an equivalence test
         AND a[1].price < b.price }                  a predicate with two `Identifier`s
     WITHIN 1 hour                                   a window
-    RETURN b.price                                  an item
+    RETURN b.price                                  an item: a measure of the plan
 
 A Kleene plus `Stock+ a[]` becomes two primary variables of the plan, `a[1]` and `a[i]`, and their
 union variable `a`. Any other component becomes one variable with its name.
@@ -34,18 +34,18 @@ class Component:
 
     # The text that the event type must equal; None for events of any type.
     event_type: Term | None
-    # Its name, without brackets: `a`.
+    # The name without brackets: `a`.
     name: Token
-    # Where it is written, from the type to the name.
+    # Where the component is written, from the type to the name.
     span: Span
-    # Whether it is a Kleene plus: one or more events.
+    # Whether the component is a Kleene plus: one or more events.
     kleene: bool
-    # Whether it is negated: no such event may occur between its neighbours.
+    # Whether the component is negated: no such event may occur between its neighbours.
     negated: bool = False
 
     @property
     def text(self) -> str:
-        """The component as it is written in the list of a strategy: `a` or `a[]`."""
+        """The component without its type, as a strategy lists it: `a` or `a[]`."""
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
 
@@ -65,14 +65,15 @@ class SaseStrategy(Enum):
 class Index(Enum):
     """Which events of a component an identifier reads.
 
-    The value is the index as it is written, for a Kleene plus `a` or another component `b`.
+    The value is the text of an identifier without its attribute, for a Kleene plus `a` or another
+    component `b`.
     """
 
     # The only event of a component that is not a Kleene plus.
     ALONE = "b"
     # The first event.
     FIRST = "a[1]"
-    # The event that is tested, one after another from the second event on.
+    # The event that is being tested: each event in turn, from the second one on.
     CURRENT = "a[i]"
     # The event before the current one.
     PREVIOUS = "a[i-1]"
@@ -84,7 +85,7 @@ class Index(Enum):
     ALL = "a[]"
 
     def write_for(self, name: str) -> str:
-        """Return the index as it is written for the component with a name.
+        """Return the value of this member for a component with another name than in the value.
 
         >>> Index.LAST.write_for("up"), Index.ALONE.write_for("up")
         ('up[up.LEN]', 'up')
@@ -94,15 +95,16 @@ class Index(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """What an expression reads of the events of one component: `a[i].price`."""
+    """A name in an expression that reads events of one component: `a[i].price`."""
 
     # The name of the component.
     name: Token
-    # Which of its events are read.
+    # Which events of the component are read.
     index: Index
-    # The attribute as a column of no variable; None for the events themselves, as in `count(a[])`.
+    # The attribute, as a column without a variable; None for the events themselves, as in
+    # `count(a[])`.
     attribute: Term | None
-    # Where it is written.
+    # Where the identifier is written.
     span: Span
 
     @property
@@ -117,10 +119,10 @@ class Identifier:
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
-    """How events are ordered and divided, which SASE+ leaves to the caller.
+class StreamOptions:
+    """What the text of a query leaves to the caller: how events are ordered and divided, and more.
 
-    All texts are SQL over one row.
+    All texts are SQL over one event, which is a row of the input.
     """
 
     # The keys by which events are ordered.
@@ -147,7 +149,8 @@ class SaseQuery:
     predicates: tuple[Scalar, ...]
     # The attributes of equivalence tests: all events of a match have equal values in them.
     equivalent_attributes: tuple[Term, ...]
-    # The length of the window as time, or its number of events; None if there is no window.
+    # The length of the window, as time or as a number in the unit of the column that orders the
+    # events; or an integer, the number of events of the window. None if there is no window.
     window: RowExpression | int | None = None
     # The items of RETURN, which read the events of a complete match; empty if there is no RETURN.
     items: tuple[Measure, ...] = ()
@@ -155,9 +158,9 @@ class SaseQuery:
     first_matches: FirstMatches | None = None
 
 
-# The variable of the plan whose condition a complete match must satisfy. No component can have a
-# name with blanks.
-CLOSING = "end of match"
+# The variable of the plan whose condition a complete match must satisfy. No component has the same
+# name, because the name of a component has no blanks.
+END_OF_MATCH = "end of match"
 
 
 class Neighbours(NamedTuple):
@@ -196,14 +199,16 @@ class Components:
 
     @cached_property
     def test_points(self) -> tuple[str, ...]:
-        """When conditions can be tested, in order: as a row is mapped to a variable, or at the end.
+        """The points at which conditions are tested, in the order in which a match reaches them.
 
-        A test point is the name of the variable, or CLOSING.
+        A test point is the name of a variable, for conditions that are tested when a row is mapped
+        to this variable, or END_OF_MATCH, for conditions on a complete match. `SEQ(T+ a[], U b)`
+        has the test points `a[1]`, `a[i]`, `b` and END_OF_MATCH.
         """
         variables = [
             name for component in self.positive for name in list_component_variables(component)
         ]
-        return (*variables, CLOSING)
+        return (*variables, END_OF_MATCH)
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
@@ -216,7 +221,7 @@ class Components:
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
-        """The component by its name, as SEQ has it."""
+        """The component of each name. Case matters."""
         return {component.name.text: component for component in self.all}
 
     def find_component(self, name: Token, clause: str) -> Component:
@@ -224,7 +229,7 @@ class Components:
 
         Args:
             name: a name in the query. Case matters.
-            clause: the clause in which it is written, for the message.
+            clause: the clause in which the name is written, for the message.
 
         Raises:
             MatchRecognizePlanError: there is no such component.

@@ -2,13 +2,14 @@
 
 A conjunct is tested as soon as all events that it reads are known:
 
-    it reads                 it is tested when
+    the conjunct reads       it is tested when
     b, a[1]                  a row is mapped to that variable (begin edge)
     a[i], a[i-1], a[..i-1]   a row is mapped to a[i] (take edge)
     a[a.LEN], a[], a.LEN     a row begins the next component, or the match ends (proceed edge)
 
-If it reads several of them, it is tested at the latest one. A conjunct that reads a negated
-component is instead a condition on the events that must not occur.
+If a conjunct reads several of these events, it is tested when the last of them is known. A conjunct
+that reads a negated component is instead a condition on the events that must not occur.
+
 Source: Agrawal et al., 2008, section 3.2, step 2.
 """
 
@@ -25,25 +26,28 @@ from matchrec.source import Span
 
 
 class EventReading(NamedTuple):
-    """What a reference reads, and when that is known."""
+    """The events that a reference reads, and the test point at which they are known."""
 
     # The component whose events are read.
     component: Component
-    # The first test point at which all these events are known. For a negated component, its name.
+    # The first test point at which all these events are known; the name of the component if it is
+    # negated.
     test_point: str
     # Where the reference is written.
     span: Span
 
 
 def find_test_point(conjunct: Scalar, components: Components) -> str:
-    """Return the variable to whose condition a conjunct belongs, or CLOSING.
+    """Return the variable to whose condition a conjunct belongs, or END_OF_MATCH.
+
+    A conjunct that reads no events, such as `:limit > 0`, is tested with the first event.
 
     `a[i].price < b.price` raises an error: by the time `b` is known, `a[i]` could be any event of
     the Kleene plus.
 
     Raises:
-        MatchRecognizeError: the conjunct reads two negated components, or compares `a[i]` with
-            events that become known later.
+        MatchRecognizeError: the conjunct reads two negated components, or reads `a[i]` and events
+            that become known later.
     """
     readings = [_find_reading(reference, components) for reference in conjunct.references]
     if not readings:
@@ -60,10 +64,10 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
 
 
 def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | None:
-    """Return the first reading of a negated component; None if there is none.
+    """Return the first reading of a negated component; None if no negated component is read.
 
     Raises:
-        MatchRecognizeError: another negated component is read, too.
+        MatchRecognizeError: two negated components are read.
     """
     negated = [reading for reading in readings if reading.component.negated]
     if not negated:
@@ -77,7 +81,7 @@ def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | No
 
 
 def _find_reading(reference: Reference, components: Components) -> EventReading:
-    """Return which events a reference of a conjunct reads, and when they are known."""
+    """Return the component whose events a reference reads, and when these events are known."""
     assert isinstance(reference, ColumnReference | Aggregate), reference
     variable = find_variable(reference)
     span = reference.span

@@ -1,7 +1,7 @@
 """Make the window of WITHIN from its numbers and units.
 
-1 hour 30 minutes    INTERVAL 1 HOUR 30 MINUTE
-500                  500, in the unit of the column that orders events
+1 hour 30 minutes    a length of time: INTERVAL 1 HOUR 30 MINUTE
+500                  a length in the unit of the column that orders the events
 20 EVENTS            a number of events
 """
 
@@ -34,11 +34,11 @@ class NumberWithUnit(NamedTuple):
 
 
 def make_window(parts: Sequence[NumberWithUnit], span: Span) -> RowExpression | int:
-    """Return the length of a window as time, or its number of events.
+    """Return the length of a window as an expression, or its number of events as an integer.
 
     Args:
         parts: one or more numbers with their units.
-        span: where they are written.
+        span: where all parts are written.
 
     Raises:
         MatchRecognizeError: a number or a unit is wrong or missing.
@@ -48,36 +48,35 @@ def make_window(parts: Sequence[NumberWithUnit], span: Span) -> RowExpression | 
         reject_unit_in_number(first_number)
         value = read_amount(first_number.text)
         return RowExpression(first_number.text, span, amount=value, is_constant=value is None)
-    if len(parts) == 1 and first_unit is not None:
-        counts_events = first_unit.text.upper() in ("EVENT", "EVENTS")
-        if counts_events:
-            return _read_event_count(first_number)
-    words: list[str] = []
+    counts_events = first_unit is not None and first_unit.text.upper() in ("EVENT", "EVENTS")
+    if len(parts) == 1 and counts_events:
+        return _read_event_count(first_number)
+    words: list[str] = []  # such as 1, HOUR, 30, MINUTE
     for part in parts:
         words += [part.number.text, _find_interval_unit(part)]
     return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=read_interval_amount(words))
 
 
 def _read_event_count(number: Token) -> int:
-    """Return how many events a window has.
+    """Return the number of events of a window.
 
     Raises:
-        MatchRecognizeError: the number is not a whole number from 1, or too large.
+        MatchRecognizeError: the number is not a whole number, or not from 1 to MOST_ROWS.
     """
-    events = read_whole_number(number.text) if number.text.isdigit() else 0
-    if events is None:
+    count = read_whole_number(number.text) if number.text.isdigit() else 0
+    if count is None:
         raise errors.too_many_events(number.span, limit=MOST_ROWS)
-    if events == 0:
+    if count == 0:
         raise errors.not_a_number_of_events(number.span, number=number.text)
-    return events
+    return count
 
 
 def _find_interval_unit(part: NumberWithUnit) -> str:
-    """Return the unit of a part of a window as SQL intervals have it: `MINUTE` for `30 minutes`.
+    """Return the unit of a part of a window as it is called in SQL: `MINUTE` for `30 minutes`.
 
     Raises:
         MatchRecognizeError: the unit is missing or unknown, has no fixed length, or counts events;
-            or the number has a fraction, which only seconds may have.
+            or the number has a fraction, which is allowed only for seconds.
     """
     number, unit = part
     if unit is None:

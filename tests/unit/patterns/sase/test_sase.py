@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeError
-from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.patterns.sase.conjuncts import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.expressions import EventReader
 from matchrec.patterns.sase.parser import parse
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 def compile_text(text: str) -> MatchPlan:
     """Return the plan of a query."""
-    return compile_sase(text, Streams(("ts",)))
+    return compile_sase(text, StreamOptions(("ts",)))
 
 
 def find_message(text: str) -> str:
@@ -86,7 +86,7 @@ def test_what_looks_at_one_event_is_the_users_text() -> None:
 def test_arguments_of_the_caller() -> None:
     plan = compile_sase(
         "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] } RETURN a.x",
-        Streams(("ts", "id"), ("shop",), "kind", MatchOutput.NON_OVERLAPPING),
+        StreamOptions(("ts", "id"), ("shop",), "kind", MatchOutput.NON_OVERLAPPING),
     )
     assert show_plan(plan).split("\n") == [
         "pattern: `a`",
