@@ -23,7 +23,7 @@ from matchrec.errors.language import PATTERN_CALLS
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
-from matchrec.patterns.stages.tree import name_columns
+from matchrec.patterns.stages.tree import name_column_conditions
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
@@ -159,7 +159,7 @@ def lower_over_events(
         MatchRecognizeError: the Pattern has a mistake.
     """
     df = events.df
-    stages, condition_columns = name_columns(pattern._stages)
+    stages, condition_columns = name_column_conditions(pattern._stages)
     frame = add_condition_columns(df, condition_columns)
     query = PatternQuery(
         pattern=replace(pattern, _stages=stages),

@@ -29,7 +29,7 @@ from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import rejected_rule
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import make_measure
-from matchrec.patterns.stages.tree import name_columns
+from matchrec.patterns.stages.tree import name_column_conditions
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source
@@ -238,7 +238,7 @@ class RulesReader:
         """
         # The hash keeps the columns of several rules apart, whichever rules a call has.
         prefix = f"{sha256(written_rule.name.encode()).hexdigest()[:8]}_"
-        stages, conditions = name_columns(pattern._stages, prefix)
+        stages, conditions = name_column_conditions(pattern._stages, prefix)
         lowered = lower_over_events(replace(pattern, _stages=stages), self.events)
         with locate_errors(lowered.source, PATTERN_CALLS):
             frame = add_condition_columns(frame, conditions)

@@ -1,17 +1,23 @@
-"""The Pattern API: calls build stages, and stages are lowered to the same plan as any query.
+"""The Pattern API: calls build stages, and stages are lowered to a `MatchPlan`, as any query is.
 
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
 builds two stages, of which the second one is a loop. A group is a stage that has stages.
 
-    builder       the calls: `Pattern`
-    after_match   where a search resumes after a match: `AfterMatch`
-    tree          the stages that they build
-    calls         stages as the calls that build them
-    steps         stages as the steps of a plan
-    checks        what a pattern may not have
-    query         a `Pattern`, and what is returned of its matches
-    conditions    which event each reference of a condition reads
-    definitions   the tests of stages, loops and windows
-    lower         all of these as a `MatchPlan`
+Modules for the calls:
+
+    builder       `Pattern`, whose methods are the calls
+    after_match   `AfterMatch`, the argument of `Pattern.after_match`
+    tree          the stages that the calls build
+    checks        the rules for the calls and for the complete pattern
+    calls         write stages as the calls that build them
+
+Modules for the plan:
+
+    query         a `Pattern` with the order of its events and the columns of the result
+    conditions    find the event that each reference of a condition reads
+    definitions   define the tests of stages, loops and windows
+    steps         build the steps of the plan, which refer to the tests
+    idle_windows  find windows without effect, for warnings
+    lower         build the `MatchPlan`
 """

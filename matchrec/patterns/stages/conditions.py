@@ -1,13 +1,14 @@
-"""Bind the conditions of stages: find out which event each reference reads.
+"""Bind the conditions of stages: find the event that each reference reads.
 
-The event that a condition tests, the candidate, is not mapped while the condition is evaluated. So
-a plain column is bound to a variable of its own, `CANDIDATE`, and a column after the name of a
-stage to the events that the stage has accepted so far:
+The event that a condition tests is called the candidate. It is not mapped to a stage while the
+condition is evaluated. So a column without a stage is bound to a separate variable, `CANDIDATE`. A
+column after the name of a stage is bound to the events that the stage has accepted so far:
 
     stage a, where price > 10              :candidate.price > 10
     stage b, where price > last(a.price)   :candidate.price > LAST(a.price)
 
-`definitions.TestDefinitions` replaces `CANDIDATE` by the name of the test once it defines one.
+When `definitions.TestDefinitions` defines a test with the condition, it replaces `CANDIDATE` by the
+name of the test.
 """
 
 from __future__ import annotations
@@ -40,22 +41,23 @@ CANDIDATE = ":candidate"
 NOWHERE = Span(0, 0)
 
 
-def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
+def bind_condition(scalar: Scalar, names_by_spelling: Mapping[str, str]) -> Scalar:
     """Return a condition as an expression over the candidate and over stages.
 
     A sum over no events is 0, as in Flink: `sum(a.price)` becomes `coalesce(sum(a.price), 0)`.
 
     Args:
         scalar: the condition, or an operand of it, as parsed.
-        stage_names: the name of the stage by each spelling of it.
+        names_by_spelling: the names of stages, by the spellings with which conditions may refer to
+            them.
 
     Raises:
         MatchRecognizeError: the condition reads anything else, such as a neighbouring event.
     """
     if isinstance(scalar, Operation):
-        return scalar.map_operands(lambda operand: bind_condition(operand, stage_names))
+        return scalar.map_operands(lambda operand: bind_condition(operand, names_by_spelling))
     pieces = tuple(
-        piece if isinstance(piece, str) else _bind_reference(piece, stage_names)
+        piece if isinstance(piece, str) else _bind_reference(piece, names_by_spelling)
         for piece in scalar.pieces
     )
     term = replace(scalar, pieces=pieces)
@@ -66,7 +68,7 @@ def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
 
 
 def _is_sum(term: Term) -> bool:
-    """Return whether a term is only a sum over events, perhaps in parentheses."""
+    """Return whether a term is a sum over events and nothing else, perhaps in parentheses."""
     sum_count = 0
     for piece in term.pieces:
         if isinstance(piece, str):
@@ -77,47 +79,48 @@ def _is_sum(term: Term) -> bool:
     return sum_count == 1
 
 
-def _bind_reference(reference: Reference, stage_names: Mapping[str, str]) -> Reference:
+def _bind_reference(reference: Reference, names_by_spelling: Mapping[str, str]) -> Reference:
     """Return a reference that reads the candidate, or an event or the events of a stage.
 
     Raises:
-        MatchRecognizeError: it reads anything else, such as `first(price)` without a stage.
+        MatchRecognizeError: the reference reads anything else, such as `first(price)` without a
+            stage.
     """
     match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
                 raise errors.neighbour_in_stage(reference.span)
             if navigation.variable is not None:
-                return set_variable(reference, stage_names[navigation.variable])
+                return set_variable(reference, names_by_spelling[navigation.variable])
             if not navigation.is_last:
                 function = navigation.end.value.lower()
                 raise errors.aggregate_over_no_stage(reference.span, function=function)
             return set_variable(reference, CANDIDATE)
         case Aggregate():
-            return _bind_aggregate(reference, stage_names)
+            return _bind_aggregate(reference, names_by_spelling)
         case Classifier():
             raise errors.match_function_in_stage(reference.span, function="CLASSIFIER")
         case MatchValue(function):
             raise errors.match_function_in_stage(reference.span, function=function.value)
 
 
-def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Aggregate:
+def _bind_aggregate(aggregate: Aggregate, names_by_spelling: Mapping[str, str]) -> Aggregate:
     """Return an aggregate over the events of a stage: `sum(a.x)`, `count(a)`.
 
     Raises:
-        MatchRecognizeError: it reads MATCH_NUMBER, or is not over the events of one stage of the
-            pattern.
+        MatchRecognizeError: the aggregate reads MATCH_NUMBER, or is not over the events of one
+            stage of the pattern.
     """
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER:
             raise errors.match_function_in_stage(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
-        stage = stage_names[aggregate.variable]
+        stage = names_by_spelling[aggregate.variable]
         return map_inputs(
             replace(aggregate, variable=stage),
             lambda term: map_column_references(term, lambda column: set_variable(column, stage)),
         )
-    counted_stage = _find_counted_stage(aggregate, stage_names)
+    counted_stage = _find_counted_stage(aggregate, names_by_spelling)
     if counted_stage is None:
         for reference in list_inner_references(aggregate):
             if isinstance(reference, ColumnReference) and len(reference.names) > 1:
@@ -126,13 +129,13 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
                     reference.span,
                     name=reference.names[0],
                     function=aggregate.function,
-                    stages=tuple(dict.fromkeys(stage_names.values())),
+                    stages=tuple(dict.fromkeys(names_by_spelling.values())),
                 )
         raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=counted_stage, arguments=())
 
 
-def _find_counted_stage(aggregate: Aggregate, stage_names: Mapping[str, str]) -> str | None:
+def _find_counted_stage(aggregate: Aggregate, names_by_spelling: Mapping[str, str]) -> str | None:
     """Return the stage whose events `count(a)` counts; None if an aggregate is not of this form.
 
     The parser has read the name of the stage as a column.
@@ -143,10 +146,11 @@ def _find_counted_stage(aggregate: Aggregate, stage_names: Mapping[str, str]) ->
     if len(pieces) != 1 or not isinstance(pieces[0], ColumnReference):
         return None
     column = write_row_sql(aggregate.arguments[0])
-    quoted_name = column.replace("`", "")
-    return stage_names.get(quoted_name) or stage_names.get(column.upper())
+    # A name in backticks is looked up as it is written, any other name also in upper case.
+    name = column.replace("`", "")
+    return names_by_spelling.get(name) or names_by_spelling.get(column.upper())
 
 
 def set_variable(column: ColumnReference, variable: str) -> ColumnReference:
-    """Return the same reference to a column, but on rows of another variable."""
+    """Return a reference to the same column, but on the rows of `variable`."""
     return replace(column, navigation=replace(column.navigation, variable=variable))

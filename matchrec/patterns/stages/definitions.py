@@ -1,12 +1,13 @@
 """Define the tests of a pattern's steps: conditions of stages, ends of loops, and windows.
 
-A test is a definition with a name of its own. A step refers to its tests by their names:
+A test is a definition of the plan with a separate name. A step refers to its tests by their names:
 
     begin("a").where("price > 10")                    `:a where` is `price > 10`
     followed_by("b").one_or_more().until("x = 0")     `:b until`, `:b not until`,
                                                       `:b where, not until`
     followed_by("c").within("5 minutes", "previous_to_current")
-                                                      `:c near`: a row comes too late for `c`
+                                                      `:c near`, which is true if a row comes too
+                                                      late for `c`
 
 `write_conditions` first writes all conditions into one text. `TestDefinitions` then builds the
 steps, and parses a condition from that text each time it defines a test with it.
@@ -47,11 +48,11 @@ from matchrec.syntax.tokenize import read_tokens
 
 
 def make_sum(navigation: Navigation, sql: str) -> Term:
-    """Return a sum over one row, evaluated on the row that a navigation finds.
+    """Return a sum of values of one row, evaluated on the row that a navigation finds.
 
     Args:
         navigation: finds the row.
-        sql: the sum, such as `(ts) + (0L)`.
+        sql: the sum as SQL over that row, such as `(ts) + (0L)`.
     """
     return Term((ColumnReference(navigation, sql, None, find_operator_operations("+")),), NOWHERE)
 
@@ -64,11 +65,11 @@ def make_order_column(navigation: Navigation, order: clauses.RowExpression) -> T
 def write_window_end(order: str, window: str) -> str:
     """Return the end of the window that begins with a row, as SQL over that row.
 
-    The value is NULL if the type of the order column cannot hold it.
+    The SQL gives NULL if the type of the order column cannot hold the end.
 
     Args:
-        order: the order column as SQL.
-        window: the length of the window as SQL.
+        order: the order column as SQL: `ts`.
+        window: the length of the window as SQL: `INTERVAL 5 MINUTE` or `10`.
     """
     # With the suffix, the sum is BIGINT even if the order column is a narrower integer.
     return write_sum_or_null(order, f"{window}L" if window.isdigit() else window)
@@ -83,12 +84,12 @@ class WrittenConditions:
 
     # The text.
     source: Source
-    # Where each condition begins in the text, by its `id`, because equal conditions may occur
-    # several times.
+    # The index in the text at which each condition begins, by the `id` of the `StageCondition`,
+    # because equal conditions may occur several times. The caller must keep the conditions.
     offsets: dict[int, int]
 
     def find_offset(self, condition: tree.StageCondition) -> int:
-        """Return where a condition begins in the text."""
+        """Return the index in the text at which a condition of the pattern begins."""
         return self.offsets[id(condition)]
 
 
@@ -116,18 +117,19 @@ def name_calls(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Stage
 
 @dataclass
 class TestDefinitions(StepBuilder):
-    """A builder of the steps of a plan, which also defines the tests that the steps name.
+    """A builder of the steps of a plan, which also defines the tests to which the steps refer.
 
-    After `build_steps`, `definitions` has these tests in the order in which they were made.
+    Call `build_steps` once, and then read `definitions` and the windows.
     """
 
     # The pattern and the settings of its query.
     query: PatternQuery
-    # Its conditions in one text.
+    # The conditions of the pattern, in one text.
     written_conditions: WrittenConditions
-    # The definitions so far, by the name of the test.
+    # The definitions of the tests so far, by the names of the tests, in the order of `build_steps`.
     definitions: dict[str, clauses.Definition] = field(default_factory=dict)
-    # The windows between neighbouring events, by the name of the test that checks each.
+    # The lengths of the windows between neighbouring events, by the names of the tests that check
+    # them.
     windows: dict[str, Duration] = field(default_factory=dict)
 
     __test__ = False  # not a test for pytest
@@ -141,7 +143,7 @@ class TestDefinitions(StepBuilder):
     def make_until_tests(self, stage: tree.Stage) -> Until | None:
         """Define the tests that end the loop of a stage, and return their names.
 
-        None if no event ends it.
+        Return None if no event ends the loop.
         """
         if stage.until is None:
             return None
@@ -160,8 +162,8 @@ class TestDefinitions(StepBuilder):
         """Define the test that a row is too far after the row mapped before it.
 
         Returns:
-            The name of the test. None if there is no window, or if it is superfluous, because the
-            window of the whole match is not longer.
+            The name of the test. None if there is no window, or if the window is superfluous,
+            because the window of the whole match is not longer.
         """
         if window is None:
             return None
@@ -174,10 +176,11 @@ class TestDefinitions(StepBuilder):
         return test
 
     def compare_distance(self, window: Duration) -> Scalar:
-        """Return the test that the candidate is less than a window after the row before it.
+        """Return the condition that the candidate is less than a window after the row before it.
 
-        A window of 10 gives `(candidate.ts + 0L) - (row_before.ts + 0L) < 10`, and a window of five
-        minutes `candidate.ts < row_before.ts + INTERVAL 5 MINUTE`.
+        The row before is the last row of the match, which may be any number of rows before the
+        candidate. A window of 10 gives `(candidate.ts + 0L) - (row_before.ts + 0L) < 10`, and a
+        window of five minutes `candidate.ts < row_before.ts + INTERVAL 5 MINUTE`.
         """
         order = self.query.order[0]
         candidate = Navigation(CANDIDATE)
@@ -225,22 +228,22 @@ class TestDefinitions(StepBuilder):
     def define(self, label: str, scalar: Scalar) -> str:
         """Define a new test.
 
-        In the definition, columns of the candidate become columns of the test.
+        In the definition, the variable of the candidate's columns is the name of the test.
 
         Args:
             label: the name of the stage and what is tested, such as `a where`.
-            scalar: the condition, in which the candidate is `CANDIDATE`.
+            scalar: the condition, in which the variable of the candidate's columns is `CANDIDATE`.
 
         Returns:
             The name of the test, such as `:a where`. No stage has a colon in its name.
         """
         name = f":{label}"
-        # Labels can be equal, because all groups have one name.
+        # Labels can be equal, because all groups have the same name.
         while name in self.definitions:
             name += "'"
 
         def read_candidate(column: ColumnReference) -> ColumnReference:
-            """Return the column read from the new test if it was read from the candidate."""
+            """Return a column of the new test for a column of `CANDIDATE`, else the same column."""
             is_candidate = column.navigation.variable == CANDIDATE
             return set_variable(column, name) if is_candidate else column
 
@@ -256,23 +259,31 @@ class TestDefinitions(StepBuilder):
         return tree.combine_conditions(conditions, self.parse_condition, join_conditions)
 
     def parse_condition(self, condition: tree.StageCondition) -> Scalar:
-        """Return a condition as an expression over the candidate and over stages."""
+        """Parse a condition, and return it as an expression over the candidate and over stages.
+
+        Raises:
+            MatchRecognizeError: the condition is wrong.
+        """
         text = condition.expression
-        assert isinstance(text, str), "`tree.name_columns` replaces Columns"
+        assert isinstance(text, str), "`tree.name_column_conditions` replaces Columns"
         offset = self.written_conditions.find_offset(condition)
         tokens = read_tokens(text, self.query.dialect, offset=offset)
-        return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
+        return bind_condition(parse_scalar(tokens, self.scope), self.names_by_spelling)
 
     @cached_property
     def scope(self) -> Scope:
-        """The names that a condition may refer to."""
-        return Scope(ClausePart.DEFINE, tuple(self.spellings))
+        """The scope of a condition: it may refer to the names of stages."""
+        return Scope(ClausePart.DEFINE, tuple(self.names_by_spelling))
 
     @cached_property
-    def spellings(self) -> dict[str, str]:
-        """The name of a stage by each spelling of it: as it is defined, and in upper case."""
-        spellings = {}
+    def names_by_spelling(self) -> dict[str, str]:
+        """The names of stages by the spellings in `Token.variable`.
+
+        These are the name as the user defined it, for a name in backticks, and the name in upper
+        case, for a name without backticks.
+        """
+        names = {}
         for name in self.query.stage_names:
-            spellings[name] = name
-            spellings[name.upper()] = name
-        return spellings
+            names[name] = name
+            names[name.upper()] = name
+        return names

@@ -1,4 +1,4 @@
-"""A `Pattern` together with how its events are ordered and what is returned of its matches."""
+"""A `Pattern` with the order and the partitions of its events, and the columns of the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matchrec.syntax.tokens import SPARK, Dialect
 
 @dataclass(frozen=True)
 class PatternQuery:
-    """A pattern over events, and what is returned of its matches."""
+    """A pattern over ordered events, and the rows and columns of its result."""
 
     # The pattern.
     pattern: Pattern
@@ -22,22 +22,22 @@ class PatternQuery:
     order_by: tuple[str, ...]
     # The keys that divide events into partitions, as SQL over one event.
     partition_by: tuple[str, ...]
-    # The columns of an event in the result; empty for all columns.
+    # The columns of the input that the result has for each event; empty for all columns.
     columns: tuple[str, ...]
-    # One row for each match, or one row for each of its events.
+    # The rows of the result: one for each match, or one for each event of a match.
     rows: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
-    # Whether runs that timed out are output, too.
+    # Whether the result also has runs that timed out.
     timeouts: bool = False
-    # The dialect of the conditions.
+    # The dialect of conditions that are SQL text.
     dialect: Dialect = SPARK
 
     @cached_property
     def order(self) -> tuple[clauses.RowExpression, ...]:
-        """The expressions of `order_by`."""
+        """The keys of `order_by` as expressions, in the same order."""
         return tuple(make_key_expression(text) for text in self.order_by)
 
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
-        """The names of the stages that have events."""
+        """The names of all stages, also inside groups, that accept events: NOTs are left out."""
         stages = tree.list_single_stages(self.pattern._stages)
         return tuple(stage.name for stage in stages if not stage.negated)

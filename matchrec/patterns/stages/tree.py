@@ -1,10 +1,11 @@
 """The stages of a Pattern as the user's calls describe them: a tree, because groups have stages.
 
 `Pattern.begin("a").where("x > 1").followed_by("b").optional()` has two stages: `a`, which has a
-condition, and `b`, which is optional. `calls` writes stages as the calls again, and `steps` builds
-the steps of a plan from them, which are what `plan.stages` describes.
+condition, and `b`, which is optional. `calls` writes stages as calls again. `steps` builds the
+steps of a plan from stages: `plan.stages` defines steps.
 
-Conditions may be Spark Columns. `name_columns` replaces them by names before a plan is made.
+Conditions may be Spark Columns. `name_column_conditions` replaces them by the names of new columns
+before a plan is made.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ class StageCondition:
 
     @property
     def python_code(self) -> str:
-        """The argument of the call that made it, for display: Python code, but not for a Column."""
+        """The argument of the call, for display: Python code for SQL text.
+
+        For a Column, it is the text that `str` returns, which is not Python code.
+        """
         return repr(self.expression) if isinstance(self.expression, str) else str(self.expression)
 
 
@@ -42,14 +46,15 @@ def combine_conditions(
     convert: Callable[[StageCondition], T],
     join: Callable[[str, list[T]], T],
 ) -> T:
-    """Combine one or more conditions, from left to right.
+    """Combine one or more conditions by AND and OR, from left to right.
 
-    Neighbours with the same operator are joined together.
+    A condition of `or_where` is an alternative to all conditions before it together. Consecutive
+    conditions with the same operator are joined by one call of `join`.
 
     Args:
-        conditions: the conditions.
+        conditions: the conditions, at least one.
         convert: converts one condition, such as to an expression.
-        join: joins converted conditions by the operator "AND" or "OR".
+        join: joins converted conditions by an operator, "AND" or "OR", which is its first argument.
 
     >>> first, second = StageCondition("a"), StageCondition("b")
     >>> alternative = StageCondition("c", is_alternative=True)
@@ -69,40 +74,48 @@ def combine_conditions(
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: a single one, which accepts events, a group, which is a pattern, or a NOT."""
+    """One stage of a pattern.
 
-    # Unique, except that every group is called "group".
+    A stage is a single stage, which accepts events, a group, which has stages, or a NOT, which no
+    event may satisfy.
+    """
+
+    # The name that the user chose, which is unique; "group" for every group.
     name: str
     # Which events a match may skip before the first event of the stage. For a NOT, STRICT means
-    # `not_next` and RELAXED means `not_followed_by`. The first stage of a pattern has STRICT: no
-    # event is skipped before it, whatever this says.
+    # `not_next` and RELAXED means `not_followed_by`. The first stage of a pattern has STRICT, which
+    # has no effect: a match begins with the first event of this stage.
     contiguity: Contiguity
-    # The stages of a group, in order; empty for a single stage.
+    # The stages of a group, in order; empty for a single stage and for a NOT.
     stages: tuple[Stage, ...] = ()
-    # Whether it is a NOT: no event may satisfy its conditions.
+    # Whether the stage is a NOT.
     negated: bool = False
-    # What events of the stage must satisfy; empty if every event is accepted.
+    # The conditions that an event of the stage must satisfy, in the order of the calls; empty if
+    # the stage accepts every event.
     conditions: tuple[StageCondition, ...] = ()
-    # How often the stage is repeated; `most` is None if there is no limit.
+    # The smallest number of repetitions.
     least: int = 1
+    # The largest number of repetitions; None if there is no limit.
     most: int | None = 1
     # Whether a call has set `least` and `most`.
     quantified: bool = False
-    # Whether the stage may also have no event, whatever `least` is.
+    # Whether a match may have no event of the stage, whatever `least` is.
     optional: bool = False
-    # Whether it takes as many events as it can before the next stage.
+    # Whether the stage takes as many events as it can before the next stage.
     greedy: bool = False
-    # Which events a match may skip between repetitions; None if no call has set it.
+    # Which events a match may skip between two repetitions; None if no call has set it.
     inner_contiguity: Contiguity | None = None
-    # An event that satisfies this condition ends the loop; None if no event ends it.
+    # The condition of an event that ends the loop; None if no event ends the loop.
     until: StageCondition | None = None
-    # Three windows: times must be less than these. None if there is no such limit.
-    # From one repetition to the next.
+    # The three windows limit the time between two events: it must be less than the window. A window
+    # is None if there is no such limit.
+    # The time from the last event of a repetition to the first event of the next repetition.
     repetition_window: Duration | None = None
-    # From the event accepted before to each event of the stage.
+    # The time from the event accepted before to each event of the stage. A NOT with this window
+    # forbids only events within this time.
     neighbour_window: Duration | None = None
-    # From the first to the last event of the whole match. If several stages have one, the smallest
-    # counts.
+    # The time from the first to the last event of the whole match. If several stages have such a
+    # window, the smallest one counts.
     match_window: Duration | None = None
 
     @property
@@ -112,7 +125,10 @@ class Stage:
 
     @property
     def may_be_missing(self) -> bool:
-        """Return whether a match may lack the stage: it or all its inner stages are optional."""
+        """Return whether a match may have no event of the stage.
+
+        The stage is optional, or it is a group in which every stage may be missing.
+        """
         if self.optional:
             return True
         return self.is_group and all(stage.may_be_missing for stage in self.stages)
@@ -144,21 +160,22 @@ def list_single_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
 # Conditions that are Columns.
 
 
-def name_columns(
+def name_column_conditions(
     stages: tuple[Stage, ...], rule_prefix: str = ""
 ) -> tuple[tuple[Stage, ...], dict[str, ColumnLike]]:
     """Replace conditions that are Spark Columns by names of new columns.
 
     The names are numbered: `__condition_0`, `__condition_1`. In a stage, the condition of `until`
-    comes before the others, and the inner stages of a group before both.
+    comes before the other conditions, and the conditions of inner stages come before those of
+    their group.
 
     Args:
         stages: the stages of a pattern.
-        rule_prefix: what to write before the number, such as `1a2b_`, so that the names of several
-            rules differ.
+        rule_prefix: a text before the number, such as `1a2b_`, so that the names in several rules
+            differ.
 
     Returns:
-        The stages, whose conditions are all text, and the Columns by the new names.
+        The stages with SQL text as conditions, and the Columns by the new names.
     """
     namer = _ColumnNamer(rule_prefix)
     named_stages = tuple(namer.name_columns_in_stage(stage) for stage in stages)
@@ -166,23 +183,23 @@ def name_columns(
 
 
 class _ColumnNamer:
-    """Replaces Columns by names, and collects the Columns."""
+    """A namer of Columns, which replaces them by names and collects them."""
 
     def __init__(self, rule_prefix: str) -> None:
-        """Start without Columns. For the argument, see `name_columns`."""
+        """Start without Columns. The argument is as for `name_column_conditions`."""
         self.rule_prefix = rule_prefix
         # The Columns by their new names.
         self.columns: dict[str, ColumnLike] = {}
 
     def name_columns_in_stage(self, stage: Stage) -> Stage:
-        """Return a stage whose conditions are text, also in inner stages."""
+        """Return the stage with names instead of Columns, also in inner stages."""
         inner_stages = tuple(self.name_columns_in_stage(inner) for inner in stage.stages)
         until = None if stage.until is None else self.name_column(stage.until)
         conditions = tuple(self.name_column(condition) for condition in stage.conditions)
         return replace(stage, stages=inner_stages, conditions=conditions, until=until)
 
     def name_column(self, condition: StageCondition) -> StageCondition:
-        """Return a condition that is text: itself, or the name of its Column."""
+        """Return the condition with the name of a new column if it is a Column, else unchanged."""
         if isinstance(condition.expression, str):
             return condition
         name = f"__condition_{self.rule_prefix}{len(self.columns)}"
