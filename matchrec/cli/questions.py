@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # The values of `--grid`: for each parameter, its name and the values to try.
-ParameterValues = Sequence[tuple[str, list[Any]]]
+GridOption = Sequence[tuple[str, list[Any]]]
 
 # An answer with a text, a table and a picture.
 TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
@@ -290,7 +290,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
 def sweep(
     request: QueryRequest,
     clause_table: str | None,
-    grid: ParameterValues,
+    grid: GridOption,
     format_name: str,
     svg: Path | None,
 ) -> None:

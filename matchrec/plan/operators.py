@@ -148,35 +148,40 @@ class OperatorEntry:
 
 
 # Short names, so that the table can be read.
-Kind = OperatorKind
 COMPARED, COMPUTED = Coercion.COMPARED, Coercion.COMPUTED
 CHOSEN, BRANCHES = Coercion.CHOSEN, Coercion.BRANCHES
 TOO_LARGE, DIVISION, PATTERN = Failure.TOO_LARGE, Failure.DIVISION, Failure.PATTERN
 
 ENTRIES = (
     # Logic.
-    OperatorEntry("AND, OR", Kind.LOGIC, is_truth=True),
-    OperatorEntry("NOT", Kind.LOGIC, is_strict=True, is_truth=True),
-    OperatorEntry("IS NULL", Kind.NULL_TEST, is_truth=True),
-    OperatorEntry("IS UNKNOWN", Kind.REWRITTEN, call_on_all("IS NULL"), is_truth=True),
+    OperatorEntry("AND, OR", OperatorKind.LOGIC, is_truth=True),
+    OperatorEntry("NOT", OperatorKind.LOGIC, is_strict=True, is_truth=True),
+    OperatorEntry("IS NULL", OperatorKind.NULL_TEST, is_truth=True),
+    OperatorEntry("IS UNKNOWN", OperatorKind.REWRITTEN, call_on_all("IS NULL"), is_truth=True),
     OperatorEntry(
-        "IS TRUE", Kind.REWRITTEN, call("AND", call_on_all("IS NOT NULL"), FIRST), is_truth=True
+        "IS TRUE",
+        OperatorKind.REWRITTEN,
+        call("AND", call_on_all("IS NOT NULL"), FIRST),
+        is_truth=True,
     ),
     OperatorEntry(
         "IS FALSE",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("AND", call_on_all("IS NOT NULL"), call_on_all("NOT")),
         is_truth=True,
     ),
     *(
         OperatorEntry(
-            f"IS NOT {word}", Kind.REWRITTEN, call("NOT", call_on_all(f"IS {word}")), is_truth=True
+            f"IS NOT {word}",
+            OperatorKind.REWRITTEN,
+            call("NOT", call_on_all(f"IS {word}")),
+            is_truth=True,
         )
         for word in ("NULL", "UNKNOWN", "TRUE", "FALSE")
     ),
     OperatorEntry(
         "ISNULL",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call_on_all("IS NULL"),
         arguments=ONE,
         is_truth=True,
@@ -184,7 +189,7 @@ ENTRIES = (
     ),
     OperatorEntry(
         "ISNOTNULL",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("NOT", call_on_all("IS NULL")),
         arguments=ONE,
         is_truth=True,
@@ -192,22 +197,30 @@ ENTRIES = (
     ),
     # Comparisons.
     OperatorEntry(
-        "=, <>, <, <=, >, >=", Kind.COMPARISON, is_strict=True, coercion=COMPARED, is_truth=True
+        "=, <>, <, <=, >, >=",
+        OperatorKind.COMPARISON,
+        is_strict=True,
+        coercion=COMPARED,
+        is_truth=True,
     ),
-    OperatorEntry("<=>", Kind.COMPARISON, coercion=COMPARED, is_truth=True),
+    OperatorEntry("<=>", OperatorKind.COMPARISON, coercion=COMPARED, is_truth=True),
     OperatorEntry(
-        "IS NOT DISTINCT FROM", Kind.REWRITTEN, call_on_all("<=>"), coercion=COMPARED, is_truth=True
+        "IS NOT DISTINCT FROM",
+        OperatorKind.REWRITTEN,
+        call_on_all("<=>"),
+        coercion=COMPARED,
+        is_truth=True,
     ),
     OperatorEntry(
         "IS DISTINCT FROM",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("NOT", call_on_all("<=>")),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
         "EQUAL_NULL",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call_on_all("<=>"),
         arguments=TWO,
         coercion=COMPARED,
@@ -215,25 +228,31 @@ ENTRIES = (
     ),
     OperatorEntry(
         "BETWEEN",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("AND", call(">=", FIRST, SECOND), call("<=", FIRST, THIRD)),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
-        "NOT BETWEEN", Kind.REWRITTEN, call("NOT", call_on_all("BETWEEN")), is_truth=True
+        "NOT BETWEEN", OperatorKind.REWRITTEN, call("NOT", call_on_all("BETWEEN")), is_truth=True
     ),
-    OperatorEntry("IN", Kind.REWRITTEN, build_membership, coercion=COMPARED, is_truth=True),
-    OperatorEntry("NOT IN", Kind.REWRITTEN, call("NOT", call_on_all("IN")), is_truth=True),
+    OperatorEntry("IN", OperatorKind.REWRITTEN, build_membership, coercion=COMPARED, is_truth=True),
+    OperatorEntry("NOT IN", OperatorKind.REWRITTEN, call("NOT", call_on_all("IN")), is_truth=True),
     # Arithmetic.
     OperatorEntry(
-        "+, -, *, NEG", Kind.ARITHMETIC, failure=TOO_LARGE, is_strict=True, coercion=COMPUTED
+        "+, -, *, NEG",
+        OperatorKind.ARITHMETIC,
+        failure=TOO_LARGE,
+        is_strict=True,
+        coercion=COMPUTED,
     ),
-    OperatorEntry("/, %", Kind.ARITHMETIC, failure=DIVISION, is_strict=True, coercion=COMPUTED),
-    OperatorEntry("DIV", Kind.ARITHMETIC, failure=DIVISION, is_strict=True),
+    OperatorEntry(
+        "/, %", OperatorKind.ARITHMETIC, failure=DIVISION, is_strict=True, coercion=COMPUTED
+    ),
+    OperatorEntry("DIV", OperatorKind.ARITHMETIC, failure=DIVISION, is_strict=True),
     OperatorEntry(
         "MOD",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call_on_all("%"),
         failure=DIVISION,
         arguments=TWO,
@@ -241,11 +260,16 @@ ENTRIES = (
         coercion=COMPUTED,
     ),
     OperatorEntry(
-        "PMOD", Kind.FUNCTION, failure=DIVISION, arguments=TWO, is_strict=True, coercion=COMPUTED
+        "PMOD",
+        OperatorKind.FUNCTION,
+        failure=DIVISION,
+        arguments=TWO,
+        is_strict=True,
+        coercion=COMPUTED,
     ),
     OperatorEntry(
         "NEGATIVE",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call_on_all("NEG"),
         failure=TOO_LARGE,
         arguments=ONE,
@@ -254,7 +278,7 @@ ENTRIES = (
     ),
     OperatorEntry(
         "ABS",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         # NULL and NaN stay as they are.
         call("IF", call("<", FIRST, call("NEG", FIRST)), call("NEG", FIRST), FIRST),
         failure=TOO_LARGE,
@@ -263,64 +287,66 @@ ENTRIES = (
         coercion=COMPUTED,
         is_quick=True,
     ),
-    OperatorEntry("TRY_ADD", Kind.TRY, target="+", arguments=TWO),
-    OperatorEntry("TRY_SUBTRACT", Kind.TRY, target="-", arguments=TWO),
-    OperatorEntry("TRY_MULTIPLY", Kind.TRY, target="*", arguments=TWO),
-    OperatorEntry("TRY_DIVIDE", Kind.TRY, target="/", arguments=TWO),
-    OperatorEntry("TRY_MOD", Kind.TRY, target="%", arguments=TWO),
+    OperatorEntry("TRY_ADD", OperatorKind.TRY, target="+", arguments=TWO),
+    OperatorEntry("TRY_SUBTRACT", OperatorKind.TRY, target="-", arguments=TWO),
+    OperatorEntry("TRY_MULTIPLY", OperatorKind.TRY, target="*", arguments=TWO),
+    OperatorEntry("TRY_DIVIDE", OperatorKind.TRY, target="/", arguments=TWO),
+    OperatorEntry("TRY_MOD", OperatorKind.TRY, target="%", arguments=TWO),
     # Mathematical functions.
     *(
-        OperatorEntry(name, Kind.MATHEMATICS, target=name)
+        OperatorEntry(name, OperatorKind.MATHEMATICS, target=name)
         for name in (
             *("SQRT", "EXP", "LN", "LOG", "LOG2", "LOG10", "POWER", "SIGN", "RADIANS"),
             *("SIN", "COS", "ASIN", "ACOS"),
         )
     ),
-    OperatorEntry("POW", Kind.MATHEMATICS, target="POWER"),
-    OperatorEntry("SIGNUM", Kind.MATHEMATICS, target="SIGN"),
-    OperatorEntry("FLOOR", Kind.MATHEMATICS, target="FLOOR", failure=TOO_LARGE),
-    OperatorEntry("CEIL, CEILING", Kind.MATHEMATICS, target="CEIL", failure=TOO_LARGE),
-    OperatorEntry("ROUND", Kind.MATHEMATICS, target="ROUND", failure=Failure.POSSIBLE),
-    OperatorEntry("ISNAN", Kind.MATHEMATICS, arguments=ONE, is_truth=True, is_quick=True),
+    OperatorEntry("POW", OperatorKind.MATHEMATICS, target="POWER"),
+    OperatorEntry("SIGNUM", OperatorKind.MATHEMATICS, target="SIGN"),
+    OperatorEntry("FLOOR", OperatorKind.MATHEMATICS, target="FLOOR", failure=TOO_LARGE),
+    OperatorEntry("CEIL, CEILING", OperatorKind.MATHEMATICS, target="CEIL", failure=TOO_LARGE),
+    OperatorEntry("ROUND", OperatorKind.MATHEMATICS, target="ROUND", failure=Failure.POSSIBLE),
+    OperatorEntry("ISNAN", OperatorKind.MATHEMATICS, arguments=ONE, is_truth=True, is_quick=True),
     # Operators on bits.
-    OperatorEntry("&, |, ^, ~, <<, >>", Kind.FUNCTION, is_strict=True),
+    OperatorEntry("&, |, ^, ~, <<, >>", OperatorKind.FUNCTION, is_strict=True),
     OperatorEntry(
         "SHIFTLEFT, SHIFTRIGHT, SHIFTRIGHTUNSIGNED",
-        Kind.FUNCTION,
+        OperatorKind.FUNCTION,
         failure=Failure.POSSIBLE,
         arguments=TWO,
         is_strict=True,
     ),
     # Choices.
-    OperatorEntry("IF", Kind.CHOICE, arguments=THREE, coercion=BRANCHES),
-    OperatorEntry("CASE", Kind.REWRITTEN, build_case, coercion=BRANCHES),
-    OperatorEntry("CASE OF", Kind.REWRITTEN, build_compared_case("="), coercion=BRANCHES),
+    OperatorEntry("IF", OperatorKind.CHOICE, arguments=THREE, coercion=BRANCHES),
+    OperatorEntry("CASE", OperatorKind.REWRITTEN, build_case, coercion=BRANCHES),
+    OperatorEntry("CASE OF", OperatorKind.REWRITTEN, build_compared_case("="), coercion=BRANCHES),
     OperatorEntry(
         "DECODE",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         build_compared_case("<=>"),
         failure=Failure.OTHER_CALLS,
         arguments=AT_LEAST_THREE,
         coercion=BRANCHES,
     ),
-    OperatorEntry("COALESCE", Kind.REWRITTEN, build_coalesce, coercion=CHOSEN),
-    OperatorEntry("NVL, IFNULL", Kind.REWRITTEN, build_coalesce, arguments=TWO, coercion=CHOSEN),
+    OperatorEntry("COALESCE", OperatorKind.REWRITTEN, build_coalesce, coercion=CHOSEN),
+    OperatorEntry(
+        "NVL, IFNULL", OperatorKind.REWRITTEN, build_coalesce, arguments=TWO, coercion=CHOSEN
+    ),
     OperatorEntry(
         "NVL2",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD),
         arguments=THREE,
     ),
     OperatorEntry(
         "NANVL",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call("IF", call("ISNAN", FIRST), SECOND, FIRST),
         arguments=TWO,
         coercion=CHOSEN,
     ),
     OperatorEntry(
         "NULLIF",
-        Kind.REWRITTEN,
+        OperatorKind.REWRITTEN,
         call(
             "IF",
             call("OR", call("IS NULL", call_on_all("=")), call("NOT", call_on_all("="))),
@@ -328,52 +354,70 @@ ENTRIES = (
         ),
         arguments=TWO,
     ),
-    OperatorEntry("NULLIFZERO", Kind.REWRITTEN, call("NULLIF", FIRST, ZERO), arguments=ONE),
-    OperatorEntry("ZEROIFNULL", Kind.REWRITTEN, call("COALESCE", FIRST, ZERO), arguments=ONE),
+    OperatorEntry("NULLIFZERO", OperatorKind.REWRITTEN, call("NULLIF", FIRST, ZERO), arguments=ONE),
     OperatorEntry(
-        "GREATEST", Kind.REWRITTEN, build_extreme(">"), arguments=AT_LEAST_TWO, coercion=CHOSEN
+        "ZEROIFNULL", OperatorKind.REWRITTEN, call("COALESCE", FIRST, ZERO), arguments=ONE
     ),
     OperatorEntry(
-        "LEAST", Kind.REWRITTEN, build_extreme("<"), arguments=AT_LEAST_TWO, coercion=CHOSEN
+        "GREATEST",
+        OperatorKind.REWRITTEN,
+        build_extreme(">"),
+        arguments=AT_LEAST_TWO,
+        coercion=CHOSEN,
+    ),
+    OperatorEntry(
+        "LEAST", OperatorKind.REWRITTEN, build_extreme("<"), arguments=AT_LEAST_TWO, coercion=CHOSEN
     ),
     # Dates.
-    OperatorEntry("DATEDIFF", Kind.DAYS, arguments=TWO),
-    OperatorEntry("DATE_DIFF", Kind.REWRITTEN, call_on_all("DATEDIFF"), arguments=TWO),
-    OperatorEntry("DATE_ADD", Kind.REWRITTEN, call_on_all("+"), arguments=TWO),
+    OperatorEntry("DATEDIFF", OperatorKind.DAYS, arguments=TWO),
+    OperatorEntry("DATE_DIFF", OperatorKind.REWRITTEN, call_on_all("DATEDIFF"), arguments=TWO),
+    OperatorEntry("DATE_ADD", OperatorKind.REWRITTEN, call_on_all("+"), arguments=TWO),
     OperatorEntry(
-        "DATEADD", Kind.REWRITTEN, call_on_all("+"), failure=Failure.OTHER_CALLS, arguments=TWO
+        "DATEADD",
+        OperatorKind.REWRITTEN,
+        call_on_all("+"),
+        failure=Failure.OTHER_CALLS,
+        arguments=TWO,
     ),
-    OperatorEntry("DATE_SUB", Kind.REWRITTEN, call_on_all("-"), arguments=TWO),
+    OperatorEntry("DATE_SUB", OperatorKind.REWRITTEN, call_on_all("-"), arguments=TWO),
     # Casts, and functions that are a cast to one type.
-    OperatorEntry("CAST", Kind.FUNCTION, failure=Failure.CAST),
+    OperatorEntry("CAST", OperatorKind.FUNCTION, failure=Failure.CAST),
     *(
-        OperatorEntry(type_name, Kind.CAST, target=type_name, failure=Failure.CAST, arguments=ONE)
+        OperatorEntry(
+            type_name, OperatorKind.CAST, target=type_name, failure=Failure.CAST, arguments=ONE
+        )
         for type_name in (
             *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
             *("STRING", "BOOLEAN", "DATE"),
         )
     ),
-    OperatorEntry("TO_DATE", Kind.CAST, target="DATE", failure=Failure.CAST, arguments=ONE),
+    OperatorEntry("TO_DATE", OperatorKind.CAST, target="DATE", failure=Failure.CAST, arguments=ONE),
     OperatorEntry(
-        "TO_TIMESTAMP", Kind.CAST, target="TIMESTAMP", failure=Failure.CAST, arguments=ONE
+        "TO_TIMESTAMP", OperatorKind.CAST, target="TIMESTAMP", failure=Failure.CAST, arguments=ONE
     ),
     # Whatever TIMESTAMP means in the session.
     OperatorEntry(
-        "TIMESTAMP", Kind.CAST, target="TIMESTAMP_LTZ", failure=Failure.CAST, arguments=ONE
+        "TIMESTAMP", OperatorKind.CAST, target="TIMESTAMP_LTZ", failure=Failure.CAST, arguments=ONE
     ),
     # Texts and arrays.
-    OperatorEntry("||, CONCAT", Kind.FUNCTION, is_strict=True),
-    OperatorEntry("LIKE, ILIKE", Kind.FUNCTION, failure=PATTERN, is_strict=True, is_truth=True),
+    OperatorEntry("||, CONCAT", OperatorKind.FUNCTION, is_strict=True),
     OperatorEntry(
-        "NOT LIKE", Kind.REWRITTEN, call("NOT", call_on_all("LIKE")), failure=PATTERN, is_truth=True
+        "LIKE, ILIKE", OperatorKind.FUNCTION, failure=PATTERN, is_strict=True, is_truth=True
     ),
     OperatorEntry(
-        "NOT ILIKE, RLIKE, NOT RLIKE, REGEXP", Kind.FUNCTION, failure=PATTERN, is_truth=True
+        "NOT LIKE",
+        OperatorKind.REWRITTEN,
+        call("NOT", call_on_all("LIKE")),
+        failure=PATTERN,
+        is_truth=True,
     ),
-    OperatorEntry("REGEXP_LIKE", Kind.FUNCTION, failure=Failure.POSSIBLE, is_truth=True),
-    OperatorEntry("CONTAINS, STARTSWITH, ENDSWITH", Kind.FUNCTION, is_truth=True),
-    OperatorEntry("LENGTH, CHAR_LENGTH", Kind.FUNCTION, is_quick=True),
-    OperatorEntry("SIZE, CARDINALITY, ARRAY_SIZE", Kind.FUNCTION, is_quick=True),
+    OperatorEntry(
+        "NOT ILIKE, RLIKE, NOT RLIKE, REGEXP", OperatorKind.FUNCTION, failure=PATTERN, is_truth=True
+    ),
+    OperatorEntry("REGEXP_LIKE", OperatorKind.FUNCTION, failure=Failure.POSSIBLE, is_truth=True),
+    OperatorEntry("CONTAINS, STARTSWITH, ENDSWITH", OperatorKind.FUNCTION, is_truth=True),
+    OperatorEntry("LENGTH, CHAR_LENGTH", OperatorKind.FUNCTION, is_quick=True),
+    OperatorEntry("SIZE, CARDINALITY, ARRAY_SIZE", OperatorKind.FUNCTION, is_quick=True),
 )
 
 OPERATORS: Mapping[str, OperatorEntry] = {
@@ -411,5 +455,10 @@ def find_failing_operators(failure: Failure) -> frozenset[str]:
 
 # The operators that the search computes itself, so that they are not rewritten.
 BASIC_OPERATORS = find_operator_names(
-    Kind.LOGIC, Kind.COMPARISON, Kind.ARITHMETIC, Kind.DAYS, Kind.NULL_TEST, Kind.CHOICE
+    OperatorKind.LOGIC,
+    OperatorKind.COMPARISON,
+    OperatorKind.ARITHMETIC,
+    OperatorKind.DAYS,
+    OperatorKind.NULL_TEST,
+    OperatorKind.CHOICE,
 )

@@ -55,7 +55,7 @@ from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.worker.wire import SelectItem
 
 Item = TypeVar("Item")
-Failure = TypeVar("Failure")
+FoundFailure = TypeVar("FoundFailure")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 
@@ -360,8 +360,8 @@ def mark_rows(rows: DataFrame, look: SecondLook) -> DataFrame:
 
 
 def find_first_failing(
-    items: Sequence[Item], find_failure: Callable[[Sequence[Item]], Failure | None]
-) -> tuple[Item, Failure] | None:
+    items: Sequence[Item], find_failure: Callable[[Sequence[Item]], FoundFailure | None]
+) -> tuple[Item, FoundFailure] | None:
     """Return the first of several items that fails by itself, and its failure.
 
     Returns None if no item fails by itself. Items that do not fail together do not fail by
