@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.jit import cached_function
 from matchrec.jit.first_steps import LateKernel
-from matchrec.spark.sail.start import start
+from matchrec.spark.sail.start import start_session
 from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_engines
 from tests.quick.both_engines import compare_engines
@@ -160,7 +160,7 @@ def start_small_session(on: str = "spark") -> SparkSession:
     if on == "sail":
         compare_engines()  # Sail's workers are threads of this process
         ansi = {"spark.sql.ansi.enabled": "true"}  # not the default of Sail with PySpark 3.5
-        return start(on, {"spark.sql.session.timeZone": "UTC", **ansi}, cores=2)
+        return start_session(on, {"spark.sql.session.timeZone": "UTC", **ansi}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("matchrec tests")

@@ -13,7 +13,7 @@ from matchrec.spark.sail.start import (
     MEMORY_SIZE,
     describe_engine,
     find_unmet_arguments,
-    start,
+    start_session,
 )
 
 
@@ -59,7 +59,7 @@ def session(
     """
     running_session = SparkSession.getActiveSession()
     if running_session is None:
-        new_session = start(engine, None, cores, memory)
+        new_session = start_session(engine, None, cores, memory)
         # Imported here, because Spark's start loads most of what it imports, while it waits.
         with pause_garbage_collection():
             from matchrec.api.enable import enable

@@ -97,7 +97,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         MatchRecognizeError: the engine is not installed or did not start. The error has the reason.
     """
     from matchrec.spark.analysis_log import find_analysis_logger
-    from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start
+    from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start_session
     from matchrec.spark.session_errors import SESSION_ERRORS
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
@@ -108,7 +108,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
             return start_spark(folder, settings)
         if chosen_engine == SAIL and engine is None:
             return start_sail_or_spark(folder, settings)
-        return start(engine, settings)
+        return start_session(engine, settings)
     except SESSION_ERRORS as error:
         raise errors.spark_did_not_start(reason=find_reason(folder, error)) from error
 
@@ -119,10 +119,10 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     Raises:
         MatchRecognizeError: Sail does not work, and Spark is not installed.
     """
-    from matchrec.spark.sail.start import SAIL, is_spark_installed, start
+    from matchrec.spark.sail.start import SAIL, is_spark_installed, start_session
 
     try:
-        return start(SAIL, settings)
+        return start_session(SAIL, settings)
     except MatchRecognizeError:
         if not is_spark_installed():
             raise
@@ -131,14 +131,14 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
 
 def start_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     """Start Spark in this program. What Java writes to stderr goes to the log in the folder."""
-    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, start
+    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, start_session
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
     if not sys.stderr.isatty():  # `show_busy` shows nothing then
         print_notice(f"{PROGRAM}{STARTING_SPARK}")
     with redirect_java_stderr(folder / LOG) as terminal, show_busy("Starting Spark", terminal):
-        return start(SPARK, defaults | settings, announces=False)
+        return start_session(SPARK, defaults | settings, announces=False)
 
 
 def find_reason(folder: Path, error: Exception) -> str:

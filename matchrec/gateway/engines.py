@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from matchrec.errors import gateway as errors
 from matchrec.errors.machine import session_already_runs
 from matchrec.spark.sail.server import check_server
-from matchrec.spark.sail.start import SPARK, choose_engine, describe_engine, runs_on, start
+from matchrec.spark.sail.start import SPARK, choose_engine, describe_engine, runs_on, start_session
 from matchrec.spark.session import find_application, is_connect, unwrap_session
 
 # Settings with which a session of Spark in this program starts a server of Spark Connect, at any
@@ -69,10 +69,10 @@ def find_or_start_session(engine: str | None) -> SparkSession:
             )
         return running_session
     if choose_engine(engine, {}) != SPARK:
-        return start(engine, {})
+        return start_session(engine, {})
     # Otherwise the server's workers would run the first `python3` in PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    return start(engine, SERVER_OF_SPARK)
+    return start_session(engine, SERVER_OF_SPARK)
 
 
 def find_server_of_spark(spark: SparkSession) -> str:

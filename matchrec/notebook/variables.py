@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from matchrec.api.argument_kinds import are_values, fills_hole
 from matchrec.arguments import is_dataframe, is_foreign_table, is_session
 from matchrec.notebook.messages import print_notice
-from matchrec.spark.sail.start import describe_engine, start
+from matchrec.spark.sail.start import describe_engine, start_session
 
 # `{name}` in a query: the name of a DataFrame.
 HOLE = re.compile(r"\{(\w+)\}")
@@ -33,7 +33,7 @@ def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
     session = find_running_session(variables)
     if session is not None:
         return session
-    spark = start()
+    spark = start_session()
     is_variable = variables.setdefault("spark", spark) is spark
     print_notice(
         f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}"

@@ -1,7 +1,7 @@
 """Start a session on the engine that the user has chosen, or on Sail if it is installed.
 
-`choose_engine` chooses the engine, and `start` starts a session on it. The user chooses an engine
-by the argument `engine`, by a master or an address among the settings, by SPARK_REMOTE, by
+`choose_engine` chooses the engine, and `start_session` starts a session on it. The user chooses an
+engine by the argument `engine`, by a master or an address among the settings, by SPARK_REMOTE, by
 `spark-submit`, or by --master in PYSPARK_SUBMIT_ARGS. If the user has not chosen, the engine is
 Sail if Sail is installed, and Spark otherwise.
 
@@ -184,7 +184,7 @@ def is_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def start(
+def start_session(
     engine: str | None = None,
     settings: SparkSettings | None = None,
     cores: int | None = None,

@@ -34,7 +34,7 @@ def test_workers_of_a_new_spark_run_the_python_of_the_program(
     """They are started by Java, which would take the first `python3` in PATH."""
     pythons_at_start = []
 
-    def start(*_: object) -> None:
+    def start_session(*_: object) -> None:
         """Note the variables that Java gets."""
         pythons_at_start.extend(os.environ[name] for name in PYTHONS)
         raise StartedError
@@ -42,7 +42,7 @@ def test_workers_of_a_new_spark_run_the_python_of_the_program(
     for name in PYTHONS:
         monkeypatch.setenv(name, "python3")
     monkeypatch.setattr(engines.SparkSession, "getActiveSession", lambda: None)
-    monkeypatch.setattr(engines, "start", start)
+    monkeypatch.setattr(engines, "start_session", start_session)
     with pytest.raises(StartedError):
         matchrec.serve(engine="spark", port=0)
     assert pythons_at_start == [sys.executable, sys.executable]

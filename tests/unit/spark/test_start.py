@@ -21,7 +21,7 @@ from matchrec.spark.sail.start import (
     is_spark_installed,
     read_size,
     runs_on,
-    start,
+    start_session,
 )
 
 ADDRESS = "sc://there:15002"
@@ -186,13 +186,13 @@ def test_spark_is_not_started_in_addition_to_a_server(
 ) -> None:
     """PySpark rejects all of these with messages about its own builder."""
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
-        start("spark", {"spark.remote": ADDRESS})
+        start_session("spark", {"spark.remote": ADDRESS})
     assert refused.value.message == (
         "Spark cannot start in this program, because spark.remote is set"
     )
     monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
-        start("spark", announces=False)
+        start_session("spark", announces=False)
     assert str(refused.value) == (
         "Spark cannot start in this program, because SPARK_REMOTE is set "
         "[server-instead-of-spark]\n"
@@ -201,7 +201,7 @@ def test_spark_is_not_started_in_addition_to_a_server(
         'matchrec.session(engine="sc://there:15002")'
     )
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
-        start(settings={"spark.master": "local[2]"})
+        start_session(settings={"spark.master": "local[2]"})
     assert str(refused.value) == (
         "`spark.master` is not allowed in a session on a server [master-of-server]\n"
         "  note: the session is on sc://there:15002, which has a master of its own\n"
@@ -233,7 +233,7 @@ def test_spark_without_its_package(
     if default_engine == "spark":
         alternative = "run pip install '.[sail]' in this one"
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
-        start(engine, settings)
+        start_session(engine, settings)
     assert str(refused.value) == (
         "Spark is not installed [engine-not-installed]\n"
         "  note: this environment has pyspark-client, which only connects to a server\n"
@@ -244,7 +244,7 @@ def test_spark_without_its_package(
 def test_sail_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "is_module_installed", lambda module: module == "pyspark")
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
-        start("sail")
+        start_session("sail")
     assert str(refused.value) == (
         "Sail is not installed [engine-not-installed]\n"
         "  note: missing modules: pysail, grpc, grpc_status, google.protobuf\n"
@@ -256,7 +256,7 @@ def test_limits_that_a_server_sets_are_not_ignored(
     default_engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        start(ADDRESS, cores=2)
+        start_session(ADDRESS, cores=2)
     assert str(refused.value) == (
         "`cores` is not allowed in a session on a server [limits-of-server]\n"
         "  note: the session is on sc://there:15002, which has limits of its own\n"
@@ -264,7 +264,7 @@ def test_limits_that_a_server_sets_are_not_ignored(
     )
     monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        start(cores=2, memory="4g")
+        start_session(cores=2, memory="4g")
     assert refused.value.message == "`cores, memory` are not allowed in a session on a server"
 
 
@@ -273,7 +273,7 @@ def test_limits_that_spark_submit_sets_are_not_ignored(
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master local[2] pyspark-shell")
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        start(cores=3)
+        start_session(cores=3)
     assert str(refused.value) == (
         "`cores` is not allowed in a program that spark-submit has set up [limits-of-master]\n"
         "  note: spark-submit or PYSPARK_SUBMIT_ARGS has already set the limits\n"
@@ -281,7 +281,7 @@ def test_limits_that_spark_submit_sets_are_not_ignored(
     )
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        start(cores=3, memory="4g")
+        start_session(cores=3, memory="4g")
     assert str(refused.value).endswith(
         "help: remove them, and write --master 'local[4]' --driver-memory 4g there"
     )
