@@ -136,7 +136,7 @@ def arrives_as_arrow(frame: DataFrame) -> bool:
     """
     from matchrec.spark.backends import find_backend
 
-    return not find_backend(frame.sparkSession).keeps_cached_rows
+    return not find_backend(frame.sparkSession).can_cache_rows
 
 
 @contextmanager

@@ -236,7 +236,7 @@ def write_parquet_file(frame: DataFrame, path: Path) -> int:
     from matchrec.spark.backends import find_backend
 
     check_distinct_names(frame.columns, "a Parquet file")
-    if find_backend(frame.sparkSession).shares_files:
+    if find_backend(frame.sparkSession).has_shared_files:
         return write_parquet_by_spark(frame, path)
     if not hasattr(frame, "toArrow"):  # PySpark 3.5
         raise errors.parquet_not_fetched()

@@ -59,8 +59,8 @@ class Backend:
     # SQL texts and their DataFrames.
 
     @property
-    def reads_sql_of_spark(self) -> bool:
-        """Return whether the engine reads every SQL text that Spark reads."""
+    def can_read_sql_of_spark(self) -> bool:
+        """Return whether the engine can read every SQL text that Spark reads."""
         return True
 
     def write_sums(self, text: str) -> str:
@@ -120,7 +120,7 @@ class Backend:
         return frame
 
     @property
-    def asks_for_schemas(self) -> bool:
+    def has_remote_schemas(self) -> bool:
         """Return whether reading the schema of a new DataFrame sends a request to a server.
 
         `set_schema` saves the request.
@@ -163,7 +163,7 @@ class Backend:
         return [self.spark.conf.get(name) for name in names]
 
     @property
-    def analyses_again(self) -> bool:
+    def has_repeated_analysis(self) -> bool:
         """Return whether a DataFrame is analysed again for every action.
 
         Its types change if the types in its tables have changed.
@@ -245,7 +245,7 @@ class Backend:
         """Add the settings that depend on the input's types to the settings of a session."""
         return settings
 
-    def evaluates_eagerly(self, plan: MatchPlan) -> bool:
+    def has_eager_operands(self, plan: MatchPlan) -> bool:
         """Return whether an operand of AND can fail on a row for which an earlier one is false.
 
         Spark does not evaluate an operand on such a row.
@@ -278,12 +278,12 @@ class Backend:
         return []
 
     @property
-    def keeps_cached_rows(self) -> bool:
+    def can_cache_rows(self) -> bool:
         """Return whether `cache` keeps rows, so that a second action does not compute them."""
         return True
 
     @property
-    def shares_files(self) -> bool:
+    def has_shared_files(self) -> bool:
         """Return whether the engine writes files where this program finds them.
 
         A server and the workers of a cluster have disks of their own.

@@ -214,7 +214,7 @@ def infer_result_fields(
         compiled_query: the query.
         schema: the schema of the reads.
     """
-    if not request.backend.asks_for_schemas or not current_shortcuts().types:
+    if not request.backend.has_remote_schemas or not current_shortcuts().types:
         return None
     if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
         return None

@@ -353,7 +353,7 @@ class PartitionPreparation(Preparation):
         is empty if the session analyses a DataFrame only once, when it is made.
         """
         runner = self.relation.runner
-        if not self.backend.analyses_again:
+        if not self.backend.has_repeated_analysis:
             return ()
         texts = self.name_columns(columns).texts
         texts |= {
@@ -494,7 +494,7 @@ class UnsortedPreparation(PartitionPreparation):
 
         Returns None if only the session knows them: see `conditions.typing.known_types`.
         """
-        if not self.backend.asks_for_schemas or not current_shortcuts().types:
+        if not self.backend.has_remote_schemas or not current_shortcuts().types:
             return None
         items = self.select_unpacked(columns)
         texts = self.name_columns(columns).texts

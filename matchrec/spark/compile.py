@@ -455,7 +455,7 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
     """
     if request.is_stream:
         return True
-    return query.can_raise_before_match and request.backend.evaluates_eagerly(rule.plan)
+    return query.can_raise_before_match and request.backend.has_eager_operands(rule.plan)
 
 
 # Prepare the rows, and let the session analyse them.

@@ -77,7 +77,7 @@ class SparkConnect(Backend):
         return frame
 
     @property
-    def asks_for_schemas(self) -> bool:
+    def has_remote_schemas(self) -> bool:
         """Return True: reading a schema sends a request to the server."""
         return True
 
@@ -110,12 +110,12 @@ class SparkConnect(Backend):
         return list(client.get_configs(*names))
 
     @property
-    def analyses_again(self) -> bool:
+    def has_repeated_analysis(self) -> bool:
         """Return True: the server analyses a plan again for every action."""
         return True
 
     @property
-    def shares_files(self) -> bool:
+    def has_shared_files(self) -> bool:
         """Return False: the server may be another machine."""
         return False
 

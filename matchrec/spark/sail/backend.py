@@ -66,7 +66,7 @@ class Sail(SparkConnect):
     # Texts and their DataFrames.
 
     @property
-    def reads_sql_of_spark(self) -> bool:
+    def can_read_sql_of_spark(self) -> bool:
         """Return False: Sail's SQL differs from Spark's."""
         return False  # see `syntax.spellings`
 
@@ -163,7 +163,7 @@ class Sail(SparkConnect):
         return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in items))
 
     @property
-    def keeps_cached_rows(self) -> bool:
+    def can_cache_rows(self) -> bool:
         """Return False: Sail does not keep the rows of a cached DataFrame."""
         return False
 
@@ -191,7 +191,7 @@ class Sail(SparkConnect):
 
         plan = correct_strings(correct_negations(plan, relation), relation, columns.find)
         plan = correct_decimals(plan, relation, columns.find)
-        return add_guards(plan) if self.evaluates_eagerly(plan) else plan
+        return add_guards(plan) if self.has_eager_operands(plan) else plan
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
         """Add to the settings whether a CAST converts instants to local times in UTC."""
@@ -199,7 +199,7 @@ class Sail(SparkConnect):
 
         return add_zone_of_casts(settings, relation)
 
-    def evaluates_eagerly(self, plan: MatchPlan) -> bool:
+    def has_eager_operands(self, plan: MatchPlan) -> bool:
         """Return whether Sail evaluates parts that Spark skips, and one of the parts can fail."""
         can_fail = any(can_fail_besides_overflow(scalar.operations) for scalar in plan.expressions)
         return can_fail and probes.computes_every_part(self.spark)

@@ -212,7 +212,7 @@ def test_rows_that_an_old_pyspark_cannot_fetch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = MagicMock(spec=["columns", "sparkSession"], columns=["n"])
-    backend = SimpleNamespace(shares_files=False)
+    backend = SimpleNamespace(has_shared_files=False)
     monkeypatch.setattr("matchrec.spark.backends.find_backend", lambda _: backend)
     with pytest.raises(MatchRecognizeError, match="not supported over Spark Connect"):
         written_files.write_parquet_file(frame, tmp_path / "x.parquet")
