@@ -253,16 +253,19 @@ class Backend:
         return False
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Check types that the engine's analysis accepts, although no row can be computed.
+        """Check what the engine's analysis accepts, although no row can be computed.
 
         Raises:
-            MatchRecognizeError: the plan has such a type, or a type that Spark would not accept.
+            MatchRecognizeError: the plan has such a type or regular expression, or a type that
+                Spark would not accept.
         """
         from matchrec.spark.errors.operand_kinds import find_unreadable_literals
+        from matchrec.spark.errors.regular_expressions import find_invalid_patterns
 
-        error = next(find_unreadable_literals(plan, relation), None)
-        if error is not None:
-            raise error
+        for find_errors in (find_unreadable_literals, find_invalid_patterns):
+            error = next(find_errors(plan, relation), None)
+            if error is not None:
+                raise error
 
     def find_windows_in_hours(
         self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]

@@ -142,6 +142,39 @@ def unreadable_literal(
     )
 
 
+def invalid_regular_expression(
+    span: Span | None, *, literal: str, pattern: str, position: int, clause: str
+) -> MatchRecognizePlanError:
+    """Return the error for a string that the engine does not accept as a regular expression.
+
+    Args:
+        span: the string in the text of the query.
+        literal: the string with its quotes.
+        pattern: its characters.
+        position: the index of the first character that is wrong.
+        clause: the clause of the string.
+
+    >>> error = invalid_regular_expression(
+    ...     None, literal="'a(b'", pattern="a(b", position=1, clause="DEFINE"
+    ... )
+    >>> print(error.message, error.hint, sep="; ")
+    'a(b' in DEFINE is not a regular expression; write 'a\\\\(b' for the character ( itself
+    """
+    hint = "write a regular expression, or contains(x, 'text') to search for a text"
+    character = pattern[position : position + 1]
+    if character and character in "()[]{}*+?":
+        escaped = f"{pattern[:position]}\\{pattern[position:]}".replace("\\", "\\\\")
+        hint = (
+            f"write {literal[0]}{escaped}{literal[0]} for the character {pattern[position]} itself"
+        )
+    return MatchRecognizePlanError(
+        f"{shorten(literal)} in {name_part(clause)} is not a regular expression",
+        span,
+        hint=hint,
+        code="invalid-regular-expression",
+    )
+
+
 def wrong_number_of_function_arguments(
     function: str, expected: Sequence[str], actual: int, span: Span | None, *, clause: str
 ) -> MatchRecognizePlanError:

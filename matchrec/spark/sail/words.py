@@ -358,6 +358,18 @@ VALUE_FAILURES = {
     r"(?is)\[CAST_INVALID_INPUT\] the value (?P<value>'.*?') of the type \"[^\"]+\" cannot be cast "
     r"to \"(?P<type>[^\"]+)\"": CAST_FAILURE,
     r"(?i)\[CAST_INVALID_INPUT\] (?P<sentence>.*)": ("{sentence}", ""),
+    r"(?is)regex parse error:.*?error: (?P<reason>(?:look-around|backref)[^\n~]+)": (
+        "a regular expression is not valid on Sail: {reason}",
+        "a regular expression without (?=, (?!, (?<= and \\1, or run the query on Spark",
+    ),
+    r"(?is)regex parse error:.*?error: (?P<reason>[^\n~]+)": (
+        "a regular expression is not valid: {reason}",
+        "two backslashes before a character that is meant itself, as in '\\\\('",
+    ),
+    r"(?i)invalid regex pattern|\[INVALID_PARAMETER_VALUE\.PATTERN\]": (
+        "a regular expression is not valid",
+        "two backslashes before a character that is meant itself, as in '\\\\('",
+    ),
     r"(?i)\bindex 0 is invalid": (
         "Index 0 is not allowed",
         "1 for the first element, or -1 for the last one",
