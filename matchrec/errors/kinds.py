@@ -297,7 +297,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
         ...     found.collect()
         ... except Exception as error:
         ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
-        conditions that depend on the run were evaluated more than 1 times in a partition
+        the search in a partition takes more than 1 step, the limit of `max_steps`
         """
         for exception in walk_causes(error):
             run_error: MatchRecognizeRunError | None = getattr(exception, OUR_ERROR, None)

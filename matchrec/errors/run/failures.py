@@ -6,6 +6,7 @@ from matchrec.errors.kinds import MatchRecognizeRunError, with_source
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.run.origins import OperationOrigin
 from matchrec.errors.run.repairs import guard_divisors
+from matchrec.errors.wording import show_count
 from matchrec.source import Source
 
 
@@ -267,9 +268,12 @@ def function_failed_under_ansi(
 def too_many_steps(*, limit: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that has evaluated more conditions than max_steps allows."""
     return MatchRecognizeRunError(
-        f"conditions that depend on the run were evaluated more than {limit:,} times in a "
-        "partition",
-        notes=(f"the search has reached a match that would begin {location}",),
+        f"the search in a partition takes more than {show_count(limit, 'step')}, the limit of "
+        "`max_steps`",
+        notes=(
+            "a step is one test of a condition that depends on the run",
+            f"the search has reached a match that would begin {location}",
+        ),
         hint=(
             "write WITHIN, or quantifiers with an upper bound, such as {1,100}; or conditions on "
             "one row, such as price > 10; or raise max_steps in Options (--max-steps)"
