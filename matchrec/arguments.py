@@ -230,8 +230,8 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
     because another argument is in its place, the error is about the other argument: in
     `match_recognize(clause)`, the clause is where the DataFrame should be.
 
-    If the object of a method has an attribute `_error_context`, messages add its value after the
-    name of the method: "`Pattern.where` at `down`".
+    If the object of a method has a method `_find_error_context`, messages add its result after the
+    name of the method: "`Pattern.where` at stage `down`". It gets the name of the method.
 
     Args:
         kinds: the kind of each parameter, by its name. For `**name`, the kind of each value.
@@ -330,7 +330,8 @@ def bind_arguments(
         if not suggestion and problem.startswith("missing"):
             suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
         raise TypeError(f"{function_name}() {problem}{suggestion}") from None
-    error_context = getattr(arguments.arguments.get("self"), "_error_context", "")
+    find_context = getattr(arguments.arguments.get("self"), "_find_error_context", None)
+    error_context = "" if find_context is None else find_context(function_name)
     if error_context:
         quoted_call = f"{quoted_call} at {error_context}"
     convert_arguments(arguments, kinds, quoted_call)

@@ -7,9 +7,10 @@ is the method that the user called, such as `followed_by`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import current_surface, describe_passed_value
+from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import SHORT, join_names, list_candidates
 from matchrec.source import Span
@@ -23,7 +24,9 @@ def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
         name: the name.
     """
     return MatchRecognizePlanError(
-        f"{call}: `{name}` is not allowed as the name of a stage",
+        f"`{name}` is not allowed as the name of a stage in {call}()"
+        if name.strip()
+        else f"the name of a stage in {call}() is empty",
         notes=("a name is not empty, has no colon, and is not `$endState$`",),
         hint=f'write a name, such as {call}("a")',
         code="invalid-stage-name",
@@ -65,7 +68,7 @@ def no_stages() -> MatchRecognizePlanError:
 def empty_group(*, call: str) -> MatchRecognizePlanError:
     """Return the error for a group without stages."""
     return MatchRecognizePlanError(
-        f"{call} needs a pattern with stages",
+        f"the group in {call}() has no stages",
         hint=f"write {call}(Pattern.begin(...))",
         code="empty-group",
     )
@@ -126,7 +129,7 @@ def negation_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
 def condition_of_group(*, call: str, stage: str) -> MatchRecognizeUnsupportedError:
     """Return the error for where() and similar calls of a group."""
     return MatchRecognizeUnsupportedError(
-        f"{call}() is not supported for {stage}, which is a group",
+        f"{call}() is not supported for {stage}",
         notes=("a condition is about one event",),
         hint=f"call {call}() on the stages inside of the group",
         code="condition-of-group",
@@ -179,7 +182,7 @@ def two_quantifiers_of_stage(*, call: str, stage: str) -> MatchRecognizePlanErro
 def too_many_times(*, stage: str, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for times(n) with a number above the limit."""
     return MatchRecognizeUnsupportedError(
-        f"{stage} is repeated over {limit:,} times",
+        f"more than {limit:,} repetitions of {stage} are not supported",
         hint="write times_or_more(n) for no upper bound, or lower it",
         code="too-many-times",
     )
@@ -194,7 +197,7 @@ def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanE
         lowest: the smallest number that the quantifier allows.
     """
     return MatchRecognizePlanError(
-        f"{stage} is repeated {least} times, but the minimum is {lowest}",
+        f"the number of repetitions of {stage} must be {lowest} or more, but is {least}",
         hint=(
             "write times(n) with an n of 1 or more, or times(0, n) or optional() for events that "
             "may be missing"
@@ -212,8 +215,11 @@ def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanEr
         most: the number n.
     """
     in_order = f"write times({most}, {least})"
+    headline = f"the maximum of times({least}, {most}) of {stage} is less than the minimum"
+    if most < 1:
+        headline = f"the maximum number of repetitions of {stage} must be 1 or more, but is {most}"
     return MatchRecognizePlanError(
-        f"{stage} is repeated at least {least} and at most {most} times",
+        headline,
         hint=in_order if most >= 1 else "write a maximum of 1 or more, or remove the stage",
         code="times-reversed",
     )
@@ -298,7 +304,7 @@ def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanErro
         calls: the calls that belong to a whole pattern.
     """
     return MatchRecognizePlanError(
-        f"{call}: the group has calls that belong to a whole pattern, {calls}",
+        f"the group in {call}() has calls that are only for a whole pattern: {calls}",
         hint="remove them from the group, and call them on the whole pattern",
         code="group-with-pattern-calls",
     )
@@ -318,7 +324,7 @@ def unknown_skip_target(*, call: str, name: str, stages: Sequence[str]) -> Match
     # A skip to the first stage usually goes to the first event of the match, which is an error.
     target = find_nearest(name, stages) or stages[-1]
     return MatchRecognizePlanError(
-        f"{call}({name!r}): unknown stage",
+        f"unknown stage `{name}` in {call}()",
         notes=(f"stages: {join_names(stages)}",),
         hint=f"write {call}({target!r})",
         code="unknown-skip-target",
@@ -405,6 +411,11 @@ def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupported
 # Lengths of time, and windows.
 
 
+def _name_window(call: str) -> str:
+    """Return how a sentence names the call or clause that has a length: `within()`, WITHIN."""
+    return f"{call}()" if call.isidentifier() and call.islower() else call
+
+
 def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecognizePlanError:
     """Return the error for a value that is not a length of time, as in within("soon").
 
@@ -422,7 +433,7 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
     if call == "WITHIN":
         hint = "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
     return MatchRecognizePlanError(
-        f"{call} needs a length of time, not {value}",
+        f"{_name_window(call)} needs a length of time, not {value}",
         span,
         notes=("a length is more than 0",) if value.startswith(("'-", '"-')) else (),
         hint=hint,
@@ -434,8 +445,9 @@ def not_a_positive_duration(
     span: Span | None, *, call: str, value: object
 ) -> MatchRecognizePlanError:
     """Return the error for a length of 0 or less."""
+    shown = str(value) if isinstance(value, timedelta) else SHORT.repr(value)
     return MatchRecognizePlanError(
-        f"{call} is {describe_passed_value(value)}, but must be more than 0",
+        f"{_name_window(call)} must be more than 0, but is {shown}",
         span,
         hint="write a length above 0",
         code="not-a-positive-duration",
@@ -447,7 +459,7 @@ def too_long_duration(
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a length that does not fit into the type of Spark's intervals."""
     return MatchRecognizeUnsupportedError(
-        f"the length {SHORT.repr(value)} of {call} is too long",
+        f"the length {SHORT.repr(value)} of {_name_window(call)} is too long",
         span,
         notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
         hint="write a shorter one, or remove it",
@@ -462,7 +474,7 @@ def unknown_duration_unit(
     near = find_nearest(name, units)
     hint = f"write {near}" if near else 'write one of these units, such as "10 minutes"'
     return MatchRecognizePlanError(
-        f"{call}: unknown unit `{name}`",
+        f"unknown unit `{name}` in {_name_window(call)}",
         span,
         notes=(f"units: {join_names(units)}",),
         hint=hint,

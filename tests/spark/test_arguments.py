@@ -256,6 +256,20 @@ def test_the_message_names_method_stage_and_argument() -> None:
     )
 
 
+def test_a_call_of_the_whole_pattern_names_no_stage() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        Pattern.begin("a").first_matches(0)
+    assert str(refused.value) == (
+        "`count` of `Pattern.first_matches` must be a whole number from 1 to 2147483647, but is 0 "
+        "[wrong-argument]\n  help: write first_matches(4)"
+    )
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        Pattern.begin("a").after_match(3)  # type: ignore[arg-type]
+    assert refused.value.message == (
+        "`strategy` of `Pattern.after_match` must be an AfterMatch, but is 3, of type int"
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "shown"), [(0, "0"), ("5", "'5', of type str"), (True, "True, of type bool")]
 )

@@ -119,7 +119,7 @@ def test_a_skip_to_an_unknown_stage_suggests_the_last_one(events: DataFrame) -> 
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         find_matches(events, pairs)
     assert str(caught.value) == (
-        "skip_to_last('zz'): unknown stage [unknown-skip-target]\n"
+        "unknown stage `zz` in skip_to_last() [unknown-skip-target]\n"
         "  note: stages: a, b\n"
         "  help: write skip_to_last('b')"
     )

@@ -521,11 +521,11 @@ NUMBER_WITHOUT_UNIT = (
     [
         (":gap", "ten", ":gap in WITHIN needs a length of time, not 'ten'", LENGTH_HINT),
         ("INTERVAL :gap", None, ":gap in WITHIN needs a length of time, not None", LENGTH_HINT),
-        (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
+        (":gap", "10 minuts", "unknown unit `minuts` in :gap in WITHIN", "write minutes"),
         (
             ":gap",
             timedelta(0),
-            ":gap in WITHIN is datetime.timedelta(0), of type timedelta",
+            ":gap in WITHIN must be more than 0, but is 0:00:00",
             "write a length above 0",
         ),
         NUMBER_WITHOUT_UNIT,

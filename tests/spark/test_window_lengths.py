@@ -88,16 +88,25 @@ def test_null(rows: DataFrame, order: str) -> None:
 @pytest.mark.parametrize("value", [0, -1, 0.0])
 def test_numbers_as_values(rows: DataFrame, value: float) -> None:
     sentence, marked = catch_error(rows, "n", ":gap", {"gap": value})
-    assert sentence.startswith(f":gap in WITHIN is {value}, ")
+    assert sentence.startswith(f":gap in WITHIN must be more than 0, but is {value} [")
     assert marked == ":gap"
     assert catch_error(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
     assert catch_error(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
 
 
-@pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
-def test_times_as_values(rows: DataFrame, value: object) -> None:
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (timedelta(0), "0:00:00"),
+        (timedelta(seconds=-1), "-1 day, 23:59:59"),
+        ("0 seconds", "'0 seconds'"),
+    ],
+)
+def test_times_as_values(rows: DataFrame, value: object, shown: str) -> None:
     sentence, marked = catch_error(rows, "ts", ":gap", {"gap": value})
-    assert sentence.endswith("but must be more than 0 [not-a-positive-duration]")
+    assert sentence == (
+        f":gap in WITHIN must be more than 0, but is {shown} [not-a-positive-duration]"
+    )
     assert marked == ":gap"
 
 

@@ -60,6 +60,7 @@ TIMES = ArgumentKind(
     "write times(2), times(2, 4) or times_or_more(2)",
     right_types=(int,),
 )
+MATCH_COUNT = replace(arguments.COUNT, hint="write first_matches(4)")
 SKIP = ArgumentKind(
     "an AfterMatch",
     make_class_test(AfterMatch),
@@ -335,7 +336,7 @@ class Pattern(metaclass=PublicClass):
         """
         return replace(self, _skip_strategy=strategy)
 
-    @check_arguments(count=arguments.COUNT)
+    @check_arguments(count=MATCH_COUNT)
     def first_matches(self, count: int) -> Pattern:
         """Keep only the first `count` matches of each partition. The search ends at match `count`.
 
@@ -422,10 +423,13 @@ class Pattern(metaclass=PublicClass):
             optional=stage.optional or least == 0,
         )
 
-    @property
-    def _error_context(self) -> str:
-        """The label of the stage that a call changes: see `arguments.check_arguments`."""
-        return self._stages[-1].label if self._stages else ""
+    def _find_error_context(self, function_name: str) -> str:
+        """Return the label of the stage that a call changes; "" for calls of the whole pattern.
+
+        See `arguments.check_arguments`.
+        """
+        is_for_whole_pattern = function_name in ("Pattern.after_match", "Pattern.first_matches")
+        return self._stages[-1].label if self._stages and not is_for_whole_pattern else ""
 
     @property
     def _last(self) -> Stage:

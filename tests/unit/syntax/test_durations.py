@@ -53,7 +53,7 @@ def test_a_quote_must_be_closed(text: str) -> None:
 def test_a_length_that_no_interval_has() -> None:
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         read_positive_duration(10**30, "within")
-    assert str(caught.value).startswith("the length 1000000000000000000000000000000 of within is")
+    assert str(caught.value).startswith("the length 1000000000000000000000000000000 of within() is")
     with pytest.raises(MatchRecognizeUnsupportedError, match="the length '200000000 days'"):
         read_positive_duration("200000000 days", "within")
 
