@@ -168,6 +168,10 @@ def range_outside_aggregate(
     )
 
 
+# Functions of SQL for which SASE+ has indexes, such as `a[1]` for the first event.
+_NAVIGATIONS = frozenset(("FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "PREV", "LAG"))
+
+
 def unknown_aggregate(
     span: Span, *, function: str, clause: str, aggregates: Sequence[str], name: str
 ) -> MatchRecognizeUnsupportedError:
@@ -182,6 +186,12 @@ def unknown_aggregate(
     """
     if not name:
         hint = "write an aggregate over a Kleene plus, such as T+ events[] in PATTERN"
+    elif function.upper() not in _NAVIGATIONS:
+        hint = (
+            "write one of these; or leave RETURN out, and compute it over the events of the result"
+        )
+        if clause == "WHERE":
+            hint = "write one of these, or compute it over the events of the result"
     elif clause == "RETURN":
         hint = f"write {name}[1] for the first event, {name}[{name}.LEN] for the last"
     else:
@@ -317,15 +327,21 @@ def one_argument_expected(
 # Predicates.
 
 
-def predicate_on_later_event(*spans: Span, name: str) -> MatchRecognizePlanError:
-    """Return the error for a predicate on a[i] and on an event after it, as in a[i].x < b.x."""
+def predicate_on_later_event(*spans: Span, name: str, attribute: str) -> MatchRecognizePlanError:
+    """Return the error for a predicate on a[i] and on an event after it, as in a[i].x < b.x.
+
+    Args:
+        spans: where a[i] and the other event are written.
+        name: the variable of the Kleene plus.
+        attribute: the attribute of a[i].
+    """
     return MatchRecognizePlanError(
         f"a predicate on each event of `{name}[]` and on a later event is not allowed in WHERE",
         *spans,
         notes=(f"{name}[i] is tested when it is selected, before later events are known",),
         hint=(
-            f"write {name}[{name}.LEN].x for the last event, or an aggregate for all: "
-            f"max({name}[].x)"
+            f"write {name}[{name}.LEN].{attribute} for the last event, or an aggregate for all: "
+            f"max({name}[].{attribute})"
         ),
         code="predicate-on-later-event",
     )
@@ -356,13 +372,41 @@ def empty_equivalence_test(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def equivalence_test_in_predicate(span: Span, *, clause: str) -> MatchRecognizePlanError:
-    """Return the error for an equivalence test in RETURN or within a predicate."""
+def equivalence_test_in_return(span: Span, *, test: str) -> MatchRecognizePlanError:
+    """Return the error for an equivalence test in RETURN.
+
+    Args:
+        span: where the test is written.
+        test: the test, such as `[symbol]`.
+    """
     return MatchRecognizePlanError(
-        f"the equivalence test in {clause} must be a separate predicate",
+        "an equivalence test must be a separate predicate in WHERE",
+        span,
+        notes=("it is a predicate about all events of the match",),
+        hint=f"write {test} in WHERE, between the braces",
+        code="equivalence-test-in-predicate",
+    )
+
+
+def equivalence_test_in_predicate(
+    span: Span, *, attribute: str, events: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an equivalence test within a predicate, as in [symbol] OR a.x > 1.
+
+    Args:
+        span: where the test is written.
+        attribute: an attribute of the test.
+        events: the events of a match, as a predicate writes them, such as `a` or `a[1]`.
+    """
+    hint = "join it to the other predicates with AND"
+    if len(events) > 1:
+        comparison = f"{events[0]}.{attribute} = {events[1]}.{attribute}"
+        hint = f"{hint}, or compare single events: {comparison}"
+    return MatchRecognizePlanError(
+        "an equivalence test must be a separate predicate in WHERE",
         span,
         notes=("it is about all events of the match",),
-        hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
+        hint=hint,
         code="equivalence-test-in-predicate",
     )
 

@@ -576,7 +576,7 @@ class EventReader(ScalarReader):
             self.reject_variable(attribute)
         span = self.sequence.span(start, self.position)
         if self.where == "RETURN":
-            raise errors.equivalence_test_in_predicate(span, clause=self.where)
+            raise errors.equivalence_test_in_return(span, test=self.sequence.text_at(span))
         self.tests.append(EquivalenceTest(span, attributes))
         return Operation(EQUIVALENCE_OPERATOR, (self.write_span(span),), span)
 
@@ -621,7 +621,14 @@ class EventReader(ScalarReader):
             predicates += [conjunct for conjunct in conjuncts if not is_equivalence_test(conjunct)]
         for test in self.tests:
             if any(predicate.span.contains(test.span) for predicate in predicates):
-                raise errors.equivalence_test_in_predicate(test.span, clause=self.where)
+                raise errors.equivalence_test_in_predicate(
+                    test.span,
+                    attribute=self.sequence.text_at(test.attributes[0].span),
+                    events=[
+                        f"{component.name.text}[1]" if component.kleene else component.name.text
+                        for component in self.components.positive
+                    ],
+                )
         return tuple(predicates)
 
 

@@ -21,7 +21,14 @@ from typing import NamedTuple
 from matchrec.errors import sase_predicates as errors
 from matchrec.patterns.sase import nodes
 from matchrec.patterns.sase.nodes import Component, Components
-from matchrec.plan.expression import Aggregate, ColumnReference, Reference, Scalar, find_variable
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Reference,
+    Scalar,
+    find_variable,
+    list_inner_references,
+)
 from matchrec.source import Span
 
 
@@ -35,6 +42,8 @@ class EventReading(NamedTuple):
     test_point: str
     # Where the reference is written.
     span: Span
+    # The attribute that is read: see `_find_attribute`.
+    attribute: str
 
 
 def find_test_point(conjunct: Scalar, components: Components) -> str:
@@ -59,7 +68,9 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
         name = reading.component.name.text
         reads_current = reading.test_point == nodes.Index.CURRENT.write_for(name)
         if reads_current and reading.test_point != last.test_point:
-            raise errors.predicate_on_later_event(reading.span, last.span, name=name)
+            raise errors.predicate_on_later_event(
+                reading.span, last.span, name=name, attribute=reading.attribute
+            )
     return last.test_point
 
 
@@ -80,6 +91,17 @@ def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | No
     return first
 
 
+def _find_attribute(reference: Reference) -> str:
+    """Return the first attribute that a reference reads; "x" if it reads none by its name."""
+    references: tuple[Reference, ...] = (reference,)
+    if isinstance(reference, Aggregate):
+        references = list_inner_references(reference)
+    for column in references:
+        if isinstance(column, ColumnReference) and column.names:
+            return ".".join(column.names)
+    return "x"
+
+
 def _find_reading(reference: Reference, components: Components) -> EventReading:
     """Return the component whose events a reference reads, and when these events are known."""
     assert isinstance(reference, ColumnReference | Aggregate), reference
@@ -87,9 +109,10 @@ def _find_reading(reference: Reference, components: Components) -> EventReading:
     span = reference.span
     assert variable is not None
     assert span is not None
+    attribute = _find_attribute(reference)
     component = components.by_variable.get(variable)
     if component is not None:
-        return EventReading(component, variable, span)
+        return EventReading(component, variable, span, attribute)
     # The union variable of a Kleene plus: the reference reads events before `a[i]`, the last event,
     # or all events.
     component = components.by_name[variable]
@@ -99,6 +122,6 @@ def _find_reading(reference: Reference, components: Components) -> EventReading:
         is_before_current = reference.navigation.logical_offset > 0
     current = nodes.Index.CURRENT.write_for(variable)
     if is_before_current:
-        return EventReading(component, current, span)
+        return EventReading(component, current, span, attribute)
     point_after_current = components.test_points[components.test_points.index(current) + 1]
-    return EventReading(component, point_after_current, span)
+    return EventReading(component, point_after_current, span, attribute)
