@@ -59,6 +59,11 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             return errors.misspelt_from(before_name.span, text=before_name.text)
     if tokens[word - 1].is_string:
         return errors.table_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
+    opening = tokens.openings.get(word - 1)
+    if tokens.key(word - 1) == "]" and opening is not None and opening < word - 2:
+        inside = tokens.span(opening + 1, word - 1)
+        brackets = tokens.span(opening, word)
+        return errors.table_in_brackets(brackets, name=tokens.text_at(inside))
     return errors.clause_in_wrong_place(tokens[word].span)
 
 

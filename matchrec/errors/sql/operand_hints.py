@@ -52,6 +52,8 @@ _INTEGER = re.compile(r"\d+")
 # The beginning of an operand whose value is the name of a variable: `CLASSIFIER()`, or
 # `LAST(CLASSIFIER(), 1)`.
 _CLASSIFIER = re.compile(r"(?:\w+\s*\(\s*)*CLASSIFIER\s*\(", re.IGNORECASE)
+# A string that is a date.
+_WRITTEN_DATE = re.compile(r"'\d{4}-\d{1,2}-\d{1,2}'")
 _PARAMETER = re.compile(r":\w+|\?")
 _COMPARISON = re.compile(r"[^<>=]+(?:<=?|>=?)\s*(?P<right>[^<>=\s][^<>=]*)", re.DOTALL)
 _WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
@@ -444,6 +446,8 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
         joined = f"{left.text} || {right.text}"
         numbers = f"{_write_cast(left, 'DOUBLE')} + {_write_cast(right, 'DOUBLE')}"
         return f"write {joined} to join strings, or {numbers} to add numbers"
+    if is_sum and name is not None and number is not None and _WRITTEN_DATE.fullmatch(name.text):
+        return f"write {infix.write(name, f'DATE{name.text}')}"
     left_number, right_number = _write_number(left), _write_number(right)
     if left_number is None or right_number is None:
         return None

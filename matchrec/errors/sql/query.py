@@ -161,16 +161,19 @@ def misspelt_from(span: Span, *, text: str) -> MatchRecognizeParseError:
     )
 
 
-def misspelt_keyword(span: Span, *, text: str, keyword: str) -> MatchRecognizeParseError:
-    """Return the error for a word such as SELEC or WHER outside of the clause.
+def misspelt_keyword(
+    span: Span, *, text: str, keyword: str, where: str = "the query"
+) -> MatchRecognizeParseError:
+    """Return the error for a word such as SELEC or WHER, or RUNNIG before a function.
 
     Args:
         span: the location in the text of the query.
         text: the word.
         keyword: the keyword that it probably misspells.
+        where: the part of the query.
     """
     return MatchRecognizeParseError(
-        f"unknown keyword `{text}` in the query",
+        f"unknown keyword `{text}` in {where}",
         span,
         hint=f"write {keyword}",
         code="misspelt-keyword",
@@ -206,6 +209,17 @@ def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
         notes=(_ONE_RELATION,),
         hint=f"write {quote_in_backticks(name)} for a table of that name; {surface.advice_on_file}",
         code="table-in-quotes",
+    )
+
+
+def table_in_brackets(span: Span, *, name: str) -> MatchRecognizeParseError:
+    """Return the error for FROM [ticks] MATCH_RECOGNIZE (...), as T-SQL quotes a name."""
+    return MatchRecognizeParseError(
+        "brackets are not allowed before MATCH_RECOGNIZE",
+        span,
+        notes=("Spark SQL writes quoted names in backticks",),
+        hint=f"write {write_name(name)}",
+        code="table-in-brackets",
     )
 
 

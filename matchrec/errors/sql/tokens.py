@@ -101,6 +101,9 @@ def unexpected_token(
     )
 
 
+# The marks of templates of Jinja, as dbt uses them.
+_TEMPLATE_MARKS = ("{{", "{%", "{#")
+_TEMPLATE_HINT = "render the template first, and pass the SQL that it makes"
 # What to write for "not greater" and "not less" of T-SQL.
 _NEGATED_COMPARISONS = {"!>": "<=", "!<": ">="}
 
@@ -127,6 +130,8 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     bracket_hint = find_bracket_hint(text, before, after)
     if bracket_hint is not None:
         return _TokenExplanation(not_allowed, bracket_hint)
+    if after[:2] in _TEMPLATE_MARKS:
+        return _TokenExplanation(f"`{after[:2]}` is not allowed here", _TEMPLATE_HINT)
     operator = after[:2]
     if operator in _NEGATED_COMPARISONS:
         hint = f"write {_NEGATED_COMPARISONS[operator]}"
@@ -207,10 +212,16 @@ def _write_with_comma(where: str, before: str, after: str) -> str | None:
 
     >>> _write_with_comma("PARTITION BY", "sym ", "day")
     'write a comma: PARTITION BY sym, day'
+    >>> _write_with_comma("DEFINE", "A AS x > 1 THEN ", "B AS x > 2")
+    'write a comma instead of THEN: DEFINE A AS x > 1, B AS x > 2'
     """
     if where not in _HINTS_TO_ADD_COMMA or not before.strip() or not after.strip():
         return None
     before, after = " ".join(before.split()), " ".join(after.split())
+    separator = re.search(r"(?i)\s(THEN)$", before)
+    if separator is not None and not re.search(r"(?i)\bCASE\b", before):
+        comma_hint = _write_with_comma(where, before[: separator.start()], after) or ""
+        return comma_hint.replace("a comma:", f"a comma instead of {separator[1]}:", 1)
     start = f"{where} {before}"
     if len(before) > _MOST_AROUND:
         start = f"...{before[-_MOST_AROUND:]}"
@@ -247,6 +258,25 @@ def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRe
         notes=("a value is missing between two operators",),
         hint=hint,
         code="two-operators",
+    )
+
+
+def placeholder_of_python(span: Span, *, text: str, name: str) -> MatchRecognizeParseError:
+    """Return the error for `%s` or `%(name)s`, for which a driver of Python inserts a value.
+
+    Args:
+        span: the placeholder in the text of the query.
+        text: the placeholder.
+        name: the name in it; "" for `%s`.
+    """
+    parameter = f":{name or 'name'}"
+    advice = current_surface().advice_on_parameter.format(name=name or "name")
+    return MatchRecognizeParseError(
+        f"placeholder `{text}` is not supported",
+        span,
+        notes=("parameters begin with a colon",),
+        hint=f"write {parameter}, and {advice}",
+        code="placeholder-of-python",
     )
 
 

@@ -402,6 +402,10 @@ def _find_spelling_in_spark(name: str, clause: str, names: KnownNames) -> str | 
     digits = name.replace("_", "")
     if digits.isdigit():
         return f"write {digits} for a number, `{name}` for a name"
+    amount = re.fullmatch(r"([\d_]+)([kKmM])", name)
+    if amount is not None:
+        zeros = "000" if amount[2] in "kK" else "000000"
+        return f"write {amount[1].replace('_', '')}{zeros} for a number, `{name}` for a name"
     if name.upper() in ROW_NUMBERS and current_language() is SQL:
         if clause in BEFORE_THE_MATCH:
             return "write a column of the input: FROM (SELECT *, row_number() OVER (...) AS x ...)"

@@ -20,6 +20,7 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
+from matchrec.errors.sql.query import misspelt_keyword
 from matchrec.plan.amounts import Amount
 from matchrec.plan.build_expressions import build_operation_parts
 from matchrec.plan.expression import Operation, Scalar, Term, collect_text_operations, flatten_parts
@@ -234,6 +235,7 @@ class ExpressionCursor(Cursor, ABC):
             or self._explain_order_by()
             or self._explain_operators()
             or self._explain_is()
+            or self._explain_semantics()
             or self._make_unexpected_token_error()
         )
 
@@ -287,6 +289,9 @@ class ExpressionCursor(Cursor, ABC):
             return syntax_errors.unfinished_expression(
                 before.span, where=self.where, last_word=before.text
             )
+        placeholder = self._find_placeholder()
+        if placeholder is not None:
+            return placeholder
         if is_operator and before.key in _BINARY_OPERATORS:
             both_span = before.span.to(token.span)
             return syntax_errors.two_operators(before.text, token.text, both_span, where=self.where)
@@ -295,6 +300,30 @@ class ExpressionCursor(Cursor, ABC):
             both_span = token.span.to(following.span)
             return syntax_errors.two_operators("!", "=", both_span, where=self.where)
         return None
+
+    def _find_placeholder(self) -> MatchRecognizeError | None:
+        """Return the error for a placeholder of Python, `%s` or `%(name)s`, or None."""
+        start = self.position
+        if self.key_at(start) != "%":
+            return None
+        name = ""
+        end = start + 2
+        if self.key_at(start + 1) == "(" and self.key_at(start + 3) == ")":
+            name = self.tokens[start + 2].text
+            end = start + 5
+        if self.key_at(end - 1) != "S":
+            return None
+        span = self.sequence.span(start, end)
+        text = self.sequence.text_at(span)
+        return syntax_errors.placeholder_of_python(span, text=text, name=name)
+
+    def _explain_semantics(self) -> MatchRecognizeError | None:
+        """Return the error for a misspelt RUNNING or FINAL before a function, or None."""
+        before = self._token_before
+        keyword = find_nearest(before.key, ("RUNNING", "FINAL"))
+        if keyword is None or keyword == before.key or not self.sequence.is_call(self.position):
+            return None
+        return misspelt_keyword(before.span, text=before.text, keyword=keyword, where=self.where)
 
     def _explain_is(self) -> MatchRecognizeError | None:
         """Return the error for IS or IS NOT before a value, as in `x IS 1`, or None.
@@ -325,7 +354,8 @@ class ExpressionCursor(Cursor, ABC):
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
-        needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key in ("GROUP", "!")
+        needs_text = is_key or self.scope.part is ClausePart.WITHIN
+        needs_text = needs_text or token.key in ("GROUP", "!", "{")
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
         if not needs_text and not is_about_brackets:
