@@ -17,11 +17,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import click
 
 from matchrec.cli.failures import print_tracebacks, report_failures
+from matchrec.cli.files import find_table_file
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.pipes import is_same_pipe
 from matchrec.cli.queries import (
@@ -105,7 +107,10 @@ def make_request_decorator(
             queries = query if isinstance(query, tuple) else (query,)
             reject_repeated_pipes([source.path for source in queries], tables)
             request = build_request(query, tables, conf, request_options)
-            with use_surface(use_csv_words(surface, request_options)):
+            folders = (Path(), *(Path(source.path).parent for source in queries))
+            find_file = partial(find_table_file, folders=folders)
+            words = replace(surface, find_table_file=find_file)
+            with use_surface(use_csv_words(words, request_options)):
                 function(request, **command_options)
 
         return command

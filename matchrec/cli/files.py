@@ -7,13 +7,14 @@ import csv
 import gzip
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
 from matchrec.errors import tables as errors
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import show_list
 
 
 class FileFormat(Enum):
@@ -38,6 +39,7 @@ COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2
 # The delimiters of CSV files that are detected.
 DELIMITERS = (",", ";", "\t", "|")
 WILDCARD = re.compile(r"[*?[]")  # in patterns of paths
+MOST_NAMES = 8  # names of files that a note lists
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
 SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
 
@@ -55,6 +57,47 @@ def suggest_nearest_file(path: str) -> str | None:
     other_names = [file.name for file in folder.iterdir() if file.name != name]
     similar_name = find_nearest(name, other_names)
     return None if similar_name is None else f"write {folder / similar_name}"
+
+
+def describe_folder(path: str, endings: Collection[str], noun: str) -> str:
+    """Return a note about the folder of a missing file: its files with some endings.
+
+    Returns "" if the folder has a file with a similar name, which the hint has.
+
+    Args:
+        path: the missing file.
+        endings: the endings of names that count, also before the ending of a compression.
+        noun: what such files are, in the plural.
+    """
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"the folder `{folder}` does not exist"
+    if suggest_nearest_file(path) is not None:
+        return ""
+    names = sorted(
+        file.name for file in folder.iterdir() if strip_compression(file).suffix.lower() in endings
+    )
+    if len(names) > MOST_NAMES:
+        names = [*names[:MOST_NAMES], "..."]
+    subject = "this folder" if str(folder) == "." else f"the folder `{folder}`"
+    return show_list(f"{subject} has", names, noun)
+
+
+def find_table_file(name: str, folders: Iterable[Path]) -> str | None:
+    """Return the file in some folders that is named like a table; None if there is none.
+
+    Args:
+        name: the table.
+        folders: the folders, the best first.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            continue
+        for file in sorted(folder.iterdir()):
+            stem = strip_compression(file).stem
+            if stem.lower() == name.lower() and has_known_format(file) and file.is_file():
+                return str(file)
+    return None
 
 
 def find_format(path: Path) -> FileFormat:

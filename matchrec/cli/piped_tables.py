@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from matchrec.cli.files import find_format, strip_compression
 from matchrec.cli.messages import show_busy
-from matchrec.cli.pipes import copy_pipe
+from matchrec.cli.pipes import STANDARD_INPUT, copy_pipe
 from matchrec.cli.tables import Table, make_temporary_folder
 from matchrec.errors import MatchRecognizeError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+# The advice to convert a file, with the command up to the name of the file.
+CONVERSION = re.compile(r"(iconv -f \S+ -t \S+) .*")
 
 
 @dataclass(slots=True)
@@ -61,8 +64,13 @@ def name_pipe_in_errors(copy: Path, path: str) -> Iterator[None]:
     try:
         yield
     except MatchRecognizeError as error:
+        is_standard_input = path in STANDARD_INPUT
+        if is_standard_input:
+            error.message = error.message.replace(f"the file `{copy}` of", "standard input for")
         error.message = error.message.replace(str(copy), path)
         error.notes = tuple(note.replace(str(copy), path) for note in error.notes)
         if error.hint is not None:
             error.hint = error.hint.replace(str(strip_compression(copy)), path)
+        if is_standard_input and error.code == "not-in-utf8" and error.hint is not None:
+            error.hint = CONVERSION.sub(r"\1 | matchrec ...", error.hint)
         raise

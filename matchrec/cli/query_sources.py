@@ -15,7 +15,13 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli.files import find_files, has_known_format, strip_compression, suggest_nearest_file
+from matchrec.cli.files import (
+    describe_folder,
+    find_files,
+    has_known_format,
+    strip_compression,
+    suggest_nearest_file,
+)
 from matchrec.cli.pipes import STANDARD_INPUT, is_pipe, read_pipe
 from matchrec.cli.statements import drop_comments
 from matchrec.errors import MatchRecognizeError
@@ -165,7 +171,10 @@ def read_query_text(path: str) -> str:
         if len(path.split()) > 1:  # the text of a query, without -c
             raise errors.no_such_query(path=shorten(path))
         raise table_errors.no_such_file(
-            what="the query file", path=path, hint=suggest_nearest_file(path)
+            what="the query file",
+            path=path,
+            hint=suggest_nearest_file(path),
+            note=describe_folder(path, QUERY_FILE_ENDINGS, "queries"),
         )
     content = read_pipe(path) if is_pipe(path) else Path(path).read_bytes()
     try:
@@ -199,7 +208,8 @@ def check_pattern_location(location: str) -> None:
         raise errors.malformed_pattern(where=location, module=module_name)
     if module.endswith(".py") and not Path(module).is_file():
         hint = suggest_nearest_file(module)
-        raise table_errors.no_such_file(what="the query file", path=module, hint=hint)
+        note = describe_folder(module, (".py",), "Python files")
+        raise table_errors.no_such_file(what="the query file", path=module, hint=hint, note=note)
 
 
 def load_pattern(location: str) -> matchrec.Pattern:

@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from matchrec.cli.files import find_matches, has_known_format, split_pattern, suggest_nearest_file
+from matchrec.cli.files import (
+    FILE_FORMATS,
+    describe_folder,
+    find_matches,
+    has_known_format,
+    split_pattern,
+    suggest_nearest_file,
+)
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.pipes import is_pipe
 from matchrec.cli.table_formats import find_common_format
@@ -95,7 +102,11 @@ def make_table(name: str, path: str) -> Table:
         )
     if not paths:
         raise errors.no_such_file(
-            what="the file", path=path, hint=suggest_nearest_file(path), owner=f" of table `{name}`"
+            what="the file",
+            path=path,
+            hint=suggest_nearest_file(path),
+            note=describe_folder(path, FILE_FORMATS, "parquet, csv, tsv or json files"),
+            owner=f" of table `{name}`",
         )
     return Table(name, paths, find_common_format(name, path, paths), root=folder)
 

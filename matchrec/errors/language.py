@@ -12,7 +12,7 @@ Both are in effect inside of a `with` statement. Messages that are made there ta
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -165,6 +165,10 @@ FIELDS_OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 PLOT_COLUMNS = ("x", "y", "by")
 
 
+def find_no_file(_: str) -> None:
+    """Return None: only the command line looks for the files of tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """A program in which the user writes, and the advice for it. The defaults are for Python.
@@ -230,6 +234,8 @@ class Surface:
         'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
         "{{{name}}} and pass {name}=df"
     )
+    # Returns the file with the rows of a table that the session does not have, if there is one.
+    find_table_file: Callable[[str], str | None] = find_no_file
     # How to give a table the column `{name}`, which it lacks; empty if its rows have the columns.
     advice_on_column: str = ""
     # How to read a file as a table.
@@ -322,6 +328,13 @@ class Surface:
         if name in FIELDS_OF_OPTIONS:
             argument = f"options=matchrec.Options({argument})"
         return argument if self.is_python else f"{argument} in a call of Python"
+
+    def advise_on_table(self, name: str) -> str:
+        """Return how to pass a table that the session does not have."""
+        file = self.find_table_file(name)
+        if file is not None:
+            return f"pass --table {name}={shlex.quote(file)}"
+        return self.advice_on_table.format(name=name)
 
     def advise_on_length(self, parameter: str) -> str:
         """Return how to give a length of time to a parameter.

@@ -46,17 +46,20 @@ def file_for_table(*, path: str) -> MatchRecognizeError:
     )
 
 
-def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> MatchRecognizeError:
+def no_such_file(
+    *, what: str, path: str, hint: str | None, note: str = "", owner: str = ""
+) -> MatchRecognizeError:
     """Return the error for a file that does not exist.
 
     Args:
         what: "the file" or "the query file".
         path: the path.
         hint: what to write instead; None if that is not known.
+        note: a sentence about the files that exist; may be empty.
         owner: whose file it is, such as " of table `t`"; may be empty.
     """
     return MatchRecognizeError(
-        f"{what} `{path}`{owner} does not exist", hint=hint, code="no-such-file"
+        f"{what} `{path}`{owner} does not exist", notes=(note,), hint=hint, code="no-such-file"
     )
 
 

@@ -720,7 +720,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "t.csv.gz"), "help: write --table t=t.csv.gz"),
         (("run", "-", "q.sql"), "help: remove q.sql: matchrec run takes one query; several"),
         (("why", "-", "q.sql"), "help: remove q.sql: matchrec why takes one query\n"),
-        (("sweep", "-", "q.sql"), "help: remove q.sql: matchrec sweep takes one clause\n"),
+        (("sweep", "-", "q.sql", "--grid", "n=1"), "q.sql: matchrec sweep takes one clause\n"),
         (("warm", "q.sql"), "help: remove q.sql: matchrec warm takes only options\n"),
         (("demo", "x.png"), "help: write --output x.png\n"),
         (("run", "SELECT", "1", "AS", "n"), "help: put the text of a query in quotes, after -c\n"),

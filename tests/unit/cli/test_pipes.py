@@ -91,9 +91,9 @@ def test_the_format_of_a_pipe_may_be_said(embedded: Path) -> None:
 def test_an_error_in_the_rows_of_a_pipe_names_the_pipe(embedded: Path) -> None:
     arguments = ("run", "-c", QUERY, "--table", "t=-")
     empty = invoke_failing(*arguments, stdin="", code=1)
-    assert "the file `-` of table `t` is empty [empty-table]" in empty
+    assert "standard input for table `t` is empty [empty-table]" in empty
     malformed = invoke_failing(*arguments, stdin='{"a": 1}\n{"a": \n', code=1)
-    assert "line 2 of the file `-` of table `t` is not a JSON object" in malformed
+    assert "line 2 of standard input for table `t` is not a JSON object" in malformed
 
 
 def test_a_pipe_is_read_once(files: Path) -> None:
@@ -116,3 +116,15 @@ def test_an_empty_query_of_a_device() -> None:
 
 def test_no_advice_repeats_what_was_typed(files: Path) -> None:
     assert "help: write /dev/fd/999\n" not in invoke_failing("run", "/dev/fd/999")
+
+
+def test_messages_name_standard_input(embedded: Path) -> None:
+    del embedded
+    words = ("run", "-c", "SELECT * FROM u", "--table=u=-")
+    result = invoke(*words, stdin="k\nJörg\n".encode("latin1"))
+    assert result.stderr == (
+        "matchrec: error: standard input for table `u` is not in UTF-8: see line 2 [not-in-utf8]\n"
+        "  help: convert it, if it is in latin1: iconv -f latin1 -t utf-8 | matchrec ...\n"
+    )
+    message = invoke_failing(*words, stdin="", code=1)
+    assert message.startswith("matchrec: error: standard input for table `u` is empty [")

@@ -67,7 +67,7 @@ def test_options_of_the_result_of_a_pattern(clicks: Path) -> None:
     assert read_rows("pairs.py:late", *EVENTS) == []  # a window of 1 ends before the next event
     timed_out = read_rows("pairs.py:late", *EVENTS, "--timeouts")
     assert [line.split(",")[0] for line in timed_out] == ["ann", "bob"]
-    refusal = invoke_failing("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
+    refusal = invoke_failing("run", "pairs.py", *EVENTS, "--result", "graph")
     assert "unknown value `graph` for `--result`" in refusal
     assert "it must be one of matches, events" in refusal
 
@@ -276,10 +276,8 @@ def test_a_file_that_is_nearly_there(clicks: Path) -> None:
 
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
-    assert "`nowhere`" in invoke_failing(
-        "run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1
-    )
-    near = invoke_failing("run", "pairs.sase", *EVENTS, "--events", "clikcs", code=1)
+    assert "`nowhere`" in invoke_failing("run", "pairs.sase", *EVENTS, "--events", "nowhere")
+    near = invoke_failing("run", "pairs.sase", *EVENTS, "--events", "clikcs")
     assert "`clikcs`" in near
     assert "write clicks, or pass --table clikcs=FILE" in near
 

@@ -330,3 +330,32 @@ def test_a_query_is_named_once(files: Path) -> None:
     assert "  help: write the name of its file, - for standard input, or -c and its text" in missing
     two = invoke_failing("run", "streaks.sql", "-c", "SELECT 1")
     assert "there are two queries, `streaks.sql` and the text of -c" in two
+
+
+def test_a_missing_file_lists_the_files_of_its_folder(files: Path) -> None:
+    (files / "shelves.sase").write_text("PATTERN SEQ(A a, B b)")
+    message = invoke_failing("run", "nosuch.sql")
+    assert message.endswith("  note: this folder has: shelves.sase, streaks.sql\n")
+    message = invoke_failing("run", "streaks.sql", "--table", "t=nosuch.csv")
+    assert message.endswith("  note: this folder has: prices.csv\n")
+    (files / "data").mkdir()
+    message = invoke_failing("run", "streaks.sql", "--table", "t=data/prices.csv")
+    assert message.endswith("  note: the folder `data` has no parquet, csv, tsv or json files\n")
+    message = invoke_failing("run", "queries/streaks.sql")
+    assert message.endswith("  note: the folder `queries` does not exist\n")
+    # A similar name is enough.
+    message = invoke_failing("run", "streak.sql")
+    assert message.endswith("does not exist [no-such-file]\n  help: write streaks.sql\n")
+
+
+def test_an_unknown_table_names_its_file(embedded: Path) -> None:
+    (embedded / "weather_1.json").write_text("{}")
+    for command in ("run", "check"):
+        message = invoke_failing(command, "-c", "SELECT * FROM Weather_1", code=1)
+        assert message.endswith("pass --table Weather_1=weather_1.json\n")
+    (embedded / "some queries").mkdir()
+    (embedded / "some queries" / "q.sql").write_text("SELECT * FROM volumes")
+    assert "pass --table volumes=FILE" in invoke_failing("run", "some queries/q.sql", code=1)
+    (embedded / "some queries" / "volumes.csv.gz").write_bytes(b"")
+    message = invoke_failing("run", "some queries/q.sql", code=1)
+    assert message.endswith("pass --table volumes='some queries/volumes.csv.gz'\n")
