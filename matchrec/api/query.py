@@ -471,7 +471,8 @@ class Query:
         Needs matplotlib. Runs a few jobs. In a long series, each column of pixels shows the first,
         last, lowest and highest row. Series without matches have no panel.
 
-        The beginning and the end of a match are taken from the first of these that the result has:
+        `plot` needs the beginning and the end of each match. It looks for them in the result, in
+        this order:
 
         - arrays of events that have the column `x`;
         - two columns of the type of `x` with names such as first_day and last_day, start_time and
