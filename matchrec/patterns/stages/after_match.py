@@ -42,7 +42,7 @@ class PublicClass(type):
 @public
 @dataclass(frozen=True)
 class AfterMatch(metaclass=PublicClass):
-    """The place where the search resumes after a match, and so the other matches that are dropped.
+    """A skip strategy: where the search resumes after a match, and so which matches are dropped.
 
     Except with NO_SKIP, the result has the matches in the order of their first events.
 

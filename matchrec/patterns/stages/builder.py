@@ -1,6 +1,8 @@
 """`Pattern`: a pattern of stages that users build by calls.
 
-Each call returns a new pattern, with one more stage or with a changed last stage.
+Each call returns a new pattern. Most calls add a stage or change the last stage; `after_match` and
+`first_matches` are about the matches of the whole pattern. The calls check their arguments with
+`arguments.check_arguments`, and the rules for stages with `checks`.
 
 Source: Flink CEP, "The Pattern API".
 """
@@ -91,10 +93,13 @@ class Pattern(metaclass=PublicClass):
     """
 
     # Private to users. The modules that lower and write a Pattern read these fields.
-    # The default is not accepted: without it, Python's own error would show the name of the field.
+    # The stages, in order. The default is not accepted: without it, the error of Python would show
+    # the name of the field.
     _stages: tuple[Stage, ...] = None  # type: ignore[assignment]
+    # Where the search resumes after a match.
     _skip_strategy: AfterMatch = AfterMatch.NO_SKIP
-    _most_matches: int | None = None  # of each partition; None for all
+    # The largest number of matches in each partition; None if there is no limit.
+    _most_matches: int | None = None
 
     def __post_init__(self) -> None:
         """Check the types of the fields."""
@@ -165,13 +170,13 @@ class Pattern(metaclass=PublicClass):
 
     @check_arguments(condition=CONDITION)
     def where(self, condition: Condition) -> Pattern:
-        """Add a condition that the events of the last stage must satisfy, too.
+        """Add a condition that the events of the last stage must also satisfy.
 
         >>> Pattern.begin("a").where("price > 10").where("volume > 100")
         Pattern.begin('a').where('price > 10').where('volume > 100')
         """
-        test = checks.make_condition(condition, self._last, "where")
-        return self._change_last(conditions=(*self._last.conditions, test))
+        added = checks.make_condition(condition, self._last, "where")
+        return self._change_last(conditions=(*self._last.conditions, added))
 
     @check_arguments(condition=CONDITION)
     def or_where(self, condition: Condition) -> Pattern:
@@ -180,11 +185,11 @@ class Pattern(metaclass=PublicClass):
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
         """
-        test = checks.make_condition(condition, self._last, "or_where")
+        added = checks.make_condition(condition, self._last, "or_where")
         conditions_before = self._last.conditions
         # The first condition of a stage has nothing to be an alternative to.
-        test = replace(test, is_alternative=bool(conditions_before))
-        return self._change_last(conditions=(*conditions_before, test))
+        added = replace(added, is_alternative=bool(conditions_before))
+        return self._change_last(conditions=(*conditions_before, added))
 
     @check_arguments(condition=CONDITION)
     def until(self, condition: Condition) -> Pattern:
@@ -356,8 +361,8 @@ class Pattern(metaclass=PublicClass):
             call: the name of the method that the user called.
 
         Raises:
-            MatchRecognizeError: a name is not allowed or not new, or the group has no stages or
-                has calls that only a whole pattern may have.
+            MatchRecognizeError: a name is not allowed or not new, the group has no stages or has
+                calls that only a whole pattern may have, or the windows do not fit together.
         """
         if isinstance(content, str):
             added = Stage(content, contiguity)
@@ -403,7 +408,8 @@ class Pattern(metaclass=PublicClass):
             least: the smallest number of repetitions. 0 means one or more, and makes the stage
                 optional.
             most: the largest number of repetitions; None if there is no limit.
-            gap: the time between two repetitions, or None.
+            gap: the time from one repetition to the next must be less than this; None if the time
+                is not limited.
 
         Raises:
             MatchRecognizeError: the stage is a NOT or has a quantifier, or cannot be optional.
@@ -433,7 +439,7 @@ class Pattern(metaclass=PublicClass):
 
     @property
     def _last(self) -> Stage:
-        """The stage that calls change.
+        """The last stage, which calls change.
 
         Raises:
             MatchRecognizePlanError: there are no stages.
@@ -441,14 +447,18 @@ class Pattern(metaclass=PublicClass):
         return checks.find_last_stage(self._stages)
 
     def _change_last(self, **changes: Any) -> Pattern:
-        """Return the pattern with changed fields of its last stage."""
+        """Return the pattern with changed fields of its last stage.
+
+        Raises:
+            MatchRecognizePlanError: there are no stages.
+        """
         return replace(self, _stages=(*self._stages[:-1], replace(self._last, **changes)))
 
     # A type checker knows the attributes itself, and must not see that every name is allowed.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an error that suggests an attribute."""
+            """Raise the error for an unknown attribute, which suggests a similar one."""
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
@@ -456,7 +466,7 @@ class Pattern(metaclass=PublicClass):
 
     def _repr_html_(self) -> str:
         """Return a diagram of the stages, and the calls below it."""
-        # Only a notebook draws.
+        # Only notebooks call this, so the import is not done earlier.
         from matchrec.explain.pictures.diagrams import draw_stages
         from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
@@ -478,7 +488,7 @@ def list_whole_pattern_calls(pattern: Pattern) -> list[str]:
 
 
 def choose_smaller(window: Duration | None, new_window: Duration) -> Duration:
-    """Return the smaller one of two windows, where None means that there is no window yet.
+    """Return the smaller one of two windows; `new_window` if the other one is None.
 
     Raises:
         MatchRecognizePlanError: one is a time and the other one a number.

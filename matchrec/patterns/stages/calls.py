@@ -45,7 +45,7 @@ def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
 
 
 def name_append_call(stage: Stage, *, is_first: bool) -> str:
-    """Return the name of the call that appends a stage."""
+    """Return the name of the call that appends a stage: `followed_by` or `not_next`."""
     if is_first:
         return "begin"
     if not stage.negated:
@@ -54,12 +54,15 @@ def name_append_call(stage: Stage, *, is_first: bool) -> str:
 
 
 def is_repeated_from_zero(stage: Stage) -> bool:
-    """Return whether to show the stage as `times(0, n)`, which also makes it optional."""
+    """Return whether `times(0, n)` builds the stage, because this call also makes it optional."""
     return stage.optional and stage.least == 1 and stage.most not in (1, None)
 
 
 def show_quantifier(stage: Stage) -> str:
-    """Return the call that repeats a stage: `times(2, 3)` or `one_or_more(gap='5 minutes')`."""
+    """Return the call that repeats a stage: `times(2, 3)` or `one_or_more(gap='5 minutes')`.
+
+    The stage must be quantified.
+    """
     arguments: list[str] = []
     if stage.most is None and stage.least == 1:
         call = "one_or_more"

@@ -1,8 +1,8 @@
 """Check the calls that build a Pattern, and then the complete Pattern.
 
-`builder.Pattern` checks each call as the user makes it, so that errors point to that call. Rules
-that a later call can still satisfy, such as that a NOT at the end needs a window, are checked in
-`lower`, when the Pattern is complete: see `check_negations`.
+`builder.Pattern` checks each call as the user makes it, so that errors point to that call. `lower`
+checks the complete Pattern for rules that a call can still satisfy after another call has broken
+them: a NOT at the end needs a window, but `within` may come later. See `check_negations`.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """
@@ -31,10 +31,10 @@ COLUMNS_OF_MATCHES = ("match_number", "start_time", "end_time")
 
 
 def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
-    """Check that a name is allowed for a new stage, and that no stage has it.
+    """Check that a name is allowed for a new stage, and that no other stage has this name.
 
-    A stage becomes a column, so case does not tell names apart. A colon marks the names of tests,
-    see `definitions.TestDefinitions`.
+    A stage becomes a column, so two names that differ only in case are the same. A colon marks the
+    names of tests, see `definitions.TestDefinitions`.
 
     Args:
         stages: the stages so far.
@@ -42,7 +42,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         call: the name of the method that the user called.
 
     Raises:
-        MatchRecognizePlanError: the name is not allowed, or a stage has it.
+        MatchRecognizePlanError: the name is not allowed, or another stage has it.
     """
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.invalid_stage_name(call=call, name=name)
@@ -55,7 +55,7 @@ def check_no_result_column(stage_names: Iterable[str]) -> None:
     """Check that no stage has the name of a column that the result always has.
 
     Raises:
-        MatchRecognizePlanError: a stage has.
+        MatchRecognizePlanError: a stage has such a name.
     """
     for name in stage_names:
         if name.lower() in COLUMNS_OF_MATCHES:
@@ -120,16 +120,17 @@ def check_not_blank(expression: Condition, stage: Stage, call: str) -> None:
 
 
 def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
-    """Check how often a stage shall be repeated.
+    """Check the numbers of repetitions that `times` or `times_or_more` sets.
 
     Args:
         stage: the stage, for messages.
-        least: the least number of repetitions. `times(0, n)` makes the stage optional, but
+        least: the smallest number of repetitions. `times(0, n)` makes the stage optional, but
             `times_or_more(0)` is not allowed.
-        most: the most repetitions; None if there is no limit.
+        most: the largest number of repetitions; None for `times_or_more`, and for `times` if
+            the largest number is `least`.
 
     Raises:
-        MatchRecognizeError: a bound is too large or too small, or `most` is less than `least`.
+        MatchRecognizeError: a number is too large or too small, or `most` is less than `least`.
     """
     if max(least, most or 0) > MOST_ROWS:
         raise errors.too_many_times(stage=stage.label, limit=MOST_ROWS)
@@ -163,8 +164,8 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         call: "consecutive" or "allow_combinations".
 
     Raises:
-        MatchRecognizeError: the stage is not repeated, another call has set its inner contiguity,
-            or it is greedy and would allow combinations.
+        MatchRecognizeError: the stage is a NOT or is not repeated, another call has set its inner
+            contiguity, or the stage is greedy and would allow combinations.
     """
     if stage.negated:
         raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
@@ -179,13 +180,14 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
 
 
 def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
-    """Check windows between neighbouring events against the window of the whole match.
+    """Check that no window between neighbouring events is longer than that of the whole match.
 
-    A longer window of `within(..., "previous_to_current")` is rejected, as in Flink. A longer `gap`
+    Only windows of `within(..., "previous_to_current")` are rejected, as in Flink. A longer `gap`
     is allowed, and has no effect: see `idle_windows`.
 
     Raises:
-        MatchRecognizeError: a window is too long, or one is a time and another one a number.
+        MatchRecognizeError: a window is too long, or a window is a time and the window of the whole
+            match is a number, or the other way round.
     """
     match_window = find_match_window(stages)
     if match_window is None:
@@ -203,7 +205,7 @@ def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
     """Return the smallest window from the first to the last event; None if there is none.
 
     Raises:
-        MatchRecognizeError: one such window is a time and another one a number.
+        MatchRecognizeError: one of these windows is a time and another one is a number.
     """
     windows = [
         stage.match_window for stage in walk_stages(stages) if stage.match_window is not None
@@ -217,7 +219,7 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
     """Check that two windows are both times or both numbers; None is comparable to both.
 
     Raises:
-        MatchRecognizePlanError: one is a time and the other one a number.
+        MatchRecognizePlanError: one window is a time and the other one is a number.
     """
     if left is not None and right is not None and left.is_time != right.is_time:
         raise errors.mixed_durations(first=left, second=right)
@@ -226,9 +228,10 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
 def check_negations(stages: tuple[Stage, ...]) -> None:
     """Check the windows of the NOTs of a complete Pattern.
 
-    - Only a NOT at the end may limit the time from the event before to its own event.
-    - If the pattern ends with `not_followed_by`, there must be a window. Otherwise a match could
-      never be complete, because a later event could always break it.
+    - Only a NOT at the end may have a window of `within(..., "previous_to_current")`.
+    - If the pattern ends with `not_followed_by`, it must have a window, either of the whole match
+      or of a NOT at the end. Otherwise a match could never be complete, because a later event could
+      always break it.
 
     Raises:
         MatchRecognizeError: a NOT breaks one of these rules.
@@ -250,7 +253,7 @@ def check_negations(stages: tuple[Stage, ...]) -> None:
 
 
 def find_last_single_stage(stages: tuple[Stage, ...]) -> Stage:
-    """Return the last stage; if the pattern ends with a group, the last stage inside of it.
+    """Return the last stage; if the pattern ends with a group, the last stage inside the group.
 
     Raises:
         MatchRecognizePlanError: there are no stages.

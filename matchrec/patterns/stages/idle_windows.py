@@ -1,11 +1,11 @@
-"""Find the windows of a Pattern that exclude no match. The user gets a warning for each.
+"""Find the windows of a Pattern that exclude no match. The user gets a warning for each of them.
 
     Pattern.begin("a").times(1, gap=5)                          there is no second repetition
     Pattern.begin("a").one_or_more(gap=9).within(5)             the match is shorter than the gap
     Pattern.begin("a").within(5, "previous_to_current")         no event comes before the first one
     Pattern.begin("a").within(5)                                a match has only one event
 
-Flink CEP accepts these windows without a word.
+Flink CEP accepts these windows and does not warn.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from matchrec.plan.stages import IdleReason, IdleWindow
 
 def find_idle_windows(stages: tuple[Stage, ...]) -> Iterator[IdleWindow]:
     """Yield the windows that exclude no match.
+
+    Gaps come first, then a neighbour window, then the window of the whole match.
 
     >>> from matchrec.patterns.stages.builder import Pattern
     >>> pattern = Pattern.begin("a").next("b").times(1, gap=5)
@@ -43,9 +45,9 @@ def find_idle_windows(stages: tuple[Stage, ...]) -> Iterator[IdleWindow]:
 
 
 def find_first_event(stages: tuple[Stage, ...]) -> Stage | None:
-    """Return the stage that takes only the first event of a match; None if it takes more.
+    """Return the first single stage if it takes only the first event of a match; otherwise None.
 
-    In a group that is repeated, the first stage also takes later events of the match.
+    A stage takes later events, too, if the stage or a group around it is repeated.
     """
     first = stages[0]
     if first.most != 1:

@@ -1,16 +1,18 @@
-"""Build the steps of a plan, see `plan.stages`, from the stages of a Pattern.
+"""Build the steps of a plan, which `plan.stages` defines, from the stages of a Pattern.
 
-A step refers to its tests by their names. The two builders make the tests in different ways:
+A step refers to its tests by their names. The two subclasses of `StepBuilder` make the tests in
+different ways:
 
     definitions.TestDefinitions     a test is a definition of the plan, with a name such as
                                     `:b where`
-    PictureStepBuilder              a test is only a name: the text of its condition
+    PictureStepBuilder              a test is only a name, which is the text of its condition
 
-Windows between events have one name in each layer:
+A window between events of stage `b` has these names in the user's call, in `Stage`, in a test and
+in the step:
 
-    call of the user                        field of Stage       label of test   field of the step
-    within(..., "previous_to_current")      neighbour_window     b near          distance_test
-    times(2, gap=...)                       repetition_window    b gap           gap_test
+    call                                    field of Stage       name of test    field of the step
+    within(..., "previous_to_current")      neighbour_window     :b near         distance_test
+    times(2, gap=...)                       repetition_window    :b gap          gap_test
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from matchrec.syntax.durations import Duration
 
 
 class StepBuilder(ABC):
-    """A builder of steps from stages. A subclass makes the tests to which the steps refer."""
+    """A builder of steps from stages. Subclasses make the tests to which the steps refer."""
 
     def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
         """Return the steps of a sequence of stages.
@@ -44,8 +46,8 @@ class StepBuilder(ABC):
     def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
         """Return the step of one stage.
 
-        The tests are made in a fixed order: conditions, until, near, gap. `TestDefinitions` keeps
-        them in this order, which becomes the order of the definitions of the plan.
+        The tests are made in a fixed order: conditions, until, near, gap. This is the order of the
+        definitions in the plan.
         """
         if stage.negated:
             condition_test = self.make_condition_test(stage)
@@ -99,7 +101,7 @@ class StepBuilder(ABC):
 
         Args:
             label: the stage and the kind of window, such as `b near`.
-            window: the least distance that is too far; None if there is no limit.
+            window: the smallest distance that is too far; None if the distance is not limited.
 
         Returns:
             The name of the test; None if no test is needed.
@@ -124,7 +126,7 @@ class PictureStepBuilder(StepBuilder):
     def make_until_tests(self, stage: Stage) -> Until | None:
         """Return the texts of the condition that ends the loop of a stage, and of its complement.
 
-        None if no event ends the loop.
+        Return None if no event ends the loop.
         """
         if stage.until is None:
             return None
