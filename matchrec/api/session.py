@@ -12,6 +12,7 @@ from matchrec.spark.sail.start import (
     ENGINE,
     MEMORY_SIZE,
     describe_engine,
+    describe_limits,
     find_unmet_arguments,
     start_session,
 )
@@ -68,5 +69,9 @@ def session(
         return new_session
     unmet = list(find_unmet_arguments(running_session, engine, cores, memory))
     if unmet:
-        raise errors.session_already_runs(arguments=unmet, engine=describe_engine(running_session))
+        raise errors.session_already_runs(
+            arguments=unmet,
+            engine=describe_engine(running_session),
+            limits=describe_limits(running_session, unmet),
+        )
     return running_session

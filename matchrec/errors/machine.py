@@ -168,17 +168,20 @@ def missing_session() -> MatchRecognizePlanError:
     )
 
 
-def session_already_runs(*, arguments: Sequence[str], engine: str) -> MatchRecognizePlanError:
+def session_already_runs(
+    *, arguments: Sequence[str], engine: str, limits: str
+) -> MatchRecognizePlanError:
     """Return the error for arguments of matchrec.session that the running session does not fulfil.
 
     Args:
         arguments: the names of these arguments.
         engine: a description of the engine of the running session.
+        limits: a description of its limits that are not as requested; "" for no such limits.
     """
     verb = "does" if len(arguments) == 1 else "do"
     return MatchRecognizePlanError(
         f"`{join_names(arguments)}` {verb} not fit the running session",
-        notes=(f"the running session is on {engine}",),
+        notes=(f"the running session is on {engine}", limits),
         hint=f"leave out {join_names(arguments)}, or call stop() on the running session first",
         code="session-already-runs",
     )

@@ -65,7 +65,7 @@ def find_or_start_session(engine: str | None) -> SparkSession:
     if running_session is not None:
         if engine is not None and not runs_on(running_session, engine):
             raise session_already_runs(
-                arguments=["engine"], engine=describe_engine(running_session)
+                arguments=["engine"], engine=describe_engine(running_session), limits=""
             )
         return running_session
     if choose_engine(engine, {}) != SPARK:

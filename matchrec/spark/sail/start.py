@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -27,6 +27,7 @@ from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 from matchrec.loading import load_in_background
 from matchrec.spark.backends import find_backend
@@ -91,18 +92,26 @@ class Limits:
 # The limits of the sessions on Sail in this program, by their applications.
 _limits: dict[Hashable, Limits] = {}
 
+
+def find_engine_hint(value: object) -> str | None:
+    """Return the advice for a misspelt engine; None if no engine has a similar name."""
+    near = find_nearest(value, (SAIL, SPARK)) if isinstance(value, str) else None
+    return f'write {{argument}}="{near}"' if near else None
+
+
 ENGINE = ArgumentKind(
-    "'sail', 'spark' or the address of a server",
+    '"sail", "spark" or the address of a server',
     lambda value: (
         isinstance(value, str) and (value in (SAIL, SPARK) or bool(SERVER_ADDRESS.fullmatch(value)))
     ),
-    "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
+    'write {argument}="sail", {argument}="spark", or {argument}="sc://localhost:15002"',
+    find_engine_hint,
     right_types=(str,),
 )
 MEMORY_SIZE = ArgumentKind(
-    "a size, such as '4g'",
+    'a size, such as "4g"',
     lambda value: isinstance(value, str) and not value.isdecimal() and read_size(value) > 0,
-    "write {argument}='4g' or {argument}='512m', or leave it out",
+    'write {argument}="4g" or {argument}="512m", or leave it out',
     right_types=(str,),
 )
 
@@ -425,6 +434,24 @@ def find_limits(session: SparkSession) -> Limits:
         return _limits.get(find_application(session), Limits())
     memory = session.conf.get(MEMORY, None)
     return Limits(count_local_cores(session), read_size(memory) if memory else None)
+
+
+def describe_limits(session: SparkSession, names: Sequence[str]) -> str:
+    """Describe some limits of a running session: `it has 4 cores and a memory of 2,048 MiB`.
+
+    Args:
+        session: the running session.
+        names: arguments of `matchrec.session`. The result is "" if no limit is among them.
+    """
+    limits = find_limits(session)
+    parts = []
+    if "cores" in names and limits.cores is not None:
+        parts.append(f"{limits.cores} core{'' if limits.cores == 1 else 's'}")
+    if "memory" in names:
+        has_limit = limits.memory is not None
+        mebibytes = (limits.memory or 0) >> 20
+        parts.append(f"a memory of {mebibytes:,} MiB" if has_limit else "no limit of memory")
+    return f"it has {' and '.join(parts)}" if parts else ""
 
 
 def describe_engine(session: SparkSession) -> str:

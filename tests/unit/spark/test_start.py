@@ -17,6 +17,7 @@ from matchrec.spark.sail.start import (
     ENGINE,
     choose_engine,
     describe_engine,
+    describe_limits,
     find_environment_zone,
     is_spark_installed,
     read_size,
@@ -86,10 +87,22 @@ def test_a_running_session_is_returned_if_it_has_the_requested_engine(spark: Spa
     assert str(refused.value) == (
         "`engine, memory` do not fit the running session [session-already-runs]\n"
         f"  note: the running session is on {describe_engine(spark)}\n"
+        f"  note: {describe_limits(spark, ['memory'])}\n"
         "  help: leave out engine, memory, or call stop() on the running session first"
     )
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"^`engine` does not fit"):
         matchrec.session(ADDRESS)
+
+
+def test_a_misspelt_engine(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.session("sprak")
+    assert refused.value.hint == 'write engine="spark"'
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.session("duckdb")
+    assert refused.value.hint == (
+        'write engine="sail", engine="spark", or engine="sc://localhost:15002"'
+    )
 
 
 AGAIN = """
@@ -102,7 +115,7 @@ for limits in ({"cores": 3}, {"memory": "2g"}):
     try:
         matchrec.session(engine, **limits)
     except matchrec.MatchRecognizePlanError as error:
-        print(error.message)
+        print(error.message, error.notes[1], sep="; ")
 """
 
 
@@ -118,8 +131,8 @@ def test_a_call_with_the_same_limits_can_be_repeated(
     assert ran.stdout.splitlines() == [
         "True",
         "True",
-        "`cores` does not fit the running session",
-        "`memory` does not fit the running session",
+        "`cores` does not fit the running session; it has 2 cores",
+        "`memory` does not fit the running session; it has a memory of 1,024 MiB",
     ], ran.stderr
 
 
