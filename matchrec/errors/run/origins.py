@@ -320,6 +320,11 @@ def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | 
     'write 10/NULLIF(a, 0), or set spark.sql.ansi.enabled to false'
     >>> find_repair("CAST(w AS INT)", "'x' cannot be cast to INT", has_try_cast=True)
     'write TRY_CAST(w AS INT), which is NULL for such a value'
+    >>> find_repair("close > 33", "'34.39' cannot be cast to INT", has_try_cast=True)
+    'write CAST(close AS DOUBLE) > 33'
+    >>> advice = find_repair("a.w / b.w - 1", "'34.39' cannot be cast to INT", has_try_cast=True)
+    >>> advice.partition(";")[2]
+    ' read a CSV file with inferSchema=True'
     """
     if re.search("(?i)division by zero", sentence):
         guarded = repairs.guard_divisors(users_text)
@@ -328,11 +333,36 @@ def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | 
     if cast is None or not has_try_cast:
         return None
     type_name = cast["type"]
+    if _is_fraction_for_integer(sentence) and repairs.try_casts(users_text, type_name) is None:
+        return _find_cast_to_double(users_text)
     for repair in (repairs.try_casts, repairs.try_cast_beside_number, repairs.try_cast_only_value):
         tried = repair(users_text, type_name)
         if tried is not None:
             return f"write {tried}, which is NULL for such a value"
     return f"write TRY_CAST(... AS {type_name}) around the string, which is NULL for such a value"
+
+
+def _is_fraction_for_integer(sentence: str) -> bool:
+    """Return whether a sentence says that a number with a fraction cannot be cast to an integer.
+
+    TRY_CAST to the integer would be NULL for all such numbers.
+
+    >>> _is_fraction_for_integer("'34.39' cannot be cast to INT")
+    True
+    """
+    return re.match(r"'\s*[-+]?\d*\.\d*' cannot be cast to (?:BIGINT|INT)$", sentence) is not None
+
+
+def _find_cast_to_double(users_text: str) -> str:
+    """Return how to rewrite an expression that casts a string with a fraction to an integer."""
+    for repair in (repairs.try_cast_beside_number, repairs.try_cast_only_value):
+        tried = repair(users_text, "DOUBLE")
+        if tried is not None:
+            return f"write {tried.replace('TRY_CAST(', 'CAST(')}"
+    return (
+        "write CAST(... AS DOUBLE) around each column of strings in the expression, there or in a "
+        "subquery in FROM; read a CSV file with inferSchema=True"
+    )
 
 
 def explain_implicit_cast(
@@ -360,17 +390,21 @@ def explain_implicit_cast(
     operands = repairs.split_at_operator(failure.text[failure.span.start : failure.span.end])
     left_type, right_type = type_names
     is_left_string = _is_string_type(left_type)
+    is_fraction = _is_fraction_for_integer(failure.message.rpartition(": ")[2])
+    function, type_name = ("CAST", "DOUBLE") if is_fraction else ("TRY_CAST", cast["type"])
     if operands is None or is_left_string == _is_string_type(right_type):
         return failure
     left, operator, right = operands
     if is_left_string:
         string, other, other_type = left, right, right_type
-        repaired = f"TRY_CAST({left} AS {cast['type']}) {operator} {right}"
+        repaired = f"{function}({left} AS {type_name}) {operator} {right}"
     else:
         string, other, other_type = right, left, left_type
-        repaired = f"{left} {operator} TRY_CAST({right} AS {cast['type']})"
+        repaired = f"{left} {operator} {function}({right} AS {type_name})"
     note = f"{other} is of type {other_type}, and {string}, of type string, is cast to it"
-    hint = f"write {repaired}, which is NULL for such a value"
+    hint = f"write {repaired}"
+    if not is_fraction:
+        hint = f"{hint}, which is NULL for such a value"
     return replace(failure, notes=(note,), hint=hint)
 
 
