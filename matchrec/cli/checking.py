@@ -19,9 +19,12 @@ from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
 from matchrec.cli.tables import EmptyTable
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface, use_surface
+from matchrec.errors.parameters import unbound_parameter
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count, write_name
+from matchrec.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -251,7 +254,7 @@ def check_statement(
         statement: the statement.
         content: the text of the statement, or the Pattern.
     """
-    from matchrec.spark.backends import make_runner
+    from matchrec.spark.backends import find_backend, make_runner
     from matchrec.syntax.misspelt_clauses import reject_misspelt_text
 
     label = request.label_statement(statement)
@@ -262,8 +265,30 @@ def check_statement(
         return
     frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)
+    if find_backend(spark).engine == "Sail" and request.dialect == "spark":
+        reject_parameters_without_value(request, statement.text)
     columns = ", ".join(write_column(field) for field in frame.schema.fields)
     print(f"{prefix}ok; columns of the result: {columns}" if columns else f"{prefix}ok")
+
+
+def reject_parameters_without_value(request: QueryRequest, text: str) -> None:
+    """Check that each parameter in a statement has a value.
+
+    Sail analyses a query without a clause even if a parameter has no value, and fails when the
+    query runs.
+
+    Raises:
+        MatchRecognizeError: a parameter has no value.
+    """
+    from matchrec.api.parameters import find_clause_parameters
+
+    if request.language is not QueryLanguage.SQL:
+        return
+    names = [name for name, _ in request.args]
+    with locate_errors(Source(text)):
+        for name, span in find_clause_parameters(text):
+            if name not in names:
+                raise unbound_parameter(span, name=name, parameters=names)
 
 
 def write_column(field: StructField) -> str:

@@ -126,6 +126,14 @@ def test_queries_in_several_languages(several: Path) -> None:
     assert "--order-by is not allowed for SQL [option-not-for-language]" in message
 
 
+def test_a_parameter_without_a_value_in_a_query_without_a_clause(several: Path) -> None:
+    (several / "dear.sql").write_text("SELECT * FROM t\nWHERE price > :least AND sym <> ':x'")
+    message = invoke_failing("check", "dear.sql", *TABLE, code=1)
+    assert message.startswith("matchrec: error: parameter `:least` has no value [")
+    result = invoke("check", "dear.sql", "--arg", "least=3", *TABLE)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
 def test_a_folder_of_queries(several: Path) -> None:
     (several / "some" / "more").mkdir(parents=True)
     (several / "some" / "b.sql").write_text(STREAKS)
