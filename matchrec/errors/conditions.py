@@ -213,7 +213,7 @@ def string_function_in_argument(span: Span, *, function: str) -> MatchRecognizeU
         span,
         notes=(_describe_string_function(function),),
         hint=f"write {name}(...) around FIRST, LAST, PREV or NEXT instead of inside, or use "
-        'matchrec.session("spark")',
+        f"{current_surface().write_option('engine', 'spark')}",
         code="string-function-in-argument",
     )
 
@@ -229,7 +229,8 @@ def string_function_in_key(span: Span, *, function: str) -> MatchRecognizeUnsupp
         f"`{function.lower()}` in PARTITION BY or ORDER BY is not supported on Sail",
         span,
         notes=(_describe_string_function(function),),
-        hint='write the key in another way, or use matchrec.session("spark")',
+        hint="write the key in another way, or use "
+        f"{current_surface().write_option('engine', 'spark')}",
         code="string-function-in-key",
     )
 

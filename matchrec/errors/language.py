@@ -321,6 +321,8 @@ class Surface:
             return f"{self.name_option(name)} {join_alternatives(texts)}"
         if self.sets_options and name in ("dialect", *FIELDS_OF_OPTIONS):
             return f"SET matchrec.{name} = {join_alternatives([str(value) for value in values])}"
+        if self.sets_options and name == "engine":
+            return f"matchrec serve --engine {join_alternatives([str(value) for value in values])}"
         texts = [dumps(value) for value in values]
         argument = f"{self.name_option(name)}={join_alternatives(texts)}"
         if name == "engine":
@@ -399,23 +401,35 @@ class Surface:
 
 
 PYTHON = Surface()
-# A client of the gateway, which sends SQL from any language.
-GATEWAY = Surface(
-    sets_options=True,
-    advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
-    advice_on_query_file="pass the text of the file {name}",
-    advice_on_file=(
-        "make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
-        "header true)"
-    ),
-)
-# Advice that is the same in a shell and in a cell.
+# Advice that is the same in a shell, in a cell and in SQL that a client sends.
 _ADVICE_ON_INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )
 _ADVICE_ON_GLOBAL_VIEW = "write CREATE TEMPORARY VIEW without GLOBAL"
 _ADVICE_ON_MATCH_ENDS = (
     "write --between {first} {last}, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH"
+)
+# A client of the gateway, which sends SQL from any language.
+GATEWAY = Surface(
+    sets_options=True,
+    advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
+    query_call="the server",
+    advice_on_parameter="bind a value to :{name}",
+    advice_on_positional_parameter="bind a value to ?",
+    advice_on_length="bind an interval to :{name}, such as INTERVAL '10' MINUTE",
+    source_of_values="the call",
+    advice_on_header="write OPTIONS (path 'FILE.csv', header true) when you make the view",
+    advice_on_clause="send a whole query, SELECT * FROM t MATCH_RECOGNIZE (...)",
+    advice_on_own_function="if {name} is your own function, register it in your session first",
+    advice_on_inner_view=_ADVICE_ON_INNER_VIEW,
+    advice_on_global_view=_ADVICE_ON_GLOBAL_VIEW,
+    advice_on_script="send the statements one by one, without BEGIN and END",
+    advice_on_execute_immediate="send the query itself, and bind values to its parameters",
+    advice_on_query_file="pass the text of the file {name}",
+    advice_on_file=(
+        "make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
+        "header true)"
+    ),
 )
 COMMAND_LINE = Surface(
     is_python=False,

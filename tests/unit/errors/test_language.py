@@ -97,3 +97,14 @@ def test_a_partition_is_written_so_that_it_can_be_pasted(key: str) -> None:
     with use_surface(COMMAND_LINE):
         words = shlex.split(write_partition_example({"k": key, "day": None, "n": "7"}, ["n"]))
     assert words == ["--partition", f"k={key}", "--partition", "day=NULL", "--partition", "n=7"]
+
+
+def test_a_client_of_the_gateway_gets_no_advice_in_python() -> None:
+    terms = ("args=", "spark.", "matchrec.sql", "matchrec.session", "timedelta", "in Python")
+    names = ("query_call", "source_of_values", "advice_on_parameter", "advice_on_length")
+    statements = ("script", "execute_immediate", "global_view", "inner_view", "own_function")
+    advice = [f"advice_on_{name}" for name in (*statements, "header", "clause", "table", "file")]
+    for name in (*names, *advice, "advice_on_positional_parameter"):
+        assert not [term for term in terms if term in getattr(GATEWAY, name)], name
+    with use_surface(GATEWAY):
+        assert current_surface().write_option("engine", "spark") == "matchrec serve --engine spark"
