@@ -19,7 +19,7 @@ from matchrec.api.parameters import fill_parameters
 from matchrec.api.pattern_query import add_condition_columns, lower_over_events
 from matchrec.api.rule_matches import RejectedRules
 from matchrec.api.rule_versions import WrittenRule
-from matchrec.api.text_kinds import IS_SASE
+from matchrec.api.text_kinds import SASE_START
 from matchrec.arguments import OnError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
@@ -185,7 +185,7 @@ class RulesReader:
         with name_rule_in_errors(written_rule.name):
             if isinstance(content, Pattern):
                 return self.read_pattern(written_rule, content, frame)
-            if IS_SASE.match(content):
+            if SASE_START.match(content):
                 return self.read_sase(written_rule, content), frame
             return self.read_clause(written_rule, content, quotes), frame
 

@@ -20,7 +20,7 @@ from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_clause_query, build_sql_query
-from matchrec.api.text_kinds import IS_CLAUSE, IS_SASE, NO_QUERY
+from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, CLAUSE_START, SASE_START
 from matchrec.arguments import (
     DATAFRAME,
     SESSION,
@@ -372,12 +372,12 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
     """
     if "df" not in kwargs and begins_with_query(args, kwargs):
         text = args[0] if args else kwargs["query"]
-        if isinstance(text, str) and not NO_QUERY.match(text):
+        if isinstance(text, str) and not CLAUSE_OR_SASE_START.match(text):
             args = (find_running_session(), *args)
     source, query = find_source_and_query(args, kwargs)
     if is_session(source):
         return build_sql_query(**bind_call(sql, "query", args, kwargs))
-    if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in kwargs:
+    if is_pattern(query) or SASE_START.match(str(query)) or "order_by" in kwargs:
         # Imported here, because queries in SQL do not need it.
         from matchrec.api.events import match_pattern, match_sase
         from matchrec.api.pattern_query import build_pattern_query
@@ -386,7 +386,7 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
         if is_pattern(query):
             arguments = bind_call(match_pattern, "query", args, kwargs)
             return build_pattern_query(pop_events(arguments), **arguments)
-        beginning = IS_CLAUSE.match(query) if isinstance(query, str) else None
+        beginning = CLAUSE_START.match(query) if isinstance(query, str) else None
         if beginning is not None:
             span = Span(*beginning.span("word"))
             raise with_source(order_by_with_clause(span), Source(query))

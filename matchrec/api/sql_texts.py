@@ -15,7 +15,7 @@ from matchrec.api.frames import to_dataframe
 from matchrec.api.front_end import FrontEnd, resolve_options
 from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote_dialect
 from matchrec.api.query import Query
-from matchrec.api.text_kinds import IS_SASE, NO_QUERY, reject_file_name
+from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, SASE_START, reject_file_name
 from matchrec.arguments import Arguments, DialectName, NamedArguments
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
@@ -86,10 +86,10 @@ class SqlText(FrontEnd):
                 function takes such a text; or the text is the name of a file.
         """
         reject_file_name(self.text)
-        beginning = NO_QUERY.match(self.text)
+        beginning = CLAUSE_OR_SASE_START.match(self.text)
         if beginning is None:
             return
-        call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
+        call = "match_sase" if SASE_START.match(self.text) else "match_recognize"
         span = Span(*beginning.span("word"))
         word = beginning["word"]
         if word.upper() == "SEQ":

@@ -27,6 +27,7 @@ from matchrec.plan.show import show_reference
 from matchrec.plan.text import quote_name
 from matchrec.plan.totals import MATCH_NAME, is_name_of_totals
 from matchrec.search.strategies import classify_time
+from matchrec.search.task import Condition
 
 # The rows that a search keeps in memory while it reads a partition in chunks.
 UNFINISHED_ROWS = "the rows that the search has not finished with"
@@ -135,28 +136,45 @@ def describe_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
 
 
 def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield how the condition of each variable is tested, then what the conditions depend on."""
+    """Yield how the condition of each variable is tested, then what the conditions depend on.
+
+    Examples of the lines are `A: condition 0, and during the search: price > LAST(A.price)`,
+    `N (must not follow): price > 9`, and `the conditions depend on the run`.
+    """
     task = compiled_query.task
     has_negations = bool(list_negations(plan.pattern))
     negation_tests: tuple[NegationTest, ...] = ()
     if has_negations:
-        # The compiled query has tests instead of NOTs. It cannot tell which test belongs to which
-        # NOT.
+        # The compiled query has tests instead of NOTs, and cannot tell which test belongs to which
+        # NOT, so the tests are made again from the plan.
         negation_tests = find_negation_tests(plan, compile_pattern(plan))
     texts = show_conditions(plan, (test.definition for test in negation_tests))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if has_negations and variable in plan.variables_without_rows:
             yield f"{variable} (must not follow): {texts.get(variable, 'true')}"
-        elif plan.staging is None or variable in texts:
-            tests = []
-            if condition.row_bit is not None:
-                tests.append(f"condition {condition.row_bit}")
-            if condition.run_condition is not None:
-                tests.append(f"during the search: {texts[variable]}")
-            # The names of conditions of stages begin with a colon.
-            yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
+            continue
+        # In a plan of stages, the conditions belong to tests: a stage itself has none.
+        is_stage = plan.staging is not None and variable not in texts
+        if not is_stage:
+            # The names of the tests of stages begin with a colon.
+            yield f"{variable.removeprefix(':')}: {show_tests(condition, texts.get(variable, ''))}"
     yield f"the conditions depend on the {'data only' if task.reads_only_data else 'run'}"
     yield from describe_python_functions(compiled_query)
+
+
+def show_tests(condition: Condition, text: str) -> str:
+    """Return how the condition of a variable is tested: before the search, during it, or both.
+
+    Args:
+        condition: the condition in the task.
+        text: the condition as text; empty if the variable has no condition.
+    """
+    tests = []
+    if condition.row_bit is not None:
+        tests.append(f"condition {condition.row_bit}")
+    if condition.run_condition is not None:
+        tests.append(f"during the search: {text}")
+    return ", and ".join(tests) or "true"
 
 
 def describe_python_functions(compiled_query: CompiledQuery) -> Iterator[str]:

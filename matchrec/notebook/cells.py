@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import matchrec
 from matchrec.api.frames import to_dataframe
-from matchrec.api.text_kinds import IS_SASE
+from matchrec.api.text_kinds import SASE_START
 from matchrec.arguments import is_dataframe, is_foreign_table
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import fetch_first_texts
@@ -197,7 +197,7 @@ def find_language(content: str | matchrec.Pattern) -> QueryLanguage:
     """Return the language of a query. A clause over a DataFrame is SQL, too."""
     if isinstance(content, matchrec.Pattern):
         return QueryLanguage.PATTERN
-    return QueryLanguage.SASE if IS_SASE.match(content) else QueryLanguage.SQL
+    return QueryLanguage.SASE if SASE_START.match(content) else QueryLanguage.SQL
 
 
 def select_query_arguments(arguments: CellArguments, language: QueryLanguage) -> dict[str, Any]:

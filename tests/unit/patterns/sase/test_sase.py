@@ -1,4 +1,4 @@
-"""SASE+ texts: their plans, and every error message."""
+"""SASE+ texts have the plans in `plans.txt` and the errors in `errors.txt`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def list_expressions(plan: MatchPlan) -> list[Scalar]:
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
-    """Spark's complaint about a column is shown where the column was written."""
+    """Errors of Spark about a column are shown where the column is written."""
     source = Source(text)
     for scalar in list_expressions(compile_text(text)):
         for reference in scalar.references:
@@ -69,21 +69,21 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_every_condition_can_be_split(text: str) -> None:
-    """Spark and the engine find among them all that the front end writes."""
+    """`split_conditions` accepts every condition that a SASE+ query can have."""
     plan = compile_text(text)
     assert [condition.variable for condition in split_conditions(plan, RowScope.SPARK)] == [
         definition.variable for definition in plan.definitions
     ]
 
 
-def test_what_looks_at_one_event_is_the_users_text() -> None:
+def test_an_expression_over_one_event_keeps_the_text_of_the_user() -> None:
     text = "PATTERN SEQ(S a) RETURN upper( a . `my name`||'--' ) /* c */ -- d\n IN ('x','y') AS z"
     (measure,) = compile_text(text).measures
     written = render(measure.value, lambda _: "?")
     assert written == "upper( ?||'--' ) /* c */ -- d\n IN ('x','y')"
 
 
-def test_arguments_of_the_caller() -> None:
+def test_stream_options_become_parts_of_the_plan() -> None:
     plan = compile_sase(
         "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] } RETURN a.x",
         StreamOptions(("ts", "id"), ("shop",), "kind", MatchOutput.NON_OVERLAPPING),
@@ -102,31 +102,35 @@ def test_arguments_of_the_caller() -> None:
     ]
 
 
-def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
-    def parts(number: int) -> int:
-        pairs = " OR ".join(["(a.x = 1 AND b.x = 2)"] * number)
-        plan = compile_text(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {pairs} }}")
-        condition = plan.definitions[-1].condition
-        is_whole = isinstance(condition, Operation) and condition.operator == "OR"
-        return 1 if is_whole else len(condition.operands)  # type: ignore[union-attr]
+def count_conjuncts_of_b(pair_count: int) -> int:
+    """Return the number of conjuncts of `b` for a disjunction of pairs, each joined by AND."""
+    disjunction = " OR ".join(["(a.x = 1 AND b.x = 2)"] * pair_count)
+    plan = compile_text(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {disjunction} }}")
+    condition = plan.definitions[-1].condition
+    is_whole = isinstance(condition, Operation) and condition.operator == "OR"
+    return 1 if is_whole else len(condition.operands)  # type: ignore[union-attr]
 
+
+def test_a_disjunction_of_too_many_conjunctions_is_not_distributed() -> None:
     assert MOST_CONJUNCTS == 2**5
-    assert parts(5) == 2**5 - 1  # the one on a alone is a condition of a
-    assert parts(6) == 1
+    # The conjunct that reads only `a` is a condition of `a`.
+    assert count_conjuncts_of_b(5) == 2**5 - 1
+    assert count_conjuncts_of_b(6) == 1
 
 
-def test_deep_nesting_is_an_error_with_a_place() -> None:
+def test_too_deep_nesting_is_an_error() -> None:
     deep = "(" * 5000 + "a.x" + ")" * 5000
     with pytest.raises(MatchRecognizeError, match="too deeply nested"):
         compile_text(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
 
 
-def test_parentheses_right_inside_of_others() -> None:
+def test_many_parentheses_directly_inside_each_other_are_read() -> None:
     deep = "(" * 400 + "a.x" + ")" * 400
     plan = compile_text(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
     assert [definition.variable for definition in plan.definitions] == ["a"]
 
 
+# Words from which random texts are made.
 WORDS = (
     *("PATTERN", "SEQ", "(", ")", ",", "Stock", "+", "a", "[", "]", "b", "~", "!", "*", "'s'"),
     *("WHERE", "skip_till_next_match", "{", "}", "AND", "OR", "NOT", "a[i].x", "a[1].x", "b.x"),
@@ -135,10 +139,11 @@ WORDS = (
 )
 
 
-def outcome(text: str) -> Span:
-    """Return the whole of a query, or the place of its error.
+def find_span(text: str) -> Span:
+    """Return the span of a text that is a query, or else the span of the error.
 
-    A text of blanks has no place that a message could show.
+    The error for a text of blanks may have no span: then the result is an empty span. If any other
+    error has no span, the result is an impossible one.
     """
     try:
         compile_text(text)
@@ -149,13 +154,15 @@ def outcome(text: str) -> Span:
 
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.booleans())
-def test_any_words_are_a_query_or_a_placed_error(words: str, started: bool) -> None:
-    before = "PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match { " if started else ""
-    text = before + words + (" }" if started else "")
-    span = outcome(text)
+def test_random_words_are_a_query_or_an_error_with_a_span(words: str, in_where: bool) -> None:
+    text = words
+    if in_where:
+        text = f"PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match {{ {words} }}"
+    span = find_span(text)
     assert 0 <= span.start <= span.end <= len(text) + 1
 
 
+# Conditions without AND, OR and NOT, and conditions that combine them.
 ATOMS = st.sampled_from(["a.x = 1", "b.x = 2", "a.y < b.y", "b.y IS NULL", "c.x = 3", "f(c.x)"])
 CONDITIONS = st.recursive(
     ATOMS,
@@ -167,7 +174,8 @@ CONDITIONS = st.recursive(
     ),
     max_leaves=6,
 )
-Facts = dict[str, bool | None]
+# The value of each atom, by the text that `show_atom` returns.
+AtomValues = dict[str, bool | None]
 
 
 def is_logic(scalar: Scalar) -> bool:
@@ -180,17 +188,19 @@ def show_atom(scalar: Scalar) -> str:
     return render(scalar, show_reference).strip("()")
 
 
-def value(scalar: Scalar, facts: Facts) -> bool | None:
-    """Three-valued logic over atoms."""
+def evaluate(scalar: Scalar, atom_values: AtomValues) -> bool | None:
+    """Return the value of a condition in three-valued logic."""
     if not isinstance(scalar, Operation) or not is_logic(scalar):
-        return facts[show_atom(scalar)]
-    return compute_logic(scalar.operator, [value(operand, facts) for operand in scalar.operands])
+        return atom_values[show_atom(scalar)]
+    values = [evaluate(operand, atom_values) for operand in scalar.operands]
+    return compute_logic(scalar.operator, values)
 
 
 def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
-    """Return the value of AND or OR."""
+    """Return the value of AND, OR or NOT. NOT has one value, and None is NULL."""
     if operator == "NOT":
         return None if values[0] is None else not values[0]
+    # One false operand makes AND false, and one true operand makes OR true.
     decisive = operator == "OR"
     if decisive in values:
         return decisive
@@ -199,19 +209,16 @@ def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
 
 @settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
-def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
+def test_conjuncts_together_have_the_value_of_the_condition(text: str, data: st.DataObject) -> None:
     reader = EventReader(read_sase_tokens(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
-    expression = reader.read_expression()
-    atoms = {
-        show_atom(part_of_expression)
-        for part_of_expression in walk_scalar(expression)
-        if not is_logic(part_of_expression)
+    condition = reader.read_expression()
+    atoms = {show_atom(scalar) for scalar in walk_scalar(condition) if not is_logic(scalar)}
+    atom_values: AtomValues = {
+        atom: data.draw(st.sampled_from([True, False, None])) for atom in sorted(atoms)
     }
-    facts: Facts = {
-        part_of_expression: data.draw(st.sampled_from([True, False, None]))
-        for part_of_expression in sorted(atoms)
-    }
-    parts = split_into_conjuncts(expression)
-    assert compute_logic("AND", [value(part, facts) for part in parts]) == value(expression, facts)
-    assert all(not is_logic(part) or part.operator != "AND" for part in parts)  # type: ignore[union-attr]
+    conjuncts = split_into_conjuncts(condition)
+    values = [evaluate(conjunct, atom_values) for conjunct in conjuncts]
+    assert compute_logic("AND", values) == evaluate(condition, atom_values)
+    for conjunct in conjuncts:
+        assert not (isinstance(conjunct, Operation) and conjunct.operator == "AND")

@@ -1,4 +1,4 @@
-"""`AfterMatch`, the skip strategies of Patterns."""
+"""`AfterMatch.throw_on_miss` is allowed only for a skip to a stage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matchrec.plan.clauses import SkipTo
     [lambda to: AfterMatch(to, _throws=True), lambda to: AfterMatch(to).throw_on_miss()],
     ids=["field", "call"],
 )
-def test_only_a_skip_to_a_stage_can_throw(
+def test_a_skip_without_a_stage_cannot_throw(
     make: Callable[[SkipTo | None], AfterMatch], to: SkipTo | None, name: str
 ) -> None:
     message = rf"throw_on_miss\(\) is not allowed for AfterMatch\.{name}, which does not skip to"
@@ -25,6 +25,6 @@ def test_only_a_skip_to_a_stage_can_throw(
         make(to)
 
 
-def test_the_field_and_the_call_are_the_same() -> None:
-    called = AfterMatch.skip_to_first("b").throw_on_miss()
-    assert AfterMatch(SkipTo.FIRST, "b", _throws=True) == called
+def test_the_call_sets_the_field() -> None:
+    strategy = AfterMatch.skip_to_first("b").throw_on_miss()
+    assert strategy == AfterMatch(SkipTo.FIRST, "b", _throws=True)
