@@ -1,28 +1,36 @@
-"""What a query means: `MatchPlan`, its parts, and the steps that check and resolve it.
+"""What a query means: `MatchPlan`, its parts, and the functions that check and change a plan.
 
 A plan has no syntax: it does not show in which language the query was written.
 
-    match_plan        `MatchPlan`: all parts of a query
-    clauses           the small parts: sorting, options, windows, union variables, measures
-    expression        scalar expressions with references to rows
-    change_expressions  changes the references, operations and inputs in expressions
-    build_expressions   builds expressions, with the text that Spark evaluates
-    operators         the table of operators and functions
-    forms             how an operation is written with other operations
-    operations        which operations of an expression can fail
-    pattern           the row pattern
-    stages            patterns of stages, from the `Pattern` API
-    totals            aggregates over all matches
-    choices           the declaration of an option's choices
-    rules             rejects plans that have no meaning
-    warning_rules     rules that warn about plans that probably mean something else
-    resolve           names of columns
-    earlier_measures  replaces names of earlier measures by their values
-    show              parts of a plan as text
-    templates         SQL text with holes for DataFrames
-    text              names, strings, sums and averages as SQL text
-    words             lists of words, such as reserved words
-    amounts           the values of literal numbers and intervals
-    parameters        names for `?`
-    row_counts        how many rows of each variable a match has
+The plan and its parts:
+
+    match_plan          `MatchPlan`, with all parts of a query
+    clauses             the small parts: sorting, options, windows, union variables, measures
+    choices             the base of options whose choices are declared in one place
+    pattern             the row pattern
+    stages              the steps of a pattern of stages, from the `Pattern` API
+    totals              aggregates over all matches
+    expression          scalar expressions, with references to rows
+    amounts             the values of literal numbers and intervals
+    operators           the table of operators and functions
+    operations          which operations of an expression can fail
+    forms               how an operation is written with other operations
+
+Functions on plans and expressions:
+
+    rules               reject plans that have no meaning
+    warning_rules       warn about plans that probably mean something else
+    resolve             resolve the names of columns
+    earlier_measures    replace the names of earlier measures by their values
+    build_expressions   build expressions, with the text that Spark evaluates
+    change_expressions  change references, operations and inputs in expressions
+    row_counts          count the rows that a match has, and the rows before a variable
+    show                write parts of a plan as text, for messages
+
+SQL text:
+
+    templates           SQL text with holes for DataFrames
+    text                names, strings, sums and averages as SQL text
+    words               lists of words, such as reserved words
+    parameters          names for `?`
 """

@@ -76,14 +76,17 @@ def join_conditions(
 def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
     """Return a condition in which literal NULLs joined by AND are cast to BOOLEAN.
 
-    Spark's NULL has no type, so it would reject them as conditions.
+    In Spark, a literal NULL has no type, so Spark would reject it as a condition.
     """
-    parts = split_conjuncts(condition)
-    if not any(is_null(part) for part in parts):
+    conjuncts = split_conjuncts(condition)
+    if not any(is_null(conjunct) for conjunct in conjuncts):
         return condition
-    null = "CAST(NULL AS BOOLEAN)"
-    typed = [make_literal(null, part.span) if is_null(part) else part for part in parts]
-    return join_conditions("AND", typed, condition.span)
+    null_text = "CAST(NULL AS BOOLEAN)"
+    typed_conjuncts = [
+        make_literal(null_text, conjunct.span) if is_null(conjunct) else conjunct
+        for conjunct in conjuncts
+    ]
+    return join_conditions("AND", typed_conjuncts, condition.span)
 
 
 def negate(condition: Scalar) -> Operation:
@@ -92,10 +95,10 @@ def negate(condition: Scalar) -> Operation:
 
 
 def make_complement(condition: Scalar) -> Operation:
-    """Return a test that a condition is false or NULL.
+    """Return the test that a condition is false or NULL.
 
-    Spark would cast a string operand of IS NOT TRUE to BOOLEAN. The text of the test is CASE WHEN,
-    which rejects a string.
+    The operator is IS NOT TRUE, but the text is CASE WHEN: Spark casts a string before IS NOT TRUE
+    to BOOLEAN, and rejects a string after WHEN.
     """
     parts = ("CASE WHEN ", condition, " THEN FALSE ELSE TRUE END")
     return Operation("IS NOT TRUE", parts, condition.span)

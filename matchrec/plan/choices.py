@@ -49,11 +49,13 @@ class ChoiceDeclaration:
 
 
 class OptionChoice(Enum):
-    """A choice of an option. A subclass is an option, and each of its members declares a choice:
+    """The base of options. A subclass is an option, and each of its members is a choice.
 
-    LONGEST = ChoiceDeclaration(
-        "LONGEST MATCH", "for each starting row, the match with the most rows"
-    )
+    Example of a member:
+
+        LONGEST = ChoiceDeclaration(
+            "LONGEST MATCH", "for each starting row, the match with the most rows"
+        )
     """
 
     # The words of the declaration.
@@ -64,7 +66,7 @@ class OptionChoice(Enum):
     meaning: str
 
     def __new__(cls, declaration: ChoiceDeclaration) -> Self:
-        """Make a member whose value is its words."""
+        """Make a member, whose value is the words of its declaration."""
         member = object.__new__(cls)
         member._value_ = declaration.words
         member.dependencies = declaration.dependencies

@@ -357,7 +357,8 @@ class Distance:
     forms: tuple[DistanceForm, ...] = ()
     # Whether a row exactly at the limit is outside. Always False unless the column is a DOUBLE.
     strict: bool = False
-    # Whether the first row must be in its own window. A row whose order column is NULL is not.
+    # Whether the first row must be in the window that begins with it. If its order column is NULL,
+    # the row is in no window.
     first_must_be_inside: bool = True
     # The number of bits of an integer order column; 0 for a column of another type.
     bits: int = 0
@@ -385,8 +386,9 @@ class Gap:
 
     # The length as SQL.
     interval: RowExpression
-    # The two variables; None for both if there are none.
+    # The primary or union variable before the gap; None for a gap without variables.
     after: str | None = None
+    # The primary or union variable after the gap; None for a gap without variables.
     to: str | None = None
     # Where the window is written.
     span: Span | None = field(default=None, compare=False)
@@ -406,11 +408,11 @@ class Absence:
 
     # The variable whose condition no row may satisfy.
     variable: str
-    # The forbidden rows begin after the last row of these primary or union variables. None for rows
-    # before the match: they are forbidden if a window that begins with them holds its last row.
+    # The forbidden rows begin after the last row of these primary or union variables. None if rows
+    # before the match are forbidden: each row whose window contains the last row of the match.
     after: tuple[str, ...] | None
-    # The forbidden rows end before the first row of these variables that follows. None for rows
-    # after the match, in its window.
+    # The forbidden rows end before the first row of these variables that follows. None if rows
+    # after the match are forbidden, in the window of the match.
     before: tuple[str, ...] | None
     # Where the NOT is written.
     span: Span | None = field(default=None, compare=False)
@@ -450,6 +452,6 @@ class Measure:
     # Whether the measure has a value even in a row without a match, as functions over a row pattern
     # window do. Other measures are NULL in such a row.
     has_value_without_match: bool = False
-    # The name by which later measures refer to this measure; None if that is `name`. In a row
-    # pattern window, the columns of measures have other names than the measures.
+    # The name by which later measures refer to this measure; None if they refer to it by `name`. In
+    # a row pattern window, `name` is the name of a column, and the user wrote another name.
     reference_name: str | None = None

@@ -62,7 +62,7 @@ class EarlierMeasures:
     """The measures before the current one, whose names it may read."""
 
     def __init__(self, columns: InputColumns, is_known: Callable[[str], bool]) -> None:
-        """Begin without any measure. For the arguments see `inline_earlier_measures`."""
+        """Start without measures. The arguments are as for `inline_earlier_measures`."""
         self.columns = columns
         self.is_known = is_known
         self.column_names = {columns.fold_name(name) for name in columns.names}
@@ -77,7 +77,7 @@ class EarlierMeasures:
         """Return an expression with names of measures replaced by their values.
 
         Raises:
-            MatchRecognizePlanError: such a value is different each time it is computed.
+            MatchRecognizePlanError: the value of a measure differs each time it is computed.
         """
         if isinstance(scalar, Operation):
             return scalar.map_operands(self.replace_names)
@@ -93,10 +93,12 @@ class EarlierMeasures:
         return replace(scalar, pieces=tuple(pieces), text_operations=operations)
 
     def find_value(self, piece: TextPiece) -> Scalar | None:
-        """Return the value of the earlier measure that a piece names; None if it names none.
+        """Return the value of the earlier measure that a piece names.
+
+        The result is None if the piece is not the name of an earlier measure.
 
         Raises:
-            MatchRecognizePlanError: the value is different each time it is computed.
+            MatchRecognizePlanError: the value of the measure differs each time it is computed.
         """
         if not isinstance(piece, ColumnReference):
             return None

@@ -182,11 +182,11 @@ class Classifier:
 class MatchFunction(OptionChoice):
     """A function whose value is a fact about the match and is not in any column.
 
-    If its value changes when rows that no condition and no measure reads are left out, it needs the
-    dependency ROW_COUNTS: see `compile.pruning`.
+    A member has the dependency ROW_COUNTS if its value changes when rows that no condition and no
+    measure reads are left out: see `compile.pruning`.
     """
 
-    # Counts the matches of a partition from 1, empty matches included.
+    # The number of the match in its partition, from 1. Empty matches count, too.
     NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER_MATCHES,))
     # Whether a run is a match, timed out or is unfinished.
     STATUS = ChoiceDeclaration("MATCH_STATUS")
@@ -226,7 +226,7 @@ class Term:
 
     # The text, cut up at its references.
     pieces: tuple[TextPiece, ...]
-    # Where it is in the query.
+    # Where the text is in the query.
     span: Span = field(compare=False)
     # The names of the operations of the text between the references: see `plan.operations`. By
     # default, they are not known. If there is no text, the set is empty.
@@ -266,7 +266,7 @@ class Operation:
     operator: str
     # The exact text of the operation, with the operands as holes.
     parts: OperationParts
-    # Where it is in the query.
+    # Where the operation is in the query.
     span: Span = field(compare=False)
     # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
     # upper case.
@@ -382,9 +382,9 @@ def flatten_parts(parts: OperationParts) -> tuple[TextPiece, ...]:
 
 
 def find_variable(reference: Reference) -> str | None:
-    """Return the variable whose rows a reference reads; None if it is the universal variable.
+    """Return the variable whose rows a reference reads; None for the universal variable.
 
-    A function of the match reads no rows; its variable is None, too.
+    The result is also None for a function of the match, which reads no rows.
     """
     match reference:
         case ColumnReference() | Classifier():

@@ -1,8 +1,9 @@
 """`MatchPlan`: what a row pattern query means, in whichever language it was written.
 
-Every front end (SQL, SASE+, the fluent `Pattern`) lowers to a `MatchPlan`. `resolve` then resolves
-its column names, `rules.check_plan` rejects plans without a meaning, and `compile` turns it into
-what Spark and the workers run.
+Every front end (SQL, SASE+, the fluent `Pattern`) lowers a query to a `MatchPlan`, and calls
+`rules.check_plan`, which rejects plans without a meaning. When the columns of the input are known,
+`resolve` resolves the names of columns. The package `compile` then compiles the plan to what Spark
+and the workers run.
 """
 
 from __future__ import annotations
@@ -255,8 +256,8 @@ def build_graph_plan(plan: MatchPlan) -> MatchPlan:
 def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     """Return the states of each variable of a query, in the order of the pattern.
 
-    SASE+ splits `a+` into several primary variables and makes a SUBSET of them; the SUBSET's name
-    is the key.
+    The members of a union variable are its states, as for a Kleene plus of SASE+: `T+ a[], U b`
+    gives `{"a": ["a[1]", "a[i]"], "b": ["b"]}`. Any other variable is its only state.
     """
     subset_by_member = {member: subset for subset in plan.subsets for member in subset.members}
     states: dict[str, list[str]] = {}

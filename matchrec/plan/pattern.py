@@ -350,7 +350,7 @@ def may_be_empty(pattern: RowPattern) -> bool:
 
 
 def show_pattern(pattern: RowPattern) -> str:
-    """Return the pattern as one would write it, with no more parentheses than it needs.
+    """Return the pattern as a user would write it, with no more parentheses than it needs.
 
     >>> alternatives = make_alternation([Variable("A"), Variable("b")])
     >>> show_pattern(Quantified(alternatives, 1, None, greedy=False))
@@ -427,7 +427,7 @@ def _show_quantifier_with_parameters(quantified: Quantified) -> str:
 
 
 def show_name(name: str) -> str:
-    """Return a variable's name as one would write it: quoted unless it is an upper-case word.
+    """Return a variable's name as a user would write it: quoted unless it is an upper-case word.
 
     >>> show_name("UP"), show_name("up"), show_name("NOT")
     ('UP', '`up`', '`NOT`')

@@ -1,4 +1,4 @@
-"""Count the rows of a match: how many it has, and how many come before a variable's rows."""
+"""Count the rows of a match, and the rows of a match before the rows of a variable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matchrec.plan import pattern as patterns
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """The bounds of a number of rows."""
+    """The bounds of a number of rows, both inclusive."""
 
     least: int
     # `inf` if there is no limit.
@@ -53,9 +53,11 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
 
 
 def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCount:
-    """Return how many rows of a pattern are before a row of its part with this index.
+    """Return how many rows of a match of a pattern are before a row of one of its parts.
 
-    The pattern is not a concatenation.
+    Args:
+        pattern: a pattern with parts that is not a concatenation.
+        index: the index of the part in `list_children`, from 0.
     """
     match pattern:
         case patterns.Permutation(parts):
@@ -96,13 +98,13 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
 
 
 def _add_row_counts(row_counts: Iterable[RowCount]) -> RowCount:
-    """Return the rows of several parts together."""
+    """Return the number of rows of several parts together."""
     counts = list(row_counts)
     return RowCount(sum(count.least for count in counts), sum(count.most for count in counts))
 
 
 def _multiply_rows(rows: float, repetitions: float) -> float:
-    """Return the product. It is 0 if there are no rows, even if they are repeated without limit."""
+    """Return the product of two numbers, which may be `inf`. 0 times `inf` is 0."""
     return rows * repetitions if rows and repetitions else 0
 
 

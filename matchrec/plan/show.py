@@ -1,4 +1,4 @@
-"""Show parts of a plan as one would write them, for messages and explanations."""
+"""Show parts of a plan as a user would write them, for messages and explanations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show_scalar(scalar: Scalar) -> str:
 
 
 def show_reference(reference: Reference) -> str:
-    """Return a reference as one would write it.
+    """Return a reference as a user would write it.
 
     >>> show_reference(ColumnReference(Navigation("A", physical_offset=-1), "price"))
     'PREV(A.price)'
@@ -73,7 +73,7 @@ def show_matched_rows(variable: str | None) -> str:
 
 
 def show_frame(frame: Frame) -> str:
-    """Return a frame as one would write it.
+    """Return a frame as a user would write it.
 
     >>> show_frame(Frame(-2, 0))
     'ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'

@@ -26,8 +26,8 @@ class View:
 
     # The name of the hole, by which its DataFrame is passed to the session.
     name: str
-    # How many characters of the user's text it replaces. A shorter text is padded to this width, so
-    # that the text after it keeps its column.
+    # How many characters of the user's text the hole replaces. A shorter text in the hole is padded
+    # to this width, so that the text after the hole stays in its column.
     width: int = field(default=0, compare=False, repr=False)
 
 
@@ -37,7 +37,7 @@ class Replacement:
 
     # The new text.
     text: str
-    # How many characters of the user's text it replaces.
+    # How many characters of the user's text are replaced.
     width: int
 
 
@@ -65,7 +65,7 @@ def write_select(
     Args:
         select_list: the text between SELECT and FROM.
         relation: the text after FROM.
-        with_clauses: the WITH clauses before the query, as `nest_in_with_clauses` takes them.
+        with_clauses: the WITH clauses before the query, outermost first.
 
     >>> write_select(("x",), (View("t"), " AS u"))
     ('SELECT x FROM ', View(name='t'), ' AS u')

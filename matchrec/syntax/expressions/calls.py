@@ -161,8 +161,10 @@ class CallReader(ExpressionCursor):
             self.expect("->")
         outer_parameters = self.parameters
         self.parameters = outer_parameters.union(names)
-        body = self.read_expression()
-        self.parameters = outer_parameters
+        try:
+            body = self.read_expression()
+        finally:
+            self.parameters = outer_parameters
         return Term(body.pieces, body.span, body.operations | {LAMBDA})
 
     def read_fields(self, function: str = "") -> list[StructField]:

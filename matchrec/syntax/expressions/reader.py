@@ -214,9 +214,10 @@ class ExpressionCursor(Cursor, ABC):
         """
         outer_caller = self.caller
         self.caller = caller
-        tree = self.read_range(start, end)
-        self.caller = outer_caller
-        return tree
+        try:
+            return self.read_range(start, end)
+        finally:
+            self.caller = outer_caller
 
     def expect(self, *keys: str) -> None:
         """Read tokens with these keys.
