@@ -101,12 +101,12 @@ class PatternFrontEnd(EventFrontEnd):
             MatchRecognizeError: the query wants timeouts, which SQL does not have, or a part of the
                 Pattern cannot be written.
         """
-        from matchrec.api.transpile import convert_query
+        from matchrec.api.transpile import ConversionRequest, convert_query
 
         if self.timeouts:
             raise option_not_convertible(option="timeouts=True")
-        return convert_query(
-            self.pattern,
+        request = ConversionRequest(
+            query=self.pattern,
             read=dialect,
             write=write,
             events=events,
@@ -114,6 +114,7 @@ class PatternFrontEnd(EventFrontEnd):
             partition_by=self.events.partition_by,
             output=self.output,
         )
+        return convert_query(request)
 
 
 @dataclass(frozen=True)

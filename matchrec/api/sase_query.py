@@ -85,10 +85,10 @@ class SaseFrontEnd(EventFrontEnd):
     @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Write the SASE+ text in the SQL of a product. `dialect` is ignored."""
-        from matchrec.api.transpile import convert_query
+        from matchrec.api.transpile import ConversionRequest, convert_query
 
-        return convert_query(
-            self.text,
+        request = ConversionRequest(
+            query=self.text,
             read="sase",
             write=write,
             events=events,
@@ -97,6 +97,7 @@ class SaseFrontEnd(EventFrontEnd):
             type_column=self.type_column,
             output=self.output,
         )
+        return convert_query(request)
 
 
 @dataclass(frozen=True)

@@ -100,9 +100,10 @@ class SqlText(FrontEnd):
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert the query to the language `write`."""
-        from matchrec.api.transpile import convert_query
+        from matchrec.api.transpile import ConversionRequest, convert_query
 
-        return convert_query(self.text, dialect, write, events)
+        request = ConversionRequest(query=self.text, read=dialect, write=write, events=events)
+        return convert_query(request)
 
 
 def build_clause_query(
@@ -142,7 +143,7 @@ class ClauseText(FrontEnd):
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert a query with the clause, over the table `events`, to the language `write`."""
-        from matchrec.api.transpile import convert_query
+        from matchrec.api.transpile import ConversionRequest, convert_query
 
         query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
-        return convert_query(query, dialect, write)
+        return convert_query(ConversionRequest(query=query, read=dialect, write=write))

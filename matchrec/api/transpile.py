@@ -1,9 +1,13 @@
-"""`transpile`: a query of a product, SASE+ or a Pattern in the SQL of a product."""
+"""`transpile`: write a query as SQL of a product. The query is SQL, a SASE+ text or a Pattern.
+
+`convert_query` does the work for `transpile`, for `Query.to_sql` and for the command line.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGET_DIALECT
 from matchrec.api.text_kinds import reject_file_name
@@ -29,13 +33,14 @@ from matchrec.syntax.tokens import find_data_frames
 
 __all__ = ["Conversion", "transpile"]
 
-# Texts only, because there is no DataFrame whose Columns they could be.
-STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
+# The kinds of arguments that may be Columns in other calls. Here they are only texts, because there
+# is no DataFrame to which a Column could belong.
+STREAM_ARGUMENTS = {"order_by": TEXTS, "partition_by": TEXTS}
 
 
 @public
 @check_arguments(
-    query=QUERY, read=SOURCE_LANGUAGE, write=TARGET_DIALECT, **{**ARGUMENTS, **STREAMS}
+    query=QUERY, read=SOURCE_LANGUAGE, write=TARGET_DIALECT, **{**ARGUMENTS, **STREAM_ARGUMENTS}
 )
 def transpile(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
@@ -71,81 +76,97 @@ def transpile(  # noqa: PLR0913 -- public signature
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    with call_dialect_read():
-        return convert_query(query, read, write, events, order_by, partition_by, type_column)
+    with rename_dialect_to_read():
+        return convert_query(
+            ConversionRequest(
+                query=query,
+                read=read,
+                write=write,
+                events=events,
+                order_by=order_by,
+                partition_by=partition_by,
+                type_column=type_column,
+            )
+        )
 
 
-def call_dialect_read() -> AbstractContextManager[None]:
-    """Let errors raised inside call the dialect of the text `read`, as `transpile` does."""
+def rename_dialect_to_read() -> AbstractContextManager[None]:
+    """Return a context whose errors call the option for the dialect `read`, as `transpile` does."""
     return use_surface(current_surface().rename_options(dialect="read"))
 
 
-def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
-    query: str | Pattern,
-    read: str,
-    write: str,
-    events: str = "events",
-    order_by: str | Sequence[str] = (),
-    partition_by: str | Sequence[str] = (),
-    type_column: str = "event_type",
-    output: str = "matches",
-) -> Conversion:
-    """Write a query as SQL, as `transpile` does.
+@dataclass(frozen=True, kw_only=True)
+class ConversionRequest:
+    """A query that is to be written as SQL, with the arguments of `transpile`."""
 
-    Args:
-        query: as for `transpile`, like all arguments but the last one.
-        read: the language of the text.
-        write: the product whose SQL is written.
-        events: the name of the table of events.
-        order_by: what sorts the events.
-        partition_by: what divides the events.
-        type_column: the column whose value is the type of an event.
-        output: as for `match_sase` and `match_pattern`.
+    # The text of the query, or a Pattern.
+    query: str | Pattern
+    # The language of the text, which `SOURCE_LANGUAGE` accepts.
+    read: str
+    # The product whose SQL is written.
+    write: str
+    # The name of the table of events.
+    events: str = "events"
+    # What sorts the events, as SQL. SASE+ and a Pattern need it.
+    order_by: str | Sequence[str] = ()
+    # What divides the events into partitions, as SQL.
+    partition_by: str | Sequence[str] = ()
+    # The column whose value is the type of an event.
+    type_column: str = "event_type"
+    # The output, as for `match_sase` and `match_pattern`. `transpile` has no such argument.
+    output: str = "matches"
+
+
+def convert_query(request: ConversionRequest) -> Conversion:
+    """Write a query as SQL, as `transpile` does.
 
     Raises:
         MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
     """
+    query = request.query
     if isinstance(query, str):
         reject_file_name(query)
-    if isinstance(query, Pattern) or read in PRODUCTS:
-        warn_about_unused_arguments(
-            is_pattern=isinstance(query, Pattern),
-            events=events != "events",
-            order_by=bool(order_by),
-            partition_by=bool(partition_by),
-            type_column=type_column != "event_type",
-            output=output != "matches",
-        )
-    if isinstance(query, str) and read in PRODUCTS:
-        translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
-        notes = (*find_frame_notes(query, write), *translation.notes)
+    if isinstance(query, Pattern) or request.read in PRODUCTS:
+        warn_about_unused_arguments(request)
+    write = PRODUCTS[request.write]
+    if isinstance(query, str) and request.read in PRODUCTS:
+        translation = translate_query(query, PRODUCTS[request.read], write)
+        notes = (*find_frame_notes(query, request.write), *translation.notes)
         return Conversion(translation.text, notes, Source(query))
-    if isinstance(query, Pattern) and read != "spark":
+    if isinstance(query, Pattern) and request.read != "spark":
         raise errors.pattern_as_text()
-    if not order_by:
+    if not request.order_by:
         raise argument_errors.empty_order_by()
-    is_overlapping = output != "non_overlapping"
-    match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
+    is_overlapping = request.output != "non_overlapping"
     stream_options = StreamOptions(
-        read_order_by(order_by), read_partition_by(partition_by), type_column, match_output
+        read_order_by(request.order_by),
+        read_partition_by(request.partition_by),
+        request.type_column,
+        MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING,
     )
     if isinstance(query, str):
         reading = read_sase(query, stream_options)
     else:
         reading = read_pattern(query, stream_options)
-    return convert_to_sql(reading, events, PRODUCTS[write])
+    return convert_to_sql(reading, request.events, write)
 
 
-def warn_about_unused_arguments(*, is_pattern: bool, **is_passed: bool) -> None:
-    """Warn about each argument of `convert_query` that the query does not use.
+def warn_about_unused_arguments(request: ConversionRequest) -> None:
+    """Warn about each argument of a request that the user has passed and the query does not use.
 
     Args:
-        is_pattern: whether the query is a Pattern; otherwise it is SQL.
-        is_passed: by the name of an argument, whether its value differs from the default.
+        request: a request with SQL or a Pattern.
     """
-    for argument, passed in is_passed.items():
-        if not passed:
-            continue
+    is_passed = {
+        "events": request.events != ConversionRequest.events,
+        "order_by": bool(request.order_by),
+        "partition_by": bool(request.partition_by),
+        "type_column": request.type_column != ConversionRequest.type_column,
+        "output": request.output != ConversionRequest.output,
+    }
+    is_pattern = isinstance(request.query, Pattern)
+    passed_arguments = [argument for argument, passed in is_passed.items() if passed]
+    for argument in passed_arguments:
         warning = argument_not_for_conversion(argument=argument, is_pattern=is_pattern)
         if warning is not None:
             warn_caller(warning)

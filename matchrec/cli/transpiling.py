@@ -48,18 +48,18 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     Example:
       matchrec transpile v_shapes.sql --write snowflake
     """
-    from matchrec.api.transpile import call_dialect_read, convert_query
+    from matchrec.api.transpile import ConversionRequest, convert_query, rename_dialect_to_read
 
     language = query.language if read is None else find_query_language(read)
     content: QueryContent = query.read(language)
     if language is QueryLanguage.PATTERN:
         content = load_pattern(query.path)
     conversion_options: dict[str, Any] = {name: value for name, value in options.items() if value}
-    events = conversion_options.pop("events", "events")
-    with call_dialect_read():
-        conversion = convert_query(
-            content, name_read_language(read, language), write, events, **conversion_options
-        )
+    request = ConversionRequest(
+        query=content, read=name_read_language(read, language), write=write, **conversion_options
+    )
+    with rename_dialect_to_read():
+        conversion = convert_query(request)
     print(conversion)
 
 
@@ -69,7 +69,7 @@ def find_query_language(read: str) -> QueryLanguage:
 
 
 def name_read_language(read: str | None, language: QueryLanguage) -> str:
-    """Return the argument `read` of `convert_query`: a dialect of SQL, or "sase".
+    """Return the field `read` of a `ConversionRequest`: a dialect of SQL, or "sase".
 
     For a Pattern, which has no text to read, the result is the default dialect.
 

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from matchrec.api.transpile import call_dialect_read
+from matchrec.api.transpile import rename_dialect_to_read
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
@@ -78,7 +78,7 @@ def test_a_client_of_the_gateway_sets_options() -> None:
     ("surface", "text"), [(PYTHON, 'read="oracle" or "trino"'), (COMMAND_LINE, "--read oracle or")]
 )
 def test_transpile_reads_a_dialect(surface: Surface, text: str) -> None:
-    with use_surface(surface), call_dialect_read():
+    with use_surface(surface), rename_dialect_to_read():
         assert current_surface().write_option("dialect", "oracle", "trino").startswith(text)
 
 
