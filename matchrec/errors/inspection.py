@@ -182,7 +182,7 @@ def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
     """
     return MatchRecognizePlanError(
         "`why` looks at one partition, but there are several",
-        notes=(f"some of them:{some}",),
+        notes=(f"some partitions:{some}",),
         hint=f"write {example}",
         code="several-partitions",
     )
@@ -198,7 +198,7 @@ def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecogn
     """
     return MatchRecognizePlanError(
         f"the partition with {partition} has no rows",
-        notes=(f"some of them:{some}",),
+        notes=(f"some partitions with rows:{some}",),
         hint=f"write {example}",
         code="unknown-partition",
     )

@@ -159,7 +159,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "note: some of them:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),
+        ({}, "note: some partitions:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),
         ({"partition": {"tiker": "X"}}, "unknown column `tiker` in `partition`"),
         ({"partition": {}}, "missing value of `ticker` in `partition`"),
         ({"partition": "XYZ"}, 'write partition={"ticker": "XYZ"}'),

@@ -466,11 +466,12 @@ def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePla
 
 def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a name that several columns of the input have."""
+    example = f", such as {name}2," if name.isidentifier() else ""
     error = MatchRecognizePlanError(
         f"column `{name}` in {name_part(clause)} is ambiguous",
         span,
         notes=("several columns of the input have this name",),
-        hint="rename them in a subquery in FROM: SELECT a.x, b.x AS x2 FROM ...",
+        hint=(f"give one of them another name{example} in the DataFrame, or in a subquery in FROM"),
         code="ambiguous-column",
     )
     return point_at(error, name)
