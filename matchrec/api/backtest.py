@@ -96,12 +96,12 @@ class LabelComparison:
         """Return the result for each label, and the incidents that the matches overlap."""
         labels = self.labels
         return Backtest(
-            self.compare_incidents(),
-            self.compare_spans(),
-            labels.partition_columns,
-            labels.key_columns,
-            (labels.start_column, labels.end_column),
-            self.order,
+            incidents=self.compare_incidents(),
+            matches=self.compare_spans(),
+            partition_columns=labels.partition_columns,
+            key_columns=labels.key_columns,
+            span_columns=(labels.start_column, labels.end_column),
+            order=self.order,
         )
 
     @cached_property

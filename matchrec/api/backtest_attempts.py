@@ -98,7 +98,7 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         return UnknownAttempts(error.message)
-    return KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
+    return KnownAttempts(query=attempts.query, task=attempts.task, rows=attempts.rows, plan=plan)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ def enable(
     >>> matchrec.disable(spark)
     """
     check_session(spark)
-    replace_sql(spark, build_sql_handler(dialect, resolve_options("enable", options, "counters")))
+    resolved_options = resolve_options("enable", options, unsupported=("counters",))
+    replace_sql(spark, build_sql_handler(dialect, resolved_options))
 
 
 @public
@@ -96,7 +97,13 @@ def build_sql_handler(dialect: DialectName, options: Options) -> SqlHandler:
             frames = convert_frames(session, frames)
             for name, frame in frames.items():
                 HOLE_VALUE.check("`spark.sql`", name, frame)
-        front_end = SqlText(session, query, known_args, frames)
-        return run_clauses(Query(query, "SQL", query_dialect, options, front_end))
+        sql_query = Query(
+            text=query,
+            language="SQL",
+            dialect=query_dialect,
+            options=options,
+            _front_end=SqlText(session, query, known_args, frames),
+        )
+        return run_clauses(sql_query)
 
     return handle

@@ -1,14 +1,18 @@
-"""`FrontEnd`: the interface between `Query` and the languages of queries, and options of a call.
+"""`FrontEnd`: the interface between `Query` and the languages of queries.
 
-`sql_texts.SqlText`               a query in SQL
-`sql_texts.ClauseText`            a clause over a DataFrame
-`sase_query.SaseFrontEnd`         a SASE+ text over events
-`pattern_query.PatternFrontEnd`   a Pattern over events
+    class                           what it parses
+    sql_texts.SqlText               a query in SQL
+    sql_texts.ClauseText            a clause over a DataFrame
+    sase_query.SaseFrontEnd         a SASE+ text over events
+    pattern_query.PatternFrontEnd   a Pattern over events
+
+`resolve_options` checks the argument `options` that the calls in all languages have.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import SparkSession
@@ -61,12 +65,14 @@ class FrontEnd(ABC):
         """
 
 
-def resolve_options(call: str, options: Options | None, *unsupported: str) -> Options:
-    """Return the options of a call, or the default ones if there are none.
+def resolve_options(
+    call: str, options: Options | None, *, unsupported: Sequence[str] = ()
+) -> Options:
+    """Return the options of a call, or the defaults if the user passed none.
 
     Args:
         call: the name of the called function, for the error.
-        options: the options that the user passed.
+        options: the options that the user passed, or None.
         unsupported: the names of the options that this function does not have.
 
     Raises:

@@ -11,8 +11,8 @@ A rule, or each version of it, passes through these records in this order:
     VersionRow     rule_versions      a row of the table of rules: a text, and when it begins
     WrittenRule    rule_versions      the text, and from when until when it is valid: `Version`
     Rule           spark.request      the plan of the text, with the same version
-    CompiledRule   spark.compile      its query, compiled
-    LinkedRule     compile.rule_set   what the workers get of it, over the columns of all rules
+    CompiledRule   spark.compile      the compiled query of the plan
+    LinkedRule     compile.rule_set   the compiled query over the columns of all rules, for workers
 """
 
 from __future__ import annotations
@@ -120,13 +120,21 @@ def match_rules(  # noqa: PLR0913 -- public signature
     |    recovery|         3|       4|
     +------------+----------+--------+
     """
-    options = resolve_options("match_rules", options, "transport", "counters")
+    options = resolve_options("match_rules", options, unsupported=("transport", "counters"))
     rows = cast_to_dataframe(df)
     check_session(rows.sparkSession)
     event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
     events = Events.build(rows, order_by, partition_by)
     relation = build_relation(rows)
-    reader = RulesReader(events, relation, type_column, dialect, on_error, event_names, options)
+    reader = RulesReader(
+        events=events,
+        relation=relation,
+        type_column=type_column,
+        dialect=dialect,
+        on_error=on_error,
+        event_columns=event_names,
+        options=options,
+    )
     fixed_rules: Any = rules() if callable(rules) else rules
     RULES.check("`match_rules`", "rules", fixed_rules)
     written_rules = read_rules(fixed_rules, relation, events.order_by[0])

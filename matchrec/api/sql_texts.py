@@ -46,8 +46,13 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
             in_braces = set(re.findall(r"{\s*([^\W\d]\w*)\s*}", query)).difference(frames)
             arguments = ("args", "dialect", "options")
             raise argument_errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
-    front_end = SqlText(spark, query, args, convert_frames(spark, frames))
-    return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
+    return Query(
+        text=query,
+        language="SQL",
+        dialect=dialect,
+        options=resolve_options("sql", options),
+        _front_end=SqlText(spark, query, args, convert_frames(spark, frames)),
+    )
 
 
 def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
@@ -114,9 +119,12 @@ def build_clause_query(
     options: Options | None,
 ) -> Query:
     """Return the query of a clause over a DataFrame, given the arguments of `match_recognize`."""
-    front_end = ClauseText(df, clause, args)
     return Query(
-        clause, "a clause", dialect, resolve_options("match_recognize", options), front_end
+        text=clause,
+        language="a clause",
+        dialect=dialect,
+        options=resolve_options("match_recognize", options),
+        _front_end=ClauseText(df, clause, args),
     )
 
 

@@ -149,7 +149,7 @@ def sweep(
        2     5        1           1     2          2.0          1.0
     """
     rows = cast_to_dataframe(df)
-    options = resolve_options("sweep", options, "transport", "counters")
+    options = resolve_options("sweep", options, unsupported=("transport", "counters"))
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(combinations) > MAX_COMBINATIONS:
         raise errors.too_many_combinations(count=len(combinations), limit=MAX_COMBINATIONS)
