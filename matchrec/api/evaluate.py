@@ -130,7 +130,7 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
     if clause is None:
         if len(names) == 1:
             return 1
-        raise inspection_errors.several_clauses(count=len(names), names=list_clauses(query))
+        raise inspection_errors.several_clauses(count=len(names), names=show_clauses(query))
     if isinstance(clause, int):
         numbers = [clause] if 1 <= clause <= len(names) else []
     else:
@@ -138,15 +138,16 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
         numbers = [number for number, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
         raise inspection_errors.unknown_clause(
-            clause=clause, count=len(names), names=list_clauses(query)
+            clause=clause, count=len(names), names=show_clauses(query)
         )
     return numbers[0]
 
 
-def list_clauses(query: ParsedQuery) -> str:
+def show_clauses(query: ParsedQuery) -> str:
     """Return a line for each clause of a SQL query: its number, its input and its name.
 
-    Each line begins with a line break, so that the list can follow a word.
+    Each line begins with a line break, so that the lines can follow a word. The text is empty for a
+    query in another language, whose only clause needs no number.
     """
     sites = query.node.sites if isinstance(query, SqlQuery) else ()
     lines = []
@@ -166,29 +167,35 @@ class ClauseQuery(ParsedQuery):
     clause: Clause
 
     @property
+    @override
     def source(self) -> Source:
         """Return the text of the clause."""
         return self.clause.source
 
     @property
+    @override
     def language(self) -> Language | None:
         """Return the language of the clause; None if it is SQL."""
         return self.clause.language
 
     @property
+    @override
     def clause_names(self) -> Sequence[str]:
         """Return the empty name of the only clause."""
         return ("",)
 
+    @override
     def evaluate(self) -> EvaluatedClauses:
         """Plan the clause. Runs no job."""
         return (EvaluatedClause(self.clause, self.clause.evaluate()),)
 
+    @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result of the only clause. Front ends override this to change the result."""
-        (evaluated_clause,) = clauses
-        return evaluated_clause.result.dataframe
+        (evaluated,) = clauses
+        return evaluated.result.dataframe
 
+    @override
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the only clause. It is not planned."""
         assert count == 1, "the query has one clause"
@@ -208,15 +215,18 @@ class EngineQuery(ParsedQuery):
     frames: Frames
 
     @property
+    @override
     def source(self) -> Source:
         """Return the text of the query."""
         return self.node.source
 
     @property
+    @override
     def clause_names(self) -> Sequence[str]:
         """Return no names, because the query has no clauses."""
         return ()
 
+    @override
     def evaluate(self) -> EvaluatedClauses:
         """Return no results, because there are no clauses to plan."""
         return ()
@@ -234,7 +244,7 @@ class EngineQuery(ParsedQuery):
 
         Raises:
             pyspark.errors.PySparkException: the session refuses the text. The error is in the
-                user's terms, as those about the query around a clause.
+                user's terms, like an error about the query around a clause.
         """
         args = dict(self.args) if isinstance(self.args, Mapping) else self.args
         runner = make_runner(self.spark)
@@ -256,21 +266,28 @@ class SqlQuery(ParsedQuery):
     options: Options
 
     @property
+    @override
     def source(self) -> Source:
         """Return the text of the query."""
         return self.node.source
 
     @property
+    @override
     def clause_names(self) -> Sequence[str]:
         """Return the name of each clause: its alias, else the alias of its input, else ""."""
         return [site.alias or "" for site in self.node.sites]
 
+    @override
     def evaluate(self) -> EvaluatedClauses:
-        """Plan all clauses of the query."""
+        """Plan all clauses of the query. Runs no job."""
         return self.evaluate_first(len(self.node.sites))
 
     def evaluate_first(self, count: int) -> EvaluatedClauses:
-        """Plan the first `count` clauses, and return them with their results."""
+        """Plan the first `count` clauses, and return them with their results. Runs no job.
+
+        Raises:
+            MatchRecognizeError: a clause has a mistake.
+        """
         clauses: EvaluatedClauses = ()
         for site in self.node.sites[:count]:
             clause = self.build_clause(site, clauses)
@@ -288,12 +305,13 @@ class SqlQuery(ParsedQuery):
             earlier_clauses: all clauses before the site, whose results the clause may read.
 
         Raises:
-            MatchRecognizeUnsupportedError: the clause reads a stream, and so does a clause before.
+            MatchRecognizeError: the clause has a mistake, or a parameter has no value.
+            MatchRecognizeUnsupportedError: the clause reads a stream, and so does an earlier one.
         """
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, Mapping) else {})
         relation = self.fill_holes(earlier_clauses).build_input(site)
-        reads_stream = any(clause.result.reads_stream for clause in earlier_clauses)
+        reads_stream = any(evaluated.result.reads_stream for evaluated in earlier_clauses)
         if reads_stream and is_streaming(relation.rows):
             raise second_clause_over_stream(plan.pattern.span)
         return Clause(plan, relation, self.options, self.node.source, site=site)
@@ -301,17 +319,21 @@ class SqlQuery(ParsedQuery):
     def fill_holes(self, clauses: EvaluatedClauses) -> SqlQuery:
         """Return the query with the rows of its first clauses in their holes.
 
-        The rows of a clause become a frame of the runner. The columns of a window's input go to the
-        node, where they replace `*`.
+        A hole is the view that stands for a clause in later texts. The rows of the clause become a
+        frame of the runner. For a row pattern window, `*` in the SELECT around it becomes the
+        columns of the window's input.
+
+        Args:
+            clauses: the first clauses of the query, in order. The other holes stay empty.
         """
         if not clauses:
             return self
         node = self.node
         frames = {}
-        for evaluated_clause in clauses:
-            site = evaluated_clause.clause.site
+        for evaluated in clauses:
+            site = evaluated.clause.site
             assert site is not None, "the clause of a SQL query has a site"
-            rows = evaluated_clause.result.dataframe
+            rows = evaluated.result.dataframe
             frames[site.view.name] = rows
             if site.calls is not None:
                 node = limit_star_to_input(node, site, rows.columns)
@@ -345,6 +367,7 @@ class SqlQuery(ParsedQuery):
                 raise
             raise clearer_error from None
 
+    @override
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the first `count` clauses: see `ParsedQuery.list_first_clauses`."""
         assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
@@ -352,8 +375,14 @@ class SqlQuery(ParsedQuery):
         last_clause = self.build_clause(self.node.sites[count - 1], first_clauses)
         return [*(first.clause for first in first_clauses), last_clause]
 
+    @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
-        """Return the result of the query around the clauses."""
+        """Return the result of the query around the clauses. Runs no job.
+
+        Raises:
+            MatchRecognizePlanError: a parameter has no value; the error shows its location.
+            AnalysisException: Spark finds another mistake in the query around the clauses.
+        """
         assert len(clauses) == len(self.node.sites), "every clause needs a result"
         filled_query = self.fill_holes(clauses)
         text = query_pieces.write_outer_query(filled_query.node)
@@ -366,8 +395,9 @@ class SqlQuery(ParsedQuery):
             runner = filled_query.runner.with_source(filled_query.node.source)
             return run_outer_query(filled_query.node, runner, text)
         except AnalysisException as error:
-            no_windows = [clause for clause in clauses if not clause.clause.is_window]
-            advise_on_unknown_column(error, no_windows, filled_query.node.source)
+            # A row pattern window hides no column of its input, so the advice is not about windows.
+            without_windows = [evaluated for evaluated in clauses if not evaluated.clause.is_window]
+            advise_on_unknown_column(error, without_windows, filled_query.node.source)
             raise
 
 
@@ -380,6 +410,9 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
     Args:
         site: the clause or window.
         values: the values of the query's `:name` parameters.
+
+    Raises:
+        MatchRecognizeError: the clause has a mistake, or a parameter in it has no value.
     """
     if site.calls is None:
         return lower_clause(site.clause, values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import override
 
 from matchrec.api.front_end import FrontEnd
 from matchrec.api.inputs import ColumnsOrSql, find_quote_dialect, write_terms
@@ -78,6 +79,7 @@ class EventFrontEnd(FrontEnd):
     events: Events
 
     @property
+    @override
     def session(self) -> SparkSession:
         """Return the session of the events."""
         return self.events.df.sparkSession

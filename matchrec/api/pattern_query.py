@@ -89,6 +89,7 @@ class PatternFrontEnd(EventFrontEnd):
         )
         return LoweredPatternQuery(clause, lowered.condition_columns)
 
+    @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Write the Pattern in the SQL of a product.
 
@@ -124,6 +125,7 @@ class LoweredPatternQuery(ClauseQuery):
     # The names of these columns, which the user does not get.
     condition_columns: tuple[str, ...]
 
+    @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result without the columns that were added for conditions."""
         return super().build_result(clauses).drop(*self.condition_columns)

@@ -107,6 +107,7 @@ class GraphQuery(ClauseQuery):
     # The plan of the user's text. The plan of the clause finds the pointers of the graph instead.
     written_plan: MatchPlan
 
+    @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the graph with the metadata that `unwind_graph` needs."""
         return mark_graph(super().build_result(clauses), self.written_plan)

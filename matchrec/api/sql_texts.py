@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import override
 
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_in_dialect, parse_query
@@ -70,10 +71,12 @@ class SqlText(FrontEnd):
     frames: Frames  # all of them DataFrames of Spark, if the text may have a clause
 
     @property
+    @override
     def session(self) -> SparkSession:
         """Return the session that runs the query."""
         return self.spark
 
+    @override
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the parsed query; an `EngineQuery` if the session can run the text as it is."""
         self.check_is_query()
@@ -103,6 +106,7 @@ class SqlText(FrontEnd):
             error = errors.not_a_query(span, is_sase=call == "match_sase")
         raise with_source(error, Source(self.text))
 
+    @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert the query to the language `write`."""
         from matchrec.api.transpile import ConversionRequest, convert_query
@@ -137,10 +141,12 @@ class ClauseText(FrontEnd):
     args: NamedArguments | None
 
     @property
+    @override
     def session(self) -> SparkSession:
         """Return the session of the DataFrame."""
         return self.df.sparkSession
 
+    @override
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the clause over the DataFrame."""
         quotes = find_quote_dialect(self.df.sparkSession, self.text)
@@ -149,6 +155,7 @@ class ClauseText(FrontEnd):
             plan = lower_clause(node, self.args or {})
             return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))
 
+    @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert a query with the clause, over the table `events`, to the language `write`."""
         from matchrec.api.transpile import ConversionRequest, convert_query
