@@ -82,8 +82,8 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
 def begins_with_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Return whether the arguments `spark, query, ...` of a call lack `spark`.
 
-    If a text is followed by another text or by a session, the text is in the place of the session.
-    It stays the first argument, so that the error says so.
+    A text that another text or a session follows was passed as `spark` by mistake. The result is
+    False for this call, so that the error is about the argument `spark`.
     """
     if "spark" in kwargs:
         return False
@@ -374,28 +374,18 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
         text = args[0] if args else kwargs["query"]
         if isinstance(text, str) and not CLAUSE_OR_SASE_START.match(text):
             args = (find_running_session(), *args)
-    source, query = find_source_and_query(args, kwargs)
-    if is_session(source):
+    session_or_rows, text_or_pattern = find_first_arguments(args, kwargs)
+    if is_session(session_or_rows):
         return build_sql_query(**bind_call(sql, "query", args, kwargs))
-    if is_pattern(query) or SASE_START.match(str(query)) or "order_by" in kwargs:
-        # Imported here, because queries in SQL do not need it.
-        from matchrec.api.events import match_pattern, match_sase
-        from matchrec.api.pattern_query import build_pattern_query
-        from matchrec.api.sase_query import build_sase_query
-
-        if is_pattern(query):
-            arguments = bind_call(match_pattern, "query", args, kwargs)
-            return build_pattern_query(pop_events(arguments), **arguments)
-        beginning = CLAUSE_START.match(query) if isinstance(query, str) else None
-        if beginning is not None:
-            span = Span(*beginning.span("word"))
-            raise with_source(order_by_with_clause(span), Source(query))
-        arguments = bind_call(match_sase, "query", args, kwargs)
-        return build_sase_query(pop_events(arguments), **arguments)
-    QUERY_INPUT.check("`query`", "spark` or `df", source)
-    if query is None:
+    if is_pattern(text_or_pattern):
+        return bind_pattern_query(args, kwargs)
+    if SASE_START.match(str(text_or_pattern)) or "order_by" in kwargs:
+        reject_clause_with_order_by(text_or_pattern)
+        return bind_sase_query(args, kwargs)
+    QUERY_INPUT.check("`query`", "spark` or `df", session_or_rows)
+    if text_or_pattern is None:
         raise missing_query_text()
-    QUERY.check("`query`", "query", query)
+    QUERY.check("`query`", "query", text_or_pattern)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 
 
@@ -436,19 +426,19 @@ def make_query_signature() -> Signature:
 vars(query)["__signature__"] = make_query_signature()
 
 
-def find_source_and_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+def find_first_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the first two arguments of `query`, passed by position or as keywords.
 
     Returns:
-        The session or DataFrame, and the text or Pattern; None for what is missing.
+        The session or DataFrame, and the text or Pattern. None for an argument that is missing.
     """
-    source = find_named(kwargs, "spark", "df")
-    query = find_named(kwargs, "query", "clause", "text", "pattern")
+    session_or_rows = find_named(kwargs, "spark", "df")
+    text_or_pattern = find_named(kwargs, "query", "clause", "text", "pattern")
     if args:
-        source = args[0]
+        session_or_rows = args[0]
     if len(args) > 1:
-        query = args[1]
-    return source, query
+        text_or_pattern = args[1]
+    return session_or_rows, text_or_pattern
 
 
 def find_named(kwargs: Mapping[str, Any], *names: str) -> Any:
@@ -457,6 +447,52 @@ def find_named(kwargs: Mapping[str, Any], *names: str) -> Any:
         if name in kwargs:
             return kwargs[name]
     return None
+
+
+def reject_clause_with_order_by(text: Any) -> None:
+    """Check that a query with the argument `order_by` is not a clause, which has its own ORDER BY.
+
+    Args:
+        text: the query. Anything but a text is checked later.
+
+    Raises:
+        MatchRecognizePlanError: the text is a clause.
+    """
+    beginning = CLAUSE_START.match(text) if isinstance(text, str) else None
+    if beginning is not None:
+        span = Span(*beginning.span("word"))
+        raise with_source(order_by_with_clause(span), Source(text))
+
+
+# The modules for events are imported by these functions, because queries in SQL do not need them.
+
+
+def bind_sase_query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Query:
+    """Return the query of a SASE+ text, given the arguments of `query`.
+
+    Raises:
+        MatchRecognizeError: an argument is wrong.
+        TypeError: the arguments are not the arguments of `match_sase`.
+    """
+    from matchrec.api.events import match_sase
+    from matchrec.api.sase_query import build_sase_query
+
+    arguments = bind_call(match_sase, "query", args, kwargs)
+    return build_sase_query(pop_events(arguments), **arguments)
+
+
+def bind_pattern_query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Query:
+    """Return the query of a Pattern, given the arguments of `query`.
+
+    Raises:
+        MatchRecognizeError: an argument is wrong.
+        TypeError: the arguments are not the arguments of `match_pattern`.
+    """
+    from matchrec.api.events import match_pattern
+    from matchrec.api.pattern_query import build_pattern_query
+
+    arguments = bind_call(match_pattern, "query", args, kwargs)
+    return build_pattern_query(pop_events(arguments), **arguments)
 
 
 def pop_events(arguments: dict[str, Any]) -> Events:
