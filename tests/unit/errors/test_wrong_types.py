@@ -31,3 +31,8 @@ def test_a_parameter_for_a_length_of_time_stays_a_parameter() -> None:
             assert find_operands_hint(operator, operands) == interval
     added = find_operands_hint("+", [start, TypedText(":gap || 's'", "string")])
     assert added == "write FIRST(at) + INTERVAL '1' DAY, or HOUR, MINUTE or SECOND"
+
+
+def test_a_date_in_quotes_becomes_a_date() -> None:
+    operands = [TypedText("'2026-01-01'", "string"), TypedText("1", "int")]
+    assert find_operands_hint("+", operands) == "write DATE'2026-01-01' + 1"
