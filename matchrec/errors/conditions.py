@@ -43,6 +43,9 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     language = current_language()
     what = what.strip("`")
     text = read_users_text(span) or ""
+    first_word = re.match(r"\w+", text)
+    if first_word is not None and first_word[0].upper() == what.upper():
+        what = first_word[0]  # the function as the user spells it
     measure = "make it a measure"
     if text and len(text) <= LONGEST and language is not PATTERN_CALLS:  # a Pattern has no MEASURES
         measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
@@ -53,7 +56,8 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     else:
         hints.append("compute what reads one row as a column of the input")
     return MatchRecognizeUnsupportedError(
-        f"`{what}` in {name_part('DEFINE')} combines several {language.rows} of the match",
+        f"`{what}` over several {language.rows} of the match is not supported in "
+        f"{name_part('DEFINE')}",
         span,
         notes=(
             (

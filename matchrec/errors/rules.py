@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import show_list
 from matchrec.source import Span
 
 
@@ -134,7 +134,7 @@ def definition_not_in_pattern(
     return MatchRecognizePlanError(
         f"DEFINE has `{name}`, which is not in PATTERN",
         span,
-        notes=(f"PATTERN has: {join_names(variables)}",),
+        notes=(show_list("PATTERN has", variables, "variables"),),
         hint=hint,
         code="definition-not-in-pattern",
     )
@@ -159,7 +159,7 @@ def braces_lost_in_definition(
     return MatchRecognizePlanError(
         f"DEFINE has `{name}`, which is not in PATTERN",
         span,
-        notes=(f"PATTERN has: {join_names(variables)}", note),
+        notes=(show_list("PATTERN has", variables, "variables"), note),
         hint=hint,
         code="definition-not-in-pattern",
     )

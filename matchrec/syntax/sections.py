@@ -346,7 +346,8 @@ def _check_order(clause: ClauseTokens, starts: Sequence[PartStart]) -> None:
 def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
     """Return the name that messages use for a part that starts at `index`."""
     if part is ClausePart.ROWS_PER_MATCH:
-        return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
+        rows = "ONE ROW" if clause.key(index) == "ONE" else "ALL ROWS"
+        return f"{rows} PER MATCH"
     if part is ClausePart.SEARCH:
         return clause.key(index)
     return str(part.value)

@@ -146,7 +146,7 @@ def test_a_column_that_is_not_grouped(
     assert message == f"{sentence} [rejected-by-engine]"
     assert location == f"  line 1, column {column}"
     assert carets == f"{' ' * (5 + column)}{'^' * len(name)}"
-    assert f"write GROUP BY with {name}, or an aggregate of it, such as max({name})" in hint
+    assert f"add {name} to GROUP BY, or write an aggregate of it, such as max({name})" in hint
 
 
 UNGROUPED = {
@@ -174,7 +174,7 @@ def test_a_column_in_having_that_is_not_grouped(spark: SparkSession, having: str
     assert error.source is not None
     assert error.span is not None
     assert error.source.text_at(error.span).removeprefix("m.") == "s"
-    assert error.hint == "write GROUP BY with s, or an aggregate of it, such as max(s)"
+    assert error.hint == "add s to GROUP BY, or write an aggregate of it, such as max(s)"
 
 
 # Queries around the clause that both engines reject: the marked part, and what to write instead.

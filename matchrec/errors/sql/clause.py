@@ -516,6 +516,8 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
                 "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
             ),
         )
+        if output is not None and words.endswith("PER MATCH"):  # as in ONE ROWS PER MATCH
+            notes = ()
     hint = f"write {output}" if output else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return MatchRecognizeParseError(
         headline, span, notes=notes, hint=hint, code="malformed-rows-per-match"

@@ -219,7 +219,9 @@ _LITERALS = {
 # For the names of types in other databases: the types of Spark SQL to write instead.
 _FOREIGN_TYPES = {
     **dict.fromkeys(("NUMBER", "NUMERIC", "BIGNUMERIC"), "DECIMAL(18, 2), BIGINT or DOUBLE"),
-    **dict.fromkeys(("TEXT", "VARCHAR2", "NVARCHAR", "NVARCHAR2", "CLOB", "UUID"), "STRING"),
+    **dict.fromkeys(
+        ("TEXT", "VARCHAR", "VARCHAR2", "NVARCHAR", "NVARCHAR2", "CLOB", "UUID"), "STRING"
+    ),
     **dict.fromkeys(("DATETIME", "TIMESTAMPTZ"), "TIMESTAMP"),
     **dict.fromkeys(("INT64", "INT8", "HUGEINT"), "BIGINT"),
     **dict.fromkeys(("FLOAT64", "FLOAT8"), "DOUBLE"),
@@ -550,7 +552,7 @@ _HINTS_AROUND_CLAUSES = {
         "write {value} > 0, or {value} IS NOT NULL"
     ),
     r"condition must be boolean|FILTER_NOT_BOOLEAN|JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE": (
-        "write > 0, = 'a' or IS NOT NULL after it, so that it is a condition"
+        "compare the value: write x > 0, x = 'a' or x IS NOT NULL"
     ),
     r"UNRESOLVED_USING_COLUMN_FOR_JOIN|Cannot find column": (
         "write a column that both sides of the JOIN have, or ON with a condition"

@@ -235,7 +235,7 @@ def unclosed_bracket(span: Span, *, opening: str, closing: str) -> MatchRecogniz
     return MatchRecognizeParseError(
         f"`{opening}` is not closed in PATTERN",
         span,
-        hint=f"add `{closing}` where the group ends",
+        hint=f"add `{closing}` after the group",
         code="unclosed-bracket",
     )
 

@@ -496,7 +496,9 @@ def advise_on_field(column: str) -> Advice:
 def advise_on_ungrouped(name: str) -> Advice:
     """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
     written_name = write_name(name)
-    hint = f"write GROUP BY with {written_name}, or an aggregate of it, such as max({written_name})"
+    hint = (
+        f"add {written_name} to GROUP BY, or write an aggregate of it, such as max({written_name})"
+    )
     return Advice(f"the clause gives {name}, but the groups of rows do not have it", hint)
 
 

@@ -61,7 +61,7 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
     if mark in _CLOSING_MARKS:
         opened, closing = _CLOSING_MARKS[mark]
         what = f"the {opened} that begins here"
-        hint = f"add {closing} where it ends"
+        hint = f"add {closing} where the {opened} ends"
     return MatchRecognizeParseError(f"{what} is not closed", span, hint=hint, code="unclosed-text")
 
 

@@ -36,7 +36,7 @@ class UngroupedColumn:
     @property
     def hint(self) -> str:
         """The help of the error."""
-        return f"write GROUP BY with {self.name}, or an aggregate of it, such as max({self.name})"
+        return f"add {self.name} to GROUP BY, or write an aggregate of it, such as max({self.name})"
 
 
 def find_ungrouped_column(message: str, text: str) -> UngroupedColumn | None:

@@ -121,7 +121,7 @@ OTHER_REFUSALS = {
     r'No field named (?:[^.\s]+\.)?"#\d+"': (
         "a column is neither in GROUP BY nor in an aggregate; "
         "without GROUP BY, an aggregate makes one group of all rows"
-        f"{HELP}write GROUP BY with it, or an aggregate of it, such as max(x)"
+        f"{HELP}add the column to GROUP BY, or write an aggregate of it, such as max(x)"
     ),
     # Columns of files.
     r"TIMESTAMP\(NANOS": (

@@ -82,7 +82,9 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} IS NULL"))
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         split_conditions(plan, RowScope.SPARK)
-    assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
+    assert caught.value.message.startswith(
+        f"`{name.upper()}` over several rows of the match is not"
+    )
     assert caught.value.hint.startswith("make it a measure")
 
 
@@ -91,7 +93,7 @@ def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operat
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS B.x {operator} A.y"))
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         split_conditions(plan, RowScope.SPARK)
-    assert caught.value.message.startswith(f"`{operator}` in DEFINE combines several rows")
+    assert caught.value.message.startswith(f"`{operator}` over several rows of the match is not")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_a_call_with_further_arguments_is_refused_of_several_rows(call: str) -> 
     """With fewer arguments, the call is a cast or a sum of days."""
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} > B.d"))
     name = call.partition("(")[0]
-    with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` in DEFINE combines"):
+    with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` over several rows"):
         split_conditions(plan, RowScope.SPARK)
 
 
