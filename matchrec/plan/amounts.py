@@ -5,7 +5,7 @@
     INTERVAL 1 DAY       Amount(86400000000, is_time=True, is_days=True)
     INTERVAL 90 SECOND   Amount(90000000, is_time=True)
 
-`syntax.amounts` reads them from the text of a query. Intervals of months and years have no exact
+`syntax.amounts` reads amounts from the text of a query. Intervals of months and years have no exact
 value, because months differ in length.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-# For each unit of day-time intervals, its length in microseconds.
+# For each unit of day-time intervals, its length in microseconds. The largest unit comes first.
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,
     "DAY": 24 * 3600 * 10**6,
@@ -34,6 +34,6 @@ class Amount:
     value: Fraction
     # Whether the literal is an interval.
     is_time: bool = False
-    # Whether it is an interval that is written in days only, such as INTERVAL 1 DAY. A
-    # date plus such an interval is a date, and plus any other interval a timestamp.
+    # Whether the literal is an interval that is written in days only, such as INTERVAL 1 DAY. In
+    # Spark, a date plus such an interval is a date; plus any other interval, it is a timestamp.
     is_days: bool = False

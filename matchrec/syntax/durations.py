@@ -41,6 +41,7 @@ _MOST_DIGITS = 38
 _NUMBER_WITH_UNIT = re.compile(
     rf"\s*(?P<quote>')?(?P<number>{_NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*"
 )
+# The kind of the arguments of a Pattern that are durations.
 DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
@@ -58,10 +59,11 @@ _NUMBER_WITHOUT_UNIT = re.compile(rf"\s*({_NUMBER})\s*")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """A distance along the order column."""
+    """A distance along the order column. Compare only durations with the same `is_time`."""
 
     # True if `amount` is in microseconds, False if it is in the unit of the order column.
     is_time: bool
+    # The exact length of the distance.
     amount: Fraction
 
     @property
@@ -86,9 +88,8 @@ class Duration:
             for name, microseconds in MICROSECONDS.items()
             if self.amount % microseconds == 0 and name != "WEEK"
         ]
-        unit = units_of_whole_number[
-            0
-        ]  # The units are in descending order, so this is the largest.
+        # MICROSECONDS has the largest unit first.
+        unit = units_of_whole_number[0]
         text = f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
         amount = Amount(self.amount, is_time=True, is_days=unit == "DAY")
         return RowExpression(text, span, amount=amount)

@@ -69,24 +69,32 @@ class FrameRestriction:
         return count_rows_before(self.plan.pattern)
 
     def restrict_plan(self) -> MatchPlan:
-        """Return the plan restricted to the frame."""
+        """Return the plan restricted to the frame.
+
+        Raises:
+            MatchRecognizeError: a condition reads rows outside the frame in a way that cannot be
+                rewritten.
+        """
         definitions = [self.restrict_definition(definition) for definition in self.plan.definitions]
         plan = replace(self.plan, definitions=tuple(definitions))
         if self.rows_after_first is None:
             return plan
         if isinstance(self.rows_after_first, int):
             return replace(plan, within_rows=self.rows_after_first + 1)
-        definition_by_variable = {
+        definitions_by_variable = {
             definition.variable: definition for definition in plan.definitions
         }
         limited_definitions = [
-            self.add_row_limit(name, definition_by_variable.get(name))
+            self.add_row_limit(name, definitions_by_variable.get(name))
             for name in patterns.list_variable_names(plan.pattern)
         ]
         return replace(plan, definitions=tuple(limited_definitions))
 
     def add_row_limit(self, variable: str, definition: Definition | None) -> Definition:
-        """Return the definition of a variable whose rows must also be in the frame."""
+        """Return the definition of a variable whose rows must also be in the frame.
+
+        `definition` is the definition so far; None if the variable has no condition.
+        """
         limit = self.build_row_test(0, self.frame_span)
         if definition is None:
             return Definition(variable, limit)

@@ -374,6 +374,9 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
     """Read the frame of a window, which must start at the current row.
 
     `ROWS BETWEEN CURRENT ROW AND end [EXCLUDE NO OTHERS]`
+
+    Raises:
+        MatchRecognizeError: the frame is another one, or is malformed.
     """
     span = clause.span(section.start, section.end)
     end = section.end

@@ -125,7 +125,7 @@ def parse_sql(
 
 
 def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]) -> QueryNode:
-    """Parse the tokens of a query; see `parse_sql`."""
+    """Parse the tokens of a query. The arguments and the errors are as for `parse_sql`."""
     clauses = find_clauses(tokens)
     windows = _find_windows(tokens)
     passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))

@@ -69,8 +69,9 @@ class WindowNode:
     span: Span = field(compare=False)
     # Whether BETWEEN ROWS follows the length.
     between_rows: bool = False
-    # The variables after FROM and TO; None for both if they are not written.
+    # The variable after FROM; None without FROM.
     from_variable: str | None = None
+    # The variable after TO; None without TO. An item has both variables, or neither of them.
     to_variable: str | None = None
     # The number of `n ROWS`; 0 if it is a parameter, None for other items.
     rows: int | None = None

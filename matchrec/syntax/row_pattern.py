@@ -88,7 +88,11 @@ class _Parser(Cursor):
         return self.sequence.span(start, max(start + 1, self.position))
 
     def read_pattern(self) -> patterns.RowPattern:
-        """Read the whole pattern."""
+        """Read the whole pattern.
+
+        Raises:
+            MatchRecognizeError: the pattern is malformed.
+        """
         pattern = self.read_alternatives()
         closing = self.key
         if closing == ",":
@@ -256,7 +260,11 @@ class _Parser(Cursor):
             raise errors.doubled_braces(Span(start, end + len("}}")), bounds=bounds)
 
     def read_bound(self) -> QuantifierBound:
-        """Read a bound of a quantifier; return None, and read nothing, if no bound comes next."""
+        """Read a bound of a quantifier; return None, and read nothing, if no bound comes next.
+
+        Raises:
+            MatchRecognizeError: a number is too large, or a parameter has no name.
+        """
         if self.key in (":", "?", "@"):
             return self.read_parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:

@@ -75,5 +75,6 @@ def read_match_only(reference: Reference) -> Reference:
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
             navigation_in_match = replace(navigation, variable=navigation.variable or MATCHED)
             return replace(reference, navigation=navigation_in_match)
-        case _:  # This is a fact about the match, or reads the last row, which is in the match.
+        case _:
+            # The reference is a fact about the match, or reads the last row, which is a row of P.
             return reference

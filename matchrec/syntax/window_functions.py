@@ -1,8 +1,10 @@
 """Read functions over a row pattern window as measures.
 
-avg(x) OVER w                  FINAL avg(x)
-nth_value(x, 2) OVER w         FINAL FIRST(x, 1)
-last_value(x) OVER w           FINAL LAST(x)
+The function and the measure that it becomes:
+
+    avg(x) OVER w              FINAL avg(x)
+    nth_value(x, 2) OVER w     FINAL FIRST(x, 1)
+    last_value(x) OVER w       FINAL LAST(x)
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _ROW_VALUES = {
 def read_function(call: WindowCall) -> Measure:
     """Return a function over a window as a measure.
 
-    Unlike a measure of a clause, it has a value for rows without a match, too.
+    Unlike a measure of a clause, this measure also has a value in rows without a match.
 
     Raises:
         MatchRecognizeError: the call is not of a function over the rows of a match.
@@ -56,6 +58,7 @@ def read_function(call: WindowCall) -> Measure:
     return Measure(call.column, value, tokens.full_span, has_value_without_match=True)
 
 
+# The scope of the call: it can name no variable of the pattern.
 _SCOPE_OF_FUNCTIONS = Scope(ClausePart.MEASURES)
 
 

@@ -475,63 +475,63 @@ class ExpressionCursor(Cursor, ABC):
                 raise errors.correlated_subquery(path, clause=self.where, what=what)
 
 
-def reject_unquoted_characters(tokens: TokenSequence, where: str) -> None:
+def reject_unquoted_characters(sequence: TokenSequence, where: str) -> None:
     """Raise an error for a character that SQL allows only in quotes, such as `→`.
 
     Args:
-        tokens: the tokens to check.
+        sequence: the tokens to check.
         where: the part of the clause, for messages.
 
     Raises:
         MatchRecognizeParseError: there is such a character.
     """
-    if tokens.text.isascii():
+    if sequence.text.isascii():
         return
-    for token in tokens.tokens:
+    for token in sequence.tokens:
         if token.needs_quotes:
             raise syntax_errors.strange_sign(token.text, where, token.span)
 
 
-def split_items(tokens: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
+def split_items(sequence: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
     """Return the ranges of tokens between the commas of a list.
 
     Args:
-        tokens: the tokens of the text.
+        sequence: the tokens of the text.
         inside: the range of the whole list.
         where: the part of the clause, for messages.
 
     Raises:
         MatchRecognizeParseError: an item of the list is empty.
     """
-    items = tokens.split_at_commas(*inside)
+    items = sequence.split_at_commas(*inside)
     for start, end in items:
         if start == end:
             comma = end if end < inside[1] else end - 1
-            raise extra_comma(tokens[comma].span, part=where)
+            raise extra_comma(sequence[comma].span, part=where)
     return items
 
 
 _BRACKETS = CLOSING | OPENING.keys()
 
 
-def check_brackets(tokens: TokenSequence, where: str) -> None:
+def check_brackets(sequence: TokenSequence, where: str) -> None:
     """Check that an expression has tokens, and that their brackets pair up.
 
     Args:
-        tokens: the tokens of the expression.
+        sequence: the tokens of the expression.
         where: the part of the clause, for messages.
 
     Raises:
         MatchRecognizeParseError: there are no tokens, a bracket has no counterpart, or a character
             is allowed only in quotes.
     """
-    if not tokens.tokens:
-        span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
+    if not sequence.tokens:
+        span = Span(sequence.offset, max(sequence.offset + 1, sequence.full_span.end))
         raise syntax_errors.missing_expression(span, where=where)
-    reject_unquoted_characters(tokens, where)
-    paired = {*tokens.pairs, *tokens.pairs.values()}
+    reject_unquoted_characters(sequence, where)
+    paired = {*sequence.pairs, *sequence.pairs.values()}
     unclosed: list[Token] = []
-    for index, token in enumerate(tokens.tokens):
+    for index, token in enumerate(sequence.tokens):
         if index in paired or token.key not in _BRACKETS:
             continue
         if token.key in OPENING:
