@@ -118,7 +118,10 @@ class Query:
         return parsed.build_result(())
 
     def _evaluate(self, parsed: ParsedQuery) -> DataFrame:
-        """Evaluate a parsed query, warn about probable mistakes in it, and return the result."""
+        """Evaluate a parsed query, warn about probable mistakes in it, and return the result.
+
+        If a SQL query has counters, an action on the result fills them.
+        """
         clauses = parsed.evaluate()
         results = [clause.result for clause in clauses]
         for result in results:
@@ -244,22 +247,22 @@ class Query:
             check_can_count(self._spark, current_surface().analyze_option)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
+        reason_for_building_matches = None
         with self._suggest_dialect(), self._parse(options) as parsed:
             if aggregates is None:
                 clauses = parsed.evaluate()
                 results = find_results(parsed, clauses, clause)
-                explained = {
-                    number: explain_result(result, parsed) for number, result in results.items()
-                }
                 # The rows are needed only to count. A query without a clause has no counters.
                 rows = parsed.build_result(clauses) if analyze and results else None
             else:
                 aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
-                number = find_clause_number(parsed, clause)
-                results = {number: aggregated.search}
-                reason = aggregated.reason_for_building_matches
-                explained = {number: explain_result(aggregated.search, parsed, reason)}
+                results = {find_clause_number(parsed, clause): aggregated.search}
+                reason_for_building_matches = aggregated.reason_for_building_matches
                 rows = aggregated.rows
+            explained = {
+                number: explain_result(result, parsed, reason_for_building_matches)
+                for number, result in results.items()
+            }
         if counters is None or rows is None:
             return Explanation(explained)
         count_without_rows(counters, rows)
@@ -348,8 +351,8 @@ class Query:
         # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
         with self._parse(options) as parsed:
-            count = len(parsed.clause_names)
-            last_number = find_clause_number(parsed, count if clause is None else clause)
+            clause_count = len(parsed.clause_names)
+            last_number = find_clause_number(parsed, clause_count if clause is None else clause)
             clauses = parsed.list_first_clauses(last_number)
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
@@ -577,7 +580,7 @@ class Query:
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an AttributeError that says how to get the DataFrame, if that has `name`."""
+            """Raise an AttributeError. If a DataFrame has `name`, the error says how to get one."""
             raise errors.no_attribute(self, name, "to_df()", DataFrame)
 
     @property

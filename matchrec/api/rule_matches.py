@@ -209,7 +209,7 @@ class RuleMatches:
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an AttributeError that says how to get a DataFrame, if that has `name`."""
+            """Raise an AttributeError. If a DataFrame has `name`, the error says how to get one."""
             raise no_attribute(self, name, "matches", DataFrame)
 
     def __repr__(self) -> str:
