@@ -87,7 +87,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         measure_columns=collector.columns,
         run_columns=conditions.columns,
     )
-    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow_sets)
+    obstacle_to_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow_sets)
+    searches_in_pieces = current_shortcuts().search_in_pieces and not obstacle_to_pieces
     return CompiledQuery(
         pattern_text=show_pattern(plan.pattern),
         task=task,
@@ -106,7 +107,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         totalled=totalled,
         nearby=conditions.nearby,
         needed_bits=find_needed_bits(query, joined),
-        in_pieces=current_shortcuts().search_in_pieces and not reason_against_pieces,
+        can_be_searched_in_pieces=searches_in_pieces,
     )
 
 

@@ -174,7 +174,7 @@ class CompiledQuery:
     # so other partitions need not be searched.
     needed_bits: tuple[int, ...] = ()
     # Whether a partition can be searched in pieces, in the order of its rows.
-    in_pieces: bool = True
+    can_be_searched_in_pieces: bool = True
 
     @property
     def result_form(self) -> ResultForm:
@@ -197,7 +197,7 @@ class CompiledQuery:
     @property
     def lookaround(self) -> Lookaround | None:
         """Return how many rows around a run are read; None if it may read the whole partition."""
-        if not self.in_pieces:
+        if not self.can_be_searched_in_pieces:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]
         return find_lookaround(self.task, len(self.sent_columns.integers), self.reads, offsets)

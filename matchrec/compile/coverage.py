@@ -185,8 +185,8 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
     """
     task = compiled_query.task
     if task.needs_event_selection:
-        integers = len(compiled_query.sent_columns.integers)
-        if compile_task(task, integers).rules.forgets_after_match:
+        integer_count = len(compiled_query.sent_columns.integers)
+        if compile_task(task, integer_count).rules.forgets_after_match:
             raise errors.coverage_of_match_number()
     bits = find_test_bits(compiled_query)
     columns = compiled_query.sent_columns.columns
@@ -235,7 +235,7 @@ def list_condition_parts(
 def find_tie(
     query: CoverageQuery, bits: Mapping[RowColumn, int], compiled_query: CompiledQuery
 ) -> int | NearbyCondition | None:
-    """Return the test for ties in the form of `CoverageTask.tie`.
+    """Return the test that a row equals the row before it, in the form of `CoverageTask.tie`.
 
     Args:
         query: the query.

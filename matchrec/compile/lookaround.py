@@ -26,13 +26,13 @@ class Lookaround:
 
 
 def find_lookaround(
-    task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
+    task: Task, integer_count: int, reads: Iterable[Read], offsets: Iterable[int] = ()
 ) -> Lookaround | None:
-    """Return how far conditions and measures look around a run; None if that is not bounded.
+    """Return how far conditions and measures look around a run; None if there is no bound.
 
     Args:
         task: the task of the search.
-        integers: the number of integer columns that conditions on the run read.
+        integer_count: the number of integer columns that conditions on the run read.
         reads: the reads of each output row.
         offsets: the distances from the current row to the rows that the worker's conditions read;
             negative for rows before it.
@@ -51,5 +51,5 @@ def find_lookaround(
     all_offsets += [
         read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
     ]
-    all_offsets += compile_task(task, integers).offsets
+    all_offsets += compile_task(task, integer_count).offsets
     return Lookaround(before=-min(all_offsets), after=max(all_offsets))

@@ -41,8 +41,8 @@ from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.search.task import Task, TaskTotals, Total, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
-# The functions of aggregates that runs can carry, by their names. `avg` of one match is not one of
-# them.
+# The functions of aggregates that runs can carry, by their names. Runs cannot carry the `avg` of
+# one match, so `avg` is not among them.
 TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
 
 # The functions whose value is one of the aggregated values.
@@ -77,7 +77,7 @@ def link_totals(
     reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow_sets)
     if reason:
         raise errors.MustBuildMatchesError(reason)
-    task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouping))
+    task = end_runs_at_absent_rows(require_one_run_per_match(task, totals.grouping))
     types = {index: column_types[column] for column, index in collector.columns.items()}
     reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
     aggregates = [find_carried_aggregate(plan, read, types) for read in reads]
@@ -97,19 +97,19 @@ def link_totals(
     return task, columns
 
 
-def find_each_match_once(task: Task, grouped: Grouping) -> Task:
-    """Return the task with a program that finds each match by only one run.
+def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
+    """Return the task, or a task with an equivalent program, that finds each match by only one run.
 
     Otherwise a match would count once for each run that finds it.
 
     Args:
         task: the task of the search.
-        grouped: which matches are added up together: see `Grouping`.
+        grouping: which matches are added up together.
 
     Raises:
         MustBuildMatchesError: the matches must be built, or no such program is known.
     """
-    check_output(task, grouped)
+    check_all_matches_are_output(task, grouping)
     if not can_find_match_twice(task.pattern.folding, task.states_after_skip):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
@@ -125,7 +125,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
     return replace(task, pattern=replace(task.pattern, folding=folding))
 
 
-def check_output(task: Task, grouped: Grouping) -> None:
+def check_all_matches_are_output(task: Task, grouping: Grouping) -> None:
     """Check that all matches are output, and no other runs.
 
     If matches are added up for each row that ends matches, they must also be complete at that row.
@@ -141,7 +141,7 @@ def check_output(task: Task, grouped: Grouping) -> None:
         raise errors.MustBuildMatchesError(errors.RUNS_THAT_ARE_NO_MATCH)
     if task.skip is not None:
         raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
-    if grouped is Grouping.END and has_late_matches(task):
+    if grouping is Grouping.END and has_late_matches(task):
         raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
 
 
@@ -161,13 +161,13 @@ def has_late_matches(task: Task) -> bool:
 class CarriedAggregate:
     """An aggregate over all matches that runs can carry, such as `sum(FIRST(A.price))`."""
 
-    # SUM, which aggregates the values of all matches.
+    # The function over the values of all matches: SUM in the example.
     outer_function: TotalFunction
-    # FIRST, which computes the value of one match.
+    # The function over the rows of one match: FIRST in the example.
     inner_function: TotalFunction
-    # The ids of the variables whose rows the inner function reads: the id of A.
+    # The ids of the variables whose rows the inner function reads: the id of A in the example.
     members: VariableIds
-    # The column that runs read: `price`. None for a count of rows or matches.
+    # The column that runs read: `price` in the example. None for a count of rows or matches.
     column: TotalledColumn | None = None
     # Whether runs carry doubles, as the integers with the same bits.
     is_float: bool = False

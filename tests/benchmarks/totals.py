@@ -27,7 +27,7 @@ import pandas as pd
 
 import matchrec
 from matchrec.compile.absences import end_runs_at_absent_rows
-from matchrec.compile.totals import find_each_match_once
+from matchrec.compile.totals import require_one_run_per_match
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels.totals import TotalsSearch
@@ -101,7 +101,7 @@ class Workload:
 
 def count_matches(task: Task, rows: Partitions) -> SearchResult:
     """Count the matches and their rows without building them: runs carry the totals."""
-    task_with_totals = end_runs_at_absent_rows(find_each_match_once(task, Grouping.PARTITION))
+    task_with_totals = end_runs_at_absent_rows(require_one_run_per_match(task, Grouping.PARTITION))
     task_with_totals = replace(task_with_totals, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
     best = float("inf")
     matches = 0

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.absences import end_runs_at_absent_rows
-from matchrec.compile.totals import find_each_match_once
+from matchrec.compile.totals import require_one_run_per_match
 from matchrec.conditions.types import Kind
 from matchrec.errors.match_totals import MustBuildMatchesError
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, Grouping, MatchOutput
@@ -284,7 +284,7 @@ def make_carrying_task(query: SelectionQuery, grouped: Grouping = Grouping.PARTI
     Raises:
         MustBuildMatchesError: no search can carry aggregates over the matches of the query.
     """
-    return end_runs_at_absent_rows(find_each_match_once(build_task(query), grouped))
+    return end_runs_at_absent_rows(require_one_run_per_match(build_task(query), grouped))
 
 
 def copy_partitions(rows: WindowedRows) -> WindowedRows:
@@ -466,7 +466,7 @@ def change_ranks(call: SearchCall, totals_task: Task) -> SearchCall:
 def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> None:
     query = replace(drawn_query, after_match=AfterMatchSkip(), output=MatchOutput.ALL)
     try:
-        once = find_each_match_once(query.task(), Grouping.PARTITION)
+        once = require_one_run_per_match(query.task(), Grouping.PARTITION)
     except MustBuildMatchesError:
         assume(False)
     totals_task = replace(once, totals=TaskTotals((), Grouping.PARTITION))
@@ -485,7 +485,7 @@ def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> Non
 def test_choices_with_tests_are_not_merged(text: str) -> None:
     query = ContiguousQuery(parse_row_pattern(text), output=MatchOutput.ALL)
     with pytest.raises(MustBuildMatchesError):
-        find_each_match_once(query.task(), Grouping.PARTITION)
+        require_one_run_per_match(query.task(), Grouping.PARTITION)
 
 
 def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
@@ -499,7 +499,7 @@ def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
         make_carrying_task(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
         unchanged = build_task(make_query(text, EventSelection.SKIP_TILL_ANY_MATCH))
-        assert find_each_match_once(unchanged, Grouping.PARTITION) is unchanged
+        assert require_one_run_per_match(unchanged, Grouping.PARTITION) is unchanged
 
 
 @pytest.mark.slow  # compiles a search of its own
