@@ -32,7 +32,7 @@ from matchrec.dialects.exclusive_loops import (
     note_exclusive_loops,
 )
 from matchrec.dialects.fragments import FragmentTranslator
-from matchrec.dialects.limits import check_limits
+from matchrec.dialects.limits import note_limits
 from matchrec.dialects.output_differences import note_output_differences
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.context import RuleContext
@@ -77,7 +77,7 @@ def edit_clause(
         clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
     notes = translator.log.notes
-    notes.extend(check_limits(clause, read, write))
+    notes.extend(note_limits(clause, read, write))
     # Variables whose case would be lost, see `clause_names`.
     written_names: dict[str, str] = {}
     if read.keeps_case and not write.keeps_case:

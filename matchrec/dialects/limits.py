@@ -1,7 +1,7 @@
 """Parts of the clause that a product lacks, so that a translation to it is an error or gets a note.
 
 The table is `limits.txt`: each part of the clause, by the name that `find_features` has for it, and
-the products that lack it. `check_limits` looks up every part that a clause has:
+the products that lack it. `note_limits` looks up every part that a clause has:
 
     SUBSET U = (A, B)      written for BigQuery     an error: BigQuery lacks SUBSET
     WITHIN INTERVAL ...    written for Trino        an error that says which condition to write
@@ -109,13 +109,11 @@ def _is_rejected_in_documentation(name: str, product: Product) -> bool:
     return product.name in read_limits()[name].rejecting
 
 
-def check_limits(
-    clause: MatchRecognize, read: Product, write: Product
-) -> Iterator[TranslationNote]:
+def note_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[TranslationNote]:
     """Yield notes on the parts of a clause that the written product may lack.
 
-    These are the parts that its documentation rejects. Each kind of part has one note. A part that
-    the product certainly lacks raises an error.
+    The product may lack the parts that its documentation rejects. Each kind of part gets one note.
+    A part that the product certainly lacks raises an error.
 
     Args:
         clause: the clause.
@@ -157,7 +155,7 @@ def _make_limit_error(feature: Feature, product: Product) -> MatchRecognizeUnsup
 def _write_within_as_condition(clause: MatchRecognize) -> str:
     """Return the condition that each variable would need instead of WITHIN.
 
-    The clause has WITHIN, and ORDER BY.
+    The clause must have WITHIN and ORDER BY.
 
         ORDER BY ts ... WITHIN INTERVAL '1' HOUR    ts < FIRST(ts) + INTERVAL '1' HOUR
         WITHIN 5 ROWS                               count(*) <= 5

@@ -85,7 +85,7 @@ def translate_query(
     Args:
         text: the query.
         read: the product whose SQL it is.
-        write: the product whose SQL is wanted.
+        write: the product whose SQL is written.
         knowledge: what a session knows about the query, if there is a session.
 
     Raises:
@@ -140,7 +140,7 @@ def translate_clause(
     Args:
         text: the clause.
         read: the product whose SQL it is.
-        write: the product whose SQL is wanted.
+        write: the product whose SQL is written.
         columns: the kinds of the columns of its input; None if they are not known.
 
     Raises:
