@@ -71,7 +71,7 @@ def is_value(value: object) -> bool:
     return find_library(value) in ("numpy", "pandas", "pyspark")
 
 
-def are_values(values: object) -> bool:
+def are_parameter_values(values: object) -> bool:
     """Return whether `values` is None, a dict with values for `:name`, or a list for `?`."""
     if values is None:
         return True
@@ -95,7 +95,7 @@ def convert_values(_argument: str, values: Any) -> Any:
 
     Args:
         _argument: the name of the argument, which every converter gets.
-        values: values that `are_values` accepts.
+        values: values that `are_parameter_values` accepts.
     """
     if values is None:
         return None
@@ -111,7 +111,7 @@ def can_name_row(value: object) -> bool:
     return find_library(value) in ("numpy", "pandas")
 
 
-def fills_hole(value: object) -> bool:
+def can_fill_hole(value: object) -> bool:
     """Return whether a value may replace `{name}` in a text, as in Spark's `sql`."""
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(item, TEXT_CLASSES) for item in value)
@@ -172,7 +172,7 @@ VALUE = ArgumentKind(
 # The values of parameters of a query, by their names or in the order of `?`.
 PARAMETER_VALUES = ArgumentKind(
     "a dict that maps parameter names to values, or a list with a value for each ?",
-    are_values,
+    are_parameter_values,
     'write args={"name": value} for :name, args=[value] for ?, or df=df for a DataFrame {df}',
     converter=convert_values,
     value_kind=VALUE,
@@ -181,7 +181,7 @@ PARAMETER_VALUES = ArgumentKind(
 # The values of parameters of a clause or a pattern, which has no `?`.
 NAMED_VALUES = ArgumentKind(
     "a dict that maps parameter names to values",
-    lambda value: not isinstance(value, list) and are_values(value),
+    lambda value: not isinstance(value, list) and are_parameter_values(value),
     'write :name in the clause, and args={"name": value}',
     converter=convert_values,
     value_kind=VALUE,
@@ -216,7 +216,7 @@ FRAME = ArgumentKind(
 # A value for a `{name}` in a query: a keyword argument that has no other meaning.
 HOLE_VALUE = ArgumentKind(
     "a DataFrame or a literal",
-    fills_hole,
+    can_fill_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
 # The input of a query: the session of a query in SQL, or else a DataFrame.

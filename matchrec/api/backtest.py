@@ -34,7 +34,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         clause: the clause.
         labels: the labelled incidents.
         key: as for `Query.backtest`.
-        ends: the columns of `start` and `end`.
+        ends: the columns of the labels with the start and the end of an incident.
 
     Raises:
         MatchRecognizePlanError: the labels do not fit the query, or the query has no ORDER BY.
@@ -89,7 +89,7 @@ class LabelComparison:
     # The partition, the first and the last order value of each match.
     matches: DataFrame
     attempts: Attempts
-    # The first ORDER BY expression.
+    # The first ORDER BY expression as the result shows it, without backticks.
     order: str
 
     def backtest(self) -> Backtest:

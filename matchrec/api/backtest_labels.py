@@ -71,7 +71,7 @@ class Labels:
             frame: one row for each incident.
             matches: the matches, with their partition, first and last order value.
             key: as for `Query.backtest`.
-            ends: the columns of `start` and `end`.
+            ends: the columns of the labels with the start and the end of an incident.
 
         Raises:
             MatchRecognizePlanError: the labels do not fit the matches.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from matchrec.api.dialects import parse_clause_once, parse_once
 from matchrec.api.evaluate import lower_site
-from matchrec.api.parameters import reject_unused
+from matchrec.api.parameters import reject_unused_values
 from matchrec.api.text_kinds import reject_file_name
 from matchrec.dialects.products import PRODUCTS, SPARK, find_likely_products
 from matchrec.errors import MatchRecognizeError
@@ -47,7 +47,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             translate_query(
                 text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values)
             )
-        reject_unused(text, values)
+        reject_unused_values(text, values)
 
 
 def check_clause(text: str) -> None:

@@ -51,8 +51,8 @@ def find_possible_parameters(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_POSSIBLE_PARAMETER.findall(text)))
 
 
-def reject_unused(text: str, values: Mapping[str, object]) -> None:
-    """Check that every value has a parameter in the text. Only the command line calls this.
+def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
+    """Check that every value has a parameter in the text. Only the command line calls this check.
 
     `sql` accepts unused values, as PySpark does, because one dict may serve several queries.
 

@@ -145,11 +145,11 @@ def reject_unused_args(requests: Sequence[QueryRequest]) -> None:
     Raises:
         MatchRecognizeError: no query has the parameter.
     """
-    from matchrec.api.parameters import reject_unused
+    from matchrec.api.parameters import reject_unused_values
 
     if all(request.language is not QueryLanguage.PATTERN for request in requests):
         texts = "\n".join(request.whole_text for request in requests)
-        reject_unused(texts, dict(requests[0].args))
+        reject_unused_values(texts, dict(requests[0].args))
 
 
 @contextmanager

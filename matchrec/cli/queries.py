@@ -264,7 +264,7 @@ class QueryRequest:
             MatchRecognizeError: a text has a mistake, or no text has the parameter of an `--arg`.
         """
         from matchrec.api.early_checks import check_query
-        from matchrec.api.parameters import reject_unused
+        from matchrec.api.parameters import reject_unused_values
 
         for statement in self.statements:
             args = {name: read_plain_value(text) for name, text in self.select_args(statement.text)}
@@ -273,7 +273,7 @@ class QueryRequest:
         # With one statement, `check_query` rejects unused values. With several queries, another
         # query may use a value.
         if self.earlier_statements and not self.label:
-            reject_unused(self.whole_text, dict(self.args))
+            reject_unused_values(self.whole_text, dict(self.args))
 
     @property
     def whole_text(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from matchrec.api.argument_kinds import are_values, fills_hole
+from matchrec.api.argument_kinds import are_parameter_values, can_fill_hole
 from matchrec.arguments import is_dataframe, is_foreign_table, is_session
 from matchrec.notebook.messages import print_notice
 from matchrec.spark.sail.start import describe_engine, start_session
@@ -50,7 +50,7 @@ def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     {'n': 1}
     """
     named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
-    return {name: value for name, value in named.items() if fills_hole(value)}
+    return {name: value for name, value in named.items() if can_fill_hole(value)}
 
 
 def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -71,4 +71,4 @@ def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | No
     {'days': 3}
     """
     named = {name: variables[name] for name in PARAMETER.findall(query) if name in variables}
-    return {name: value for name, value in named.items() if are_values([value])} or None
+    return {name: value for name, value in named.items() if are_parameter_values([value])} or None
