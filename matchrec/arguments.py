@@ -244,18 +244,22 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
             name: kind.require() if is_required(signature, name) else kind
             for name, kind in kinds.items()
         }
-        function_name = function.__qualname__.removesuffix(".__init__")
+        checked_signature = CheckedSignature(
+            function_name=function.__qualname__.removesuffix(".__init__"),
+            signature=signature,
+            kinds=function_kinds,
+        )
         unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
         assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
 
         @wraps(function)
         def checked_function(*args: P.args, **kwargs: P.kwargs) -> R:
             """Check the arguments, then call the function."""
-            arguments = bind_arguments(signature, function_kinds, function_name, args, kwargs)
+            arguments = checked_signature.bind(args, kwargs)
             return function(*arguments.args, **arguments.kwargs)
 
         # For `bind_call`.
-        vars(checked_function)["kinds"] = function_kinds
+        vars(checked_function)["checked_signature"] = checked_signature
         return checked_function
 
     return decorate
@@ -286,75 +290,95 @@ def bind_call(
         MatchRecognizePlanError: an argument is wrong.
         TypeError: the arguments do not fit the signature.
     """
-    kinds = vars(function)["kinds"]
-    arguments = bind_arguments(inspect.signature(function), kinds, function_name, args, kwargs)
+    checked_signature: CheckedSignature = vars(function)["checked_signature"]
+    arguments = replace(checked_signature, function_name=function_name).bind(args, kwargs)
     arguments.apply_defaults()
     return arguments.arguments
 
 
-def bind_arguments(
-    signature: inspect.Signature,
-    kinds: Mapping[str, ArgumentKind],
-    function_name: str,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> inspect.BoundArguments:
-    """Return the arguments of a call as the function gets them.
+@dataclass(frozen=True)
+class CheckedSignature:
+    """The signature of a function that `check_arguments` has decorated."""
 
-    Args:
-        signature: the signature of the function.
-        kinds: the kinds of its parameters.
-        function_name: the name of the function in messages.
-        args: positional arguments.
-        kwargs: keyword arguments.
+    # The name of the function in messages.
+    function_name: str
+    signature: inspect.Signature
+    # The kind of each parameter, by its name. For `**name`, the kind of each value.
+    kinds: Mapping[str, ArgumentKind]
 
-    Raises:
-        MatchRecognizePlanError: an argument is wrong.
-        TypeError: the arguments do not fit the signature.
-    """
-    quoted_call = f"`{function_name}`"
-    check_fields(quoted_call, signature, kinds, kwargs)
-    try:
-        arguments = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        if len(args) > len(list_positional_names(signature)):
-            problem = explain_positional_arguments(signature, kinds, args)
-            raise TypeError(f"{function_name}() {problem}") from None
-        problem = str(error)
-        if problem.startswith("multiple values"):
-            raise TypeError(f"{function_name}() got {problem}") from None
-        suggestion = suggest_unknown_name(signature, kwargs)
-        if args and not suggestion and not find_unknown_names(signature, kwargs):
-            # An argument is missing, perhaps because another argument is in its place.
-            convert_arguments(signature.bind_partial(*args, **kwargs), kinds, quoted_call)
-        if not suggestion and problem.startswith("missing"):
-            suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
-        raise TypeError(f"{function_name}() {problem}{suggestion}") from None
-    find_context = getattr(arguments.arguments.get("self"), "_find_error_context", None)
-    error_context = "" if find_context is None else find_context(function_name)
-    if error_context:
-        quoted_call = f"{quoted_call} at {error_context}"
-    convert_arguments(arguments, kinds, quoted_call)
-    return arguments
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        """Return the arguments of a call as the function gets them.
 
+        Args:
+            args: positional arguments.
+            kwargs: keyword arguments.
 
-def check_fields(
-    quoted_call: str,
-    signature: inspect.Signature,
-    kinds: Mapping[str, ArgumentKind],
-    kwargs: Mapping[str, object],
-) -> None:
-    """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
+        Raises:
+            MatchRecognizePlanError: an argument is wrong.
+            TypeError: the arguments do not fit the signature.
+        """
+        signature = self.signature
+        quoted_call = f"`{self.function_name}`"
+        self.check_fields(kwargs)
+        try:
+            arguments = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            if len(args) > len(list_positional_names(signature)):
+                problem = explain_positional_arguments(signature, self.kinds, args)
+                raise TypeError(f"{self.function_name}() {problem}") from None
+            problem = str(error)
+            if problem.startswith("multiple values"):
+                raise TypeError(f"{self.function_name}() got {problem}") from None
+            suggestion = suggest_unknown_name(signature, kwargs)
+            if args and not suggestion and not find_unknown_names(signature, kwargs):
+                # An argument is missing, perhaps because another argument is in its place.
+                convert_arguments(signature.bind_partial(*args, **kwargs), self.kinds, quoted_call)
+            if not suggestion and problem.startswith("missing"):
+                suggestion = self.suggest_missing_argument(args, kwargs)
+            raise TypeError(f"{self.function_name}() {problem}{suggestion}") from None
+        find_context = getattr(arguments.arguments.get("self"), "_find_error_context", None)
+        error_context = "" if find_context is None else find_context(self.function_name)
+        if error_context:
+            quoted_call = f"{quoted_call} at {error_context}"
+        convert_arguments(arguments, self.kinds, quoted_call)
+        return arguments
 
-    Raises:
-        MatchRecognizePlanError: a field is passed as an argument. The error names the argument that
-            has this field.
-    """
-    unknown_names = find_unknown_names(signature, kwargs)
-    for argument in kinds.keys() & signature.parameters.keys():
-        for name in unknown_names:
-            if name in kinds[argument].fields:
-                raise option_as_argument(call=quoted_call, name=name, argument=argument)
+    def check_fields(self, kwargs: Mapping[str, object]) -> None:
+        """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
+
+        Raises:
+            MatchRecognizePlanError: a field is passed as an argument. The error names the argument
+                that has this field.
+        """
+        unknown_names = find_unknown_names(self.signature, kwargs)
+        for argument in self.kinds.keys() & self.signature.parameters.keys():
+            for name in unknown_names:
+                if name in self.kinds[argument].fields:
+                    quoted_call = f"`{self.function_name}`"
+                    raise option_as_argument(call=quoted_call, name=name, argument=argument)
+
+    def suggest_missing_argument(self, args: Sequence[object], kwargs: Mapping[str, object]) -> str:
+        """Return the end of a message about a missing argument, which says what to write.
+
+        The end is empty if there is nothing to suggest.
+
+        >>> kind = ArgumentKind("a column", bool, 'write {argument}="name"')
+        >>> signature = inspect.signature(lambda *, order_by: 0)
+        >>> CheckedSignature("f", signature, {"order_by": kind}).suggest_missing_argument((), {})
+        '; write order_by="name"'
+
+        Args:
+            args: the positional arguments of a call that lacks a required argument.
+            kwargs: the keyword arguments of this call.
+        """
+        parameters = self.signature.parameters.values()
+        passed_names = {*list_positional_names(self.signature)[: len(args)], *kwargs}
+        for parameter in parameters:
+            name = parameter.name
+            if is_required(self.signature, name) and name not in passed_names:
+                hint = self.kinds[name].hint.replace("{argument}", name)
+                return f"; {hint}" if hint else ""
+        return ""
 
 
 def find_unknown_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> list[str]:
@@ -429,35 +453,6 @@ def suggest_unknown_name(signature: inspect.Signature, kwargs: Mapping[str, obje
     names = [name for name in signature.parameters if name != "self"]
     similar_name = find_nearest(unknown_names[0], names)
     return f"; write {similar_name}=" if similar_name else list_names(names)
-
-
-def suggest_missing_argument(
-    signature: inspect.Signature,
-    kinds: Mapping[str, ArgumentKind],
-    args: Sequence[object],
-    kwargs: Mapping[str, object],
-) -> str:
-    """Return the end of a message about a missing argument: what to write; "" for no suggestion.
-
-    >>> kind = ArgumentKind("a column", bool, 'write {argument}="name"')
-    >>> suggest_missing_argument(
-    ...     inspect.signature(lambda *, order_by: 0), {"order_by": kind}, (), {})
-    '; write order_by="name"'
-
-    Args:
-        signature: the signature of the function.
-        kinds: the kinds of its parameters.
-        args: the positional arguments of a call that lacks a required argument.
-        kwargs: the keyword arguments of this call.
-    """
-    parameters = signature.parameters.values()
-    positional = [parameter.name for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
-    passed = {*positional[: len(args)], *kwargs}
-    for parameter in parameters:
-        if is_required(signature, parameter.name) and parameter.name not in passed:
-            hint = kinds[parameter.name].hint.replace("{argument}", parameter.name)
-            return f"; {hint}" if hint else ""
-    return ""
 
 
 def list_names(names: Sequence[str]) -> str:
