@@ -52,12 +52,16 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
     """
     surface = current_surface()
     ends = candidates if len(candidates) == 2 else surface.example_match_ends
+    columns_of_type = f"columns with the type of `{x}`: {join_names(candidates)}"
+    if len(candidates) < 2:
+        columns = f"only {candidates[0]} has" if candidates else "no columns have"
+        columns_of_type = f"{columns} the type of `{x}`, but two columns are needed"
     return MatchRecognizePlanError(
         "the result has no columns that say where a match begins and ends",
         notes=(
             f"`plot` needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
             f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
-            f"columns of the type of `{x}`: {join_names(candidates)}",
+            columns_of_type,
         ),
         hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
         code="no-match-columns",

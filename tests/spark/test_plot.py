@@ -211,6 +211,8 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     ("columns", "arguments", "message"),
     [
         ("sym, day AS low", {}, "the result has no columns that say where a match begins"),
+        ("sym, day AS low", {}, "only low has the type of `day`, but two columns are needed"),
+        ("sym, day AS low, day AS end", {}, "columns with the type of `day`: low, end"),
         ("sym, day", {"between": ("dai", "day")}, "unknown column `dai` in `between` of `plot`"),
         ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
