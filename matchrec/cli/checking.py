@@ -254,7 +254,7 @@ def check_statement(
         statement: the statement.
         content: the text of the statement, or the Pattern.
     """
-    from matchrec.spark.backends import find_backend, make_runner
+    from matchrec.spark.backends import make_runner
     from matchrec.syntax.misspelt_clauses import reject_misspelt_text
 
     label = request.label_statement(statement)
@@ -263,10 +263,10 @@ def check_statement(
         reject_misspelt_text(statement.text)
         print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
+    if request.dialect == "spark":
+        reject_parameters_without_value(request, statement.text)
     frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)
-    if find_backend(spark).engine == "Sail" and request.dialect == "spark":
-        reject_parameters_without_value(request, statement.text)
     columns = ", ".join(write_column(field) for field in frame.schema.fields)
     print(f"{prefix}ok; columns of the result: {columns}" if columns else f"{prefix}ok")
 
@@ -274,8 +274,8 @@ def check_statement(
 def reject_parameters_without_value(request: QueryRequest, text: str) -> None:
     """Check that each parameter in a statement has a value.
 
-    Sail analyses a query without a clause even if a parameter has no value, and fails when the
-    query runs.
+    For a query without a clause, Sail reports this only when the query runs, and Spark's sentence
+    is about an argument of Python.
 
     Raises:
         MatchRecognizeError: a parameter has no value.
