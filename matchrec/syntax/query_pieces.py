@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matchrec.syntax.window_blocks import WindowBlock
 
 
+# A piece of a query that is cut up: text that stays, a hole, or text that replaces other text.
 QueryPiece = str | View | Replacement
 
 

@@ -205,6 +205,10 @@ class EventReader(ScalarReader):
         """Read an identifier, or a parameter of a lambda as in SQL.
 
         In an aggregate, the identifier is added to `aggregate.identifiers`.
+
+        Raises:
+            MatchRecognizeError: the next tokens are not an identifier, or the identifier is not
+                allowed here.
         """
         start = self.position
         name = self.tokens[start]
@@ -230,9 +234,11 @@ class EventReader(ScalarReader):
         return self.make_reference(identifier)
 
     def make_lone_name_error(self, index: int) -> MatchRecognizeError:
-        """Return the error for a name at `index` that is not a component and has no attribute.
+        """Return the error for the name at `index`, which is not a component and has no attribute.
 
-        The name is an attribute without a variable, or a misspelt operator: `a.x = 1 adn b.y = 2`.
+        If an operand follows the name, as in `price 10`, the error is about the missing operator
+        between them. Otherwise the name is an attribute without a variable. The position is after
+        the name.
         """
         if not self.can_end_operand(index):
             return self.make_expected_error("an operator")
@@ -287,7 +293,7 @@ class EventReader(ScalarReader):
         return component
 
     def check_identifier(self, identifier: Identifier) -> None:
-        """Check that an identifier is allowed at the position that has been reached.
+        """Check that an identifier is allowed in this clause, and in `aggregate` if that is open.
 
         Raises:
             MatchRecognizeError: there is no such component; the component, the clause or the
