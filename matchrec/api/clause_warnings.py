@@ -32,6 +32,7 @@ from matchrec.spark.tuning import warn_once_if_untuned
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
+# Warnings about one query, in the order in which they are issued.
 Warnings = tuple[MatchRecognizeWarning, ...]
 
 
@@ -75,7 +76,10 @@ def find_nanosecond_warnings(
 def find_clause_warnings(
     result: ClauseResult, source: Source, language: Language | None
 ) -> Warnings:
-    """Return the warnings about a planned clause; for SQL, those about state of streams too."""
+    """Return the warnings about a planned clause.
+
+    For SQL over a stream, they include the warning of `find_state_warnings`.
+    """
     request = result.request
     warnings = find_plan_warnings(result.split_query, request, source)
     if not request.is_stream or language is not None:
@@ -108,7 +112,7 @@ def find_tuning_warnings(
 def find_value_types(compiled: CompiledRules) -> Iterator[DataType]:
     """Yield the types of columns that may be sent, except keys and order.
 
-    Keys and order are left out because nobody has kilobytes in them.
+    Keys and order are left out, because their values are short in practice.
     """
     sorted_by = {expression.text for expression in compiled.preparation.joined.sorted_by}
     for column, field in compiled.fields.items():

@@ -1,9 +1,11 @@
 """`dialect=` of the public functions: parse a query of another product as Spark SQL.
 
-1. The text is translated to Spark SQL. Some expressions mean different things for columns of
-   different types, so the translation may need types.
-2. The types of a clause's columns are known only once the clauses before it have been planned. So a
-   query is translated and planned in turns, clause by clause: see `QueryTranslator`.
+1. `parse_query` translates the text to Spark SQL, and parses the result. Some expressions mean
+   different things for columns of different types, so the translation may need types.
+2. The types of a clause's columns are known only after the clauses before it have been planned. So
+   `QueryTranslator` translates and plans a query in turns, clause by clause.
+
+`parse_clause_in_dialect` does the same for a clause over a DataFrame, whose types are known.
 
 The rules of products are imported by the functions that need them, because most users write Spark
 SQL.
@@ -85,7 +87,7 @@ class TranslatedQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryTranslator:
-    """A translator of one query to Spark SQL, with the types of columns that it needs."""
+    """A translator of one query to Spark SQL, which finds the types of columns that it needs."""
 
     spark: SparkSession
     # The query as the user wrote it.
@@ -95,7 +97,7 @@ class QueryTranslator:
     quotes: Dialect
     # The DataFrames that the query names as `{name}`.
     frames: inputs.Frames
-    # The values of its parameters.
+    # The values of the query's parameters.
     args: Arguments | None
     # Finds the types of the columns of a table.
     look_up_table: TableLookup
@@ -103,8 +105,11 @@ class QueryTranslator:
     def parse(self) -> QueryNode:
         """Translate and parse the query, and warn about what the translation may change.
 
-        Each turn plans one more clause, and translates the query again with the types of the
-        columns of its result.
+        Each turn plans one more clause, and then translates the whole query again with the types of
+        the columns of this clause. The turns end when no expression needs further types.
+
+        Raises:
+            MatchRecognizeError: the query has a mistake, or cannot be translated.
         """
         query = self.translate(())
         for planned_count in range(len(query.node.sites) + 1):
@@ -120,7 +125,8 @@ class QueryTranslator:
         """Translate and parse the query with the types of columns that are known.
 
         Args:
-            kinds: the types of columns of the first clauses.
+            kinds: the types of the columns of the first clauses, in order. For later clauses, no
+                types are known.
         """
         from matchrec.dialects.translate import QueryKnowledge, translate_query
 
@@ -234,17 +240,17 @@ def make_table_lookup(spark: SparkSession) -> TableLookup:
 
     @cache
     def find_table(name: str) -> ColumnKinds | None:
-        """Return the types of the columns of a table; None if Spark cannot read it."""
+        """Return the types of the columns of a table; None if Spark cannot read the table."""
         try:
             return find_column_kinds(spark.table(name))
-        except PySparkException:  # the query will raise it again
+        except PySparkException:  # the query will raise the same error
             return None
 
     return find_table
 
 
 def find_column_kinds(df: DataFrame) -> ColumnKinds:
-    """Return the types of the columns of a DataFrame as the rules of dialects have them."""
+    """Return the kinds of types that the rules of dialects tell apart, by column in lower case."""
     from matchrec.dialects.rules.value_kinds import find_kind_of_type_name
 
     fields = df.schema.fields

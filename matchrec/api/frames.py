@@ -40,17 +40,17 @@ Frame: TypeAlias = "DataFrame | pd.DataFrame | pl.DataFrame | pl.LazyFrame | pa.
 
 
 def cast_to_dataframe(frame: Frame) -> DataFrame:
-    """Tell type checkers that a frame is a DataFrame of Spark.
+    """Return a checked argument unchanged, as a DataFrame of Spark for type checkers.
 
-    `check_arguments` has already converted the argument with `to_dataframe`.
+    `check_arguments` has already converted the frame: see `argument_kinds.convert_frame`.
     """
     return cast("DataFrame", frame)
 
 
 def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
-    """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark.
+    """Return a frame of any library as a DataFrame of Spark; return any other value unchanged.
 
-    Its rows are sent to the session once. Any value that is not a frame is returned unchanged.
+    The rows of a frame of pandas, Polars or Arrow are sent to the session, once.
 
     Args:
         spark: the session that gets the rows.
@@ -59,7 +59,8 @@ def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
 
     Raises:
         MatchRecognizePlanError: the frame has values or types that Spark does not have, or would
-            change. If the engine itself fails, its own error is raised.
+            change.
+        pyspark.errors.PySparkException: the engine itself fails.
     """
     if is_dataframe(value):
         return find_backend(spark).keep_sent_rows(cast("DataFrame", value))
@@ -73,7 +74,7 @@ def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
     else:
         check_pandas(name, frame)
         frame = cast_pandas_columns(frame)
-    # Spark has microseconds, so this must be done while the frame still has nanoseconds.
+    # Look for ambiguous times while the frame still has nanoseconds: Spark has only microseconds.
     ambiguous_times = find_ambiguous_times(name, library, frame)
     if not is_arrow_table(frame):
         frame = with_microseconds(frame)

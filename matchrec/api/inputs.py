@@ -1,7 +1,7 @@
 """The inputs of a query: its rows, the values of its parameters, and the DataFrames that it names.
 
-Users pass SQL texts, Columns, values and DataFrames. The functions here check these and convert
-them. Frames of other libraries than Spark have been converted before, by `frames.to_dataframe`.
+Users pass SQL texts, Columns, values and DataFrames. The functions of this module check and convert
+these arguments. Frames of other libraries have been converted before, by `frames.to_dataframe`.
 
     from                       by                 to
     order_by, partition_by     write_terms        SQL texts
@@ -57,7 +57,7 @@ def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
     if not any('"' in str(text) for text in texts):
         return SPARK
     settings = make_runner(spark).settings
-    # Spark heeds the second setting in ANSI mode only.
+    # Spark reads the second setting only in ANSI mode.
     for setting in ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers"):
         if settings[setting] != "true":
             return SPARK

@@ -1,7 +1,7 @@
 """Advise on a column that the outer query uses and no MATCH_RECOGNIZE clause returns.
 
-The engine's error lists internal names or nothing useful. The advice on what to write instead is
-found from the columns, the aliases and the pattern variables of the clauses.
+The engine's error lists internal names, or nothing useful. This module finds what the user can
+write instead in the columns, the aliases and the pattern variables of the clauses.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def read_dict_of_rules(
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check the names of rules. The versions of a rule have the same name.
+    """Check the names of rules. A name may occur several times, once for each version of its rule.
 
     Raises:
         MatchRecognizePlanError: two names differ only in upper and lower case.
@@ -196,7 +196,9 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def find_times(relation: Relation, order: str) -> OrderNumbers:
-    """Return the converter of the times of versions to numbers. Times have the type of the order.
+    """Return the converter that turns the times of versions into numbers.
+
+    A time must have the type of the order.
 
     Args:
         relation: the rows that the rules are about.
@@ -220,16 +222,17 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
 
 
 class VersionRow(NamedTuple):
-    """A version of a rule as a row of the table of rules has it: with its beginning only.
+    """A row of the table of rules: a version, with the time at which it begins.
 
-    `build_versions` makes a `WrittenRule` of it, once it knows when the next version begins.
+    The version ends when the next one begins. So `build_versions` needs all rows of a rule to make
+    `WrittenRule`s of them.
     """
 
     # The name of the rule.
     rule: str
-    # The text or Pattern; None ends the rule.
+    # The text or the Pattern of the version; None ends the rule.
     content: str | Pattern | None
-    # As in `WrittenRule`.
+    # The values of the parameters in the text, as a JSON object; None if there are none.
     parameters: str | None
     # The time at which the version begins, as a number of `OrderNumbers`. None if it begins before
     # all rows.
@@ -329,7 +332,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first
-        # The last version gets None for `until`: no version follows it.
+        # For the last version, `until` is None: no version follows it.
         for since, until in zip_longest(begins, begins[1:]):
             row = versions[since]
             if row.content is not None:

@@ -50,11 +50,11 @@ from matchrec.syntax.tokens import Dialect
 
 @dataclass(frozen=True)
 class RulesReader:
-    """A reader of rules. It has the arguments of `match_rules` that all rules share."""
+    """A reader of rules, with the arguments of `match_rules` that all rules share."""
 
-    # The rows, with their keys and order.
+    # The rows that the rules search, with the keys and the order of all rules.
     events: Events
-    # The same rows as the input of the rules.
+    # The same rows as a `Relation`, from which requests are built.
     relation: Relation
     # The column with the types of events, for SASE+.
     type_column: str
@@ -127,11 +127,11 @@ class RulesReader:
         rules = []
         quotes = self.find_quotes(written_rules)
         for written_rule in written_rules:
-            all_others_are_wrong = len(rejected) + 1 == len(written_rules)
+            are_others_rejected = len(rejected) + 1 == len(written_rules)
             try:
                 rule, _ = self.read_rule(written_rule, quotes, self.events.df)
             except MatchRecognizeError as error:
-                if all_others_are_wrong:
+                if are_others_rejected:
                     raise
                 rejected[written_rule.name] = error
             else:
@@ -152,7 +152,7 @@ class RulesReader:
         """Return the columns of the input that the events of matches have, each once.
 
         Raises:
-            MatchRecognizePlanError: the input has no such column, or several.
+            MatchRecognizePlanError: the input has no column with one of the names, or several.
         """
         input_names = self.events.df.columns
         names = input_names if self.event_columns is None else self.event_columns
@@ -236,7 +236,8 @@ class RulesReader:
             pattern: its Pattern.
             frame: the rows, with the columns of the rules before this one.
         """
-        # The hash keeps the columns of several rules apart, whichever rules a call has.
+        # Each rule has its own prefix, so that the columns of several rules have different names. A
+        # hash of the name, unlike a number, stays the same if the user adds or removes other rules.
         prefix = f"{sha256(written_rule.name.encode()).hexdigest()[:8]}_"
         stages, conditions = name_column_conditions(pattern._stages, prefix)
         lowered = lower_over_events(replace(pattern, _stages=stages), self.events)
@@ -260,7 +261,7 @@ def reject_keys_and_order(node: MatchRecognize) -> None:
     Every rule uses the PARTITION BY and ORDER BY of the call.
 
     Raises:
-        MatchRecognizePlanError: the clause has one.
+        MatchRecognizePlanError: the clause has PARTITION BY or ORDER BY.
     """
     if node.partition_by:
         raise errors.keys_in_rule(

@@ -42,7 +42,10 @@ def suggest_dialect(text: str, dialect: str, plan: PlanInDialect) -> Iterator[No
 def add_dialect_to_error(
     error: MatchRecognizeError | AnalysisException, other_dialect: str
 ) -> None:
-    """Add to an error that the query can be planned in another dialect."""
+    """Add a hint to an error: the query can be planned in another dialect.
+
+    An error of Spark that matchrec has not rewritten stays as it is.
+    """
     if isinstance(error, RewrittenEngineError):
         error.add_help(add_dialect_hint(None, other_dialect))
     elif isinstance(error, MatchRecognizeError):

@@ -56,7 +56,7 @@ from matchrec.spark.types import has_distance, normalize_value
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokens import Dialect
 
-# The most combinations of one sweep.
+# The largest number of combinations in one sweep.
 MAX_COMBINATIONS = 1000
 
 # A value for each parameter, by the names of the parameters: `{"days": 3, "fall": 5}`.
@@ -206,9 +206,10 @@ class SweptClause:
         return find_quote_dialect(self.df.sparkSession, self.text)
 
     def check(self, combination: Combination) -> None:
-        """Plan the clause for one combination, as the user wrote it, for its errors and warnings.
+        """Plan the clause for one combination, and raise its errors and issue its warnings.
 
-        Errors of a rule set would show the new names of parameters.
+        The clause has the parameters that the user wrote. The errors of a rule set would show other
+        names instead: see `build_rules`.
 
         Raises:
             MatchRecognizeError: the clause has a mistake.
@@ -289,9 +290,10 @@ class SweptClause:
 
 
 def write_span(time_type: DataType) -> str:
-    """Return SQL for the time from the first to the last row of a match.
+    """Return SQL for the span of a match: the time from its first to its last row.
 
-    The SQL is NULL if values of the type have no distance.
+    The SQL reads the columns `start_time` and `end_time`. It is NULL if values of the type have no
+    distance.
 
     Args:
         time_type: the type of the first ORDER BY column.
