@@ -3,7 +3,7 @@
     products            the products, each with its defaults and names
     translate           query or clause → edits of its text, and notes on what differs
     product_tokens      a text in the SQL of a product → our tokens
-    query_checks        checks of a query that is not translated, because both products are the same
+    query_checks        checks of a query of Spark SQL, and of a query for the same product
     spellings           what only one product can read, rewritten in the grammar of all; with
                         `spellings_azure`, `spellings_bigquery`, `product_options` and `comments`
     query_edits         a query, divided into its clauses, their relations, and the rest
@@ -11,7 +11,7 @@
     clause_names        the quotes around the names of a clause
     clause_defaults     defaults in which the products differ
     output_differences  notes on what differs in the output of a clause
-    alternatives        the alternatives of PATTERN, which Snowflake documents otherwise
+    alternatives        the alternatives of PATTERN, whose meaning Snowflake documents differently
     exclusive_loops     the greedy loops of Flink SQL, which give no row back, and its `?`
     limits              the parts of the clause that a product lacks
     fragments           the parts of a query that sqlglot translates one by one
@@ -23,7 +23,7 @@
                         `sqlglot_printing`
     sqlglot_dialects    sqlglot's dialects of the products, and their tokens
     rules               what sqlglot translates wrongly and our rules rewrite
-    differences         what sqlglot translates wrongly and gets a warning, a note or an error
+    differences         what sqlglot translates wrongly, with a warning, a note or an error for it
     edits               edits of a text, which keep positions, and notes
     token_edits         the edits that turn a text into its translation
     writing             SASE+ queries and Patterns → SQL

@@ -135,7 +135,8 @@ def drop_unused_definitions(
 ) -> tuple[MatchRecognize, list[Span]]:
     """Return the clause without definitions of variables that PATTERN does not use.
 
-    The second result is the spans of text to remove, commas included.
+    Returns:
+        The clause, and the spans of the text to remove, commas included.
     """
     used = set(pattern.list_variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.name in used)
@@ -147,7 +148,7 @@ def drop_unused_definitions(
         return replace(clause, definitions=()), [Span(keyword.start, end)]
     first = clause.definitions[0]
     removed = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
-    # After the first definition that is kept, each one is removed with the comma before it.
+    # Each unused definition after the first kept one is removed with the comma before it.
     from_first_kept = clause.definitions[clause.definitions.index(kept[0]) :]
     for previous, definition in pairwise(from_first_kept):
         if definition not in kept:

@@ -1,4 +1,4 @@
-"""Write the names of a clause with the quotes that a product reads. Expressions are left out.
+"""Write the names of a clause with the quotes that a product reads, except in its expressions.
 
     MEASURES ... AS `first price`      Spark      MEASURES ... AS "first price"      Trino
 

@@ -1,7 +1,7 @@
 """Edits of a text, the way back to the text before them, and notes on what differs.
 
-A translation never builds a new text from nothing. It is a list of edits, so that all else keeps
-its layout and comments, and an error about the new text can point at the text that the user wrote.
+A translation is a list of edits, and never a new text. So the text between the edits keeps its
+layout and its comments, and an error about the new text can point at the text that the user wrote.
 """
 
 from __future__ import annotations
@@ -88,9 +88,10 @@ class EditedText:
     def find_old_span_of_edit(self, span: Span) -> Span:
         """Return the characters of the old text to replace for an edit of the new text at `span`.
 
-        They are the same as for `find_old_span`, unless `span` is empty, because the edit inserts
-        text. Then the result is empty as well. It is right before the character that follows the
-        insertion. Inside the text of an earlier edit, it is before what that edit replaced.
+        The result is the same as from `find_old_span`, unless `span` is empty, because the edit
+        inserts text. Then the result is empty as well, right before the character that follows the
+        insertion. An insertion inside the text of an earlier edit goes before the text which that
+        edit has replaced.
 
         >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
         >>> edited.find_old_span_of_edit(Span(22, 22)), edited.find_old_span(Span(22, 22))
@@ -105,9 +106,9 @@ class EditedText:
     def _find_old_characters(self, offset: int) -> Span:
         """Return the characters of the old text that became the character at an offset.
 
-        For a character of an edit's text, they are the `origin` of the edit, or else its span. For
-        any other character, it is the same character of the old text. The end of the new text
-        counts as one more character.
+        For a character in the text of an edit, the result is the `origin` of the edit, or else its
+        span. For any other character, the result is the same character in the old text. The end of
+        the new text counts as one more character.
         """
         index = bisect_right(self._starts, offset) - 1
         if index < 0:

@@ -43,8 +43,8 @@ SELECT_ALL = "SELECT * FROM "
 class TranslationLog:
     """What a translation has found out so far. The log grows during the translation."""
 
-    # What differs, in the order in which the fragments were translated. The spans are of the text
-    # that the translator has.
+    # Notes on what differs, in the order in which the fragments were translated. Their spans are in
+    # `FragmentTranslator.text`.
     notes: list[TranslationNote] = field(default_factory=list)
     # The names of columns whose types rules need, but do not know. A name may occur several times.
     untyped_columns: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class FragmentTranslator:
     frames: tuple[Span, ...] = ()
     # Looks up the kinds of the columns of a table.
     look_up_table: TableLookup = find_no_table
-    # Gets the notes on all fragments.
+    # The log to which notes on all fragments are added.
     log: TranslationLog = field(default_factory=TranslationLog)
 
     def translate_expression(self, span: Span, context: RuleContext) -> str:
@@ -94,8 +94,8 @@ class FragmentTranslator:
 
         Args:
             span: the characters of the query or relation.
-            holes: what is not translated: the clauses in it, each with its relation, and windows.
-                `frames` are added to them.
+            holes: the parts that are not translated: clauses, each with its relation, and windows.
+                The spans of `frames` become holes, too.
             prefix: text that makes a query of a relation, such as `SELECT_ALL`.
 
         Raises:
@@ -120,7 +120,7 @@ class FragmentTranslator:
         Raises:
             MatchRecognizeError: see `edit_around_holes`.
         """
-        with suppress(TokenError):  # reported below, when the fragment is read
+        with suppress(TokenError):  # `_edit_masked_text` raises the same error, which is reported
             reject_semantics_before_column(masked, context)
         try:
             edits = self._edit_masked_text(masked, context)

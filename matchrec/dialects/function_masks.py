@@ -2,7 +2,8 @@
 
 sqlglot does not know these functions, or knows another function of that name: in Spark's dialect,
 it drops the offset of `LAST(x, 1)`. It does not read the variable START as a name, because START is
-a keyword. So functions and such variables get a prefix before sqlglot parses a text:
+a keyword. So functions, and variables whose names are keywords, get a prefix before sqlglot parses
+a text:
 
     FINAL LAST(START.x)
     ROW_PATTERN_FUNCTION_FINAL(ROW_PATTERN_FUNCTION_LAST(ROW_PATTERN_VARIABLE_START.x))

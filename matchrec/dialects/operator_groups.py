@@ -23,8 +23,8 @@ from matchrec.source import Span
 from matchrec.syntax.tokenize import make_token_sequence
 from matchrec.syntax.tokens import TokenSequence, split_words
 
-# The precedence of each operator: one with a higher precedence takes its operands first. Operators
-# with the same precedence are grouped from the left.
+# The precedence of each operator: an operator with a higher precedence takes its operands first.
+# Operators with the same precedence are grouped from the left.
 Precedences = Mapping[str, int]
 
 # Operators of multiplication, whose precedence is the highest in all products.
@@ -144,7 +144,7 @@ def _find_chains(tokens: TokenSequence) -> Iterator[_Chain]:
 
 
 def _read_chain(tokens: TokenSequence, start: int) -> _Chain:
-    """Return the longest chain that begins with a token. It is empty if no operand begins there."""
+    """Return the longest chain that begins with a token, or an empty chain if no operand does."""
     operands: list[range] = []
     operators: list[str] = []
     operator = ""  # the one before the next operand

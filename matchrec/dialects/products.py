@@ -1,4 +1,4 @@
-"""Products: how the SQL of each one is read, and which defaults it has.
+"""Products: how the SQL of each product is read and written, and which defaults it has.
 
 The values are in `products.txt`, which has a line for each field and value.
 """

@@ -45,7 +45,7 @@ def edit_query(
         tokens: the tokens of the query.
         translator: translates the fragments of the query.
         clause_kinds: the kinds of the columns around the clauses and windows, in the order in which
-            these are evaluated. For those after the last element, nothing is known.
+            these are evaluated. For clauses and windows after the last element, nothing is known.
 
     Raises:
         MatchRecognizeError: the query is wrong, or the product that is written has nothing that
@@ -100,7 +100,7 @@ def _assign_kinds(
     """Return the kinds of the columns around each clause and window.
 
     Clauses and windows are evaluated in the order in which they end. A window ends with the rows of
-    its SELECT. For those after the last element of `clause_kinds`, no kinds are known.
+    its SELECT. For clauses and windows after the end of `clause_kinds`, no kinds are known.
     """
     # For each clause and window, the index of the token after its end.
     ends: dict[ClauseLocation | PatternWindow, int] = {

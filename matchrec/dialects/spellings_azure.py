@@ -74,7 +74,7 @@ def move_timestamp_by(
         FROM input TIMESTAMP BY time OVER id MATCH_RECOGNIZE (LIMIT DURATION ...)
         FROM input MATCH_RECOGNIZE (ORDER BY time LIMIT DURATION ...)
 
-    The keys of OVER must be keys of PARTITION BY. Then they mean nothing more.
+    The keys of OVER must be keys of PARTITION BY. Then OVER can be left out.
 
     Args:
         tokens: the tokens of the query.

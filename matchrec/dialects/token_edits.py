@@ -88,6 +88,8 @@ class TokenizedText:
 def find_edits(old: TokenizedText, new: TokenizedText, anchors: frozenset[str]) -> Iterator[Edit]:
     """Yield the edits that turn `old` into `new`. Differences in layout alone are left out.
 
+    The edits have spans of `old.text`.
+
     Args:
         old: the text.
         new: its translation.
@@ -170,7 +172,7 @@ def _replace_tokens(old: TokenizedText, new: TokenizedText, change: _Change) -> 
     joins_previous = old_tokens.start > 0 and new.is_joined(new_tokens.start)
     joins_next = old_tokens.stop < len(old.tokens) and new.is_joined(new_tokens.stop)
     if joins_next and not old_tokens:
-        # Insert behind the blank before the next token, so that it stays.
+        # Insert text after the blank before the next token, so that the blank stays.
         next_start = old.tokens[old_tokens.stop].start
         span = Span(next_start, next_start)
     new_span = new.find_span(new_tokens.start, new_tokens.stop)

@@ -7,7 +7,8 @@
    each clause, and every expression in a clause. `fragments` translates each by itself.
 4. `clause_edits` edits the rest of each clause: names, bounds of quantifiers, and defaults.
 
-If both products are the same, `translate_query` only calls `query_checks`.
+`query_checks` first checks a query of Spark SQL. If both products are the same, a query is checked,
+and nothing else happens.
 
 All other text stays as the user wrote it. A translation has three texts: the original one, the
 respelled one after step 1, and the translated one after step 4. A span of the second or third text
@@ -68,8 +69,8 @@ class Translation:
 class QueryKnowledge:
     """What a session knows of a query, in addition to its text."""
 
-    # The kinds of the columns around each clause and row pattern window, in the order in which they
-    # are evaluated. For those after the last element, nothing is known.
+    # The kinds of the columns around each clause and row pattern window, in the order in which
+    # these are evaluated. For clauses and windows after the last element, nothing is known.
     clause_kinds: Sequence[ClauseKinds] = ()
     # The values of the query's parameters, by name; empty if they are not known.
     parameter_values: Mapping[str, object] = field(default_factory=dict)
@@ -121,11 +122,11 @@ def _require_written_product(tokens: TokenSequence, write: Product) -> None:
     """Check that matchrec translates queries to the SQL of a product.
 
     Args:
-        tokens: the tokens of the query, at whose first token the error points.
+        tokens: the tokens of the query. The error points at the first one.
         write: the product.
 
     Raises:
-        MatchRecognizeError: it only reads queries of the product.
+        MatchRecognizeError: matchrec only reads queries of the product.
     """
     if not write.is_written:
         span = tokens[0].span if len(tokens) else tokens.full_span
@@ -256,8 +257,8 @@ def _note_differences(
     notes = []
     with locate_errors(source):
         for difference, span in find_differences(tokens, read, write):
-            # A row that names only the product that is read says what Spark would compute. Another
-            # product may compute the right result, so for it the row becomes a note.
+            # A row of the table that names only the product that is read says what Spark would
+            # compute. Another product may compute the right result, so it gets a note.
             is_error = write.has_functions_of_spark or difference.depends_on_written_product
             if difference.is_rejected and is_error:
                 raise errors.no_equivalent_in_product(
