@@ -33,7 +33,7 @@ from matchrec.errors import match_totals as errors
 from matchrec.plan.expression import Navigation
 from matchrec.search.task import AbsenceCondition, Task
 
-# Operators that never raise an error. For a `MathFunction`, this is not known.
+# Operators that never raise an error. Each `MathFunction` is left out, because it may raise one.
 SAFE_OPERATORS = (*BasicOperator, *Comparison)
 
 

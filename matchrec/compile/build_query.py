@@ -61,8 +61,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         conditions: its conditions, typed.
         joined: all queries that share the rows.
         outputs: the output columns of this query, translated.
-        columns: the columns that are sent for all of these queries, in the order of their indices:
-            see `translate_outputs`.
+        columns: the columns that are sent for all of these queries. `translate_outputs` has
+            numbered them in this order.
         algorithm: "auto" or the name of an algorithm. If this algorithm cannot run the plan, an
             error is raised: no other algorithm replaces it.
         max_steps: the largest number of steps in one partition; None for no limit.
@@ -221,9 +221,10 @@ def build_stage_options(plan: MatchPlan) -> StageOptions | None:
 def find_condition_bits(
     query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries
 ) -> Mapping[str, int | None]:
-    """Return the bit of the row condition of each variable; None if it has no row condition.
+    """Return the bit of the row condition of each variable; None for a variable without one.
 
-    If the worker computes a part of the condition, its bit stands for the whole row condition.
+    If Spark computes one part of a row condition and the worker another part, the bit of the
+    worker's part is the truth value of the whole row condition.
     """
     nearby_bits = {(nearby.spark_bit, nearby.column): nearby.bit for nearby in conditions.nearby}
     bits = {}
@@ -245,7 +246,10 @@ def build_absence_condition(plan: MatchPlan, absence: Absence) -> AbsenceConditi
 
 
 def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> VariableIds | None:
-    """Return the ids of all primary variables that some names stand for; None for no names."""
+    """Return the ids of the primary variables of some variables, union variables included.
+
+    The result is None if `names` is None, for an absence at the start or the end of a match.
+    """
     if names is None:
         return None
     return VariableIds().union(*(plan.members[name] for name in names))

@@ -10,7 +10,7 @@ from matchrec.search.coverage import Counts
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The rows and matches that one worker, or all of them together, have counted.
+    """Numbers of rows and matches, as one worker has counted them, or all workers together.
 
     A worker sends the fields in this order.
     """
@@ -42,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """The starting row that came closest to a match, of the starting rows without a match."""
+    """Of the starting rows without a match, the row that came closest to a match."""
 
     # The smallest number of rows that a match still needed.
     remaining: int
@@ -62,7 +62,7 @@ class CountedCoverage:
     figures: Figures
     # How far the starting rows came, and why they went no further.
     counts: Counts
-    # The starting row that came closest; None if all starting rows began a match.
+    # The starting row that came closest to a match; None if all starting rows began a match.
     nearest: NearestStart | None
     # Whether the user chose to cut partitions into ranges. Coverage does not cut them, because it
     # needs every row.

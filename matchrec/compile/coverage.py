@@ -64,8 +64,8 @@ class CoverageTask:
     compiled_query: CompiledQuery
     # The task of the search, with the occurrences and the parts of conditions.
     annotated_task: AnnotatedTask
-    # The test that a row equals the row before it in all ORDER BY columns: the bit that Spark
-    # computes, or the condition that the worker computes. None without ORDER BY.
+    # The test that a row equals the row before it in all ORDER BY columns: a bit if Spark computes
+    # the test, or a condition if the worker does. None without ORDER BY.
     tie: int | NearbyCondition | None
     # The columns that name a starting row, as indices in `SentColumns.columns`: partition columns,
     # then order columns.
@@ -75,7 +75,7 @@ class CoverageTask:
     def needs_event_selection(self) -> bool:
         """Return whether the query needs event selection.
 
-        If so, every row is a starting row, whatever AFTER MATCH SKIP says.
+        With event selection, every row is a starting row, whatever AFTER MATCH SKIP says.
         """
         return self.compiled_query.task.needs_event_selection
 
@@ -216,8 +216,8 @@ def list_condition_parts(
 ) -> tuple[tuple[int | None, ...], ...]:
     """Return the parts of the condition of each variable, in the order in which they are counted.
 
-    A part is the bit of a test, or None: the last part is None if the condition has a part that
-    depends on the run.
+    The result has an element for each variable, by its id. A part is the bit of a test. The part
+    that depends on the run, if there is one, is the last part, and is None.
     """
     depend_on_run = {
         condition.variable for condition in query.conditions if condition.run_step is not None

@@ -1,14 +1,14 @@
 """Compile NOT in a row pattern whose matches skip no rows: replace it by tests of rows.
 
 For example, the C of `A NOT B C` gets the test `C not B`, with the condition of C and the
-complement of the condition of B, which also holds if that condition is NULL:
+complement of the condition of B. The complement also holds if the condition of B is NULL:
 
     DEFINE B AS x < 5, C AS y = 1      →      test: y = 1 AND (x < 5) IS NOT TRUE
 
 The steps of `compile_negations`:
 
 1. `automaton.negation` replaces NOTs by tests, and returns what each test checks.
-2. `NegationTestBuilder` writes that as a condition on the row that is mapped.
+2. `NegationTestBuilder` writes each test as a condition on the row that is mapped.
 3. The conditions of tests are split like the conditions of variables, because the search treats a
    test as a variable.
 """
@@ -205,7 +205,7 @@ class CandidateRow:
     folding: Folding
     # The number of the test.
     test_number: int
-    # Which row it is: the tested row, or the row after it.
+    # Which row is the candidate: the tested row, or the row after it.
     offset: CandidateOffset
 
     def count_rows_before(self, members: VariableIds) -> int:

@@ -46,7 +46,7 @@ def find_origins(
 
 
 def find_frame_lengths(plan: MatchPlan) -> Iterator[ColumnReference]:
-    """Yield the lengths of frames: in conditions, they are compared with the number of the row."""
+    """Yield the lengths of window frames, which conditions compare with the number of the row."""
     for definition in plan.definitions:
         for reference in definition.condition.references:
             if isinstance(reference, ColumnReference) and FRAME_LENGTH_ERROR in reference.argument:

@@ -2,8 +2,8 @@
 
     MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
 
-Spark computes the argument for every row, before the search. On a row that is in no match, it must
-not raise an error. So it is computed only for rows that can be mapped to A.
+Spark computes the argument for every row, before the search. On a row that is in no match, the
+argument must not raise an error. So Spark computes it only for rows that can be mapped to A.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Join several rules over one input, so that Spark computes and sends their columns only once.
 
 Each rule has its own compiled query, but the set has every column and every condition only once. In
-the compiled queries, the indices of columns and the bits of conditions are those of the set. A row
+the compiled queries, columns have their index and conditions have their bit in the whole set. A row
 is left out only if no rule needs it.
 """
 
@@ -47,10 +47,10 @@ class Version:
 class LinkedRule:
     """A compiled rule for the workers, over the columns and bits of its set. Picklable.
 
-    `spark.rule_sets.build.link_rules` makes it of a `spark.compile.CompiledRule`.
+    `spark.rule_sets.build.link_rules` makes a linked rule of a `spark.compile.CompiledRule`.
     """
 
-    # The name as messages print it.
+    # The name of the rule as messages print it.
     name: str
     compiled_query: CompiledQuery
     # The indices of columns by which this rule divides the partitions of the set further.
@@ -128,7 +128,7 @@ def find_order_column(plan: MatchPlan) -> RowColumn:
 
 
 def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
-    """Return the filters of all rules. There are none if a rule needs all rows.
+    """Return the filters of all rules; no filters if a rule needs all rows.
 
     A rule whose matches are consecutive rows needs all rows, because rows that no measure reads are
     also events of its matches.

@@ -104,11 +104,11 @@ def find_window_columns(
         types: the types of the columns.
 
     Returns:
-        Both columns. Only the order column if the distance of the window is known. No column
-        without a window.
+        Both columns; only the order column if the distance of the window is known; and no column if
+        there is no window.
 
     Raises:
-        MatchRecognizeUnsupportedError: the window is not a distance along this order.
+        MatchRecognizeUnsupportedError: the window is not a distance along its order.
     """
     if window is None:
         return ()

@@ -43,8 +43,8 @@ class SplitQuery(ResolvedQuery):
     # Where the user wrote the values that Spark computes, for errors of Spark. The origins are
     # found while the query is planned, because its text and its language are known only then.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
-    # For each test that Spark computes, the conjuncts in it, if they are known. The
-    # type of a wrong test is found from its conjuncts.
+    # For each test that Spark computes, its conjuncts, if they are known. If all of them are known
+    # to be boolean, so is the test, and the session need not be asked for its type.
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
 
     @cached_property
