@@ -1,4 +1,4 @@
-"""Reasons why the condition of an absent row may not end runs before the match is found."""
+"""Conditions of absent rows: which of them can end a run before its match is complete."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ PLUS = ArithmeticOperator.ADD
 
 
 def find_reason(part: RunExpression) -> str:
-    """Return why the condition `part = 1` of a row between A and B needs the match, or ""."""
+    """Return why matches must be built if no row between A and B may satisfy `part = 1`.
+
+    The result is "" if a run may end at such a row. Rows are mapped to B after the absence begins.
+    """
     condition = RunOperation(Comparison.EQUAL, (part, ONE))
     members = {name: frozenset([index]) for index, name in enumerate("AB")}
     task: Any = SimpleNamespace(

@@ -39,7 +39,7 @@ def make_plan(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPl
 
 
 def compile_plan(plan: MatchPlan) -> CompiledQuery:
-    """Compile a plan whose columns are bigint."""
+    """Return the compiled query of a plan whose columns are all BIGINT."""
     split = split_plan(plan, COLUMNS, str)
     return link(split, dict.fromkeys(split.columns, BIGINT), "auto", ansi=False)
 
@@ -70,7 +70,7 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
 
 @pytest.fixture
 def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A limit that a small pattern is over."""
+    """Lower the limit of choices, so that a small pattern exceeds it, and return the limit."""
     monkeypatch.setattr(explore_states, "MOST_CHOICES", 2000)
     return explore_states.MOST_CHOICES
 
@@ -83,7 +83,10 @@ def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> 
 
 
 def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
-    """A query for all matches has as many choices. Up to an acceptance, a state has one."""
+    """With ALL MATCHES, a state keeps its choices after an acceptance.
+
+    Only choices up to the first acceptance count for the limit. Here, each state has one of these.
+    """
     plan = make_plan("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
     assert sum(map(len, split_plan(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
 
