@@ -61,11 +61,11 @@ CORRECTIONS = [
     ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
     ("c = FIRST(A.c)", "size(x)", "size(c) = size(FIRST(A.c))"),
     ("e > FIRST(A.m)", "columns of one type in the input", "i > FIRST(A.i)"),
-    ("sum(A.d) > i", "unix_date(A.x)", "sum(unix_date(A.d)) > i"),
-    ("sum(A.t) > i", "unix_timestamp(A.x)", "sum(unix_timestamp(A.t)) > i"),
-    ("avg(A.s) > i", "CAST(A.x AS DOUBLE)", "avg(CAST(A.s AS DOUBLE)) > i"),
-    ("sum(A.a) > i", "size(A.x)", "sum(size(A.a)) > i"),
-    ("abs(greatest(s, FIRST(A.s))) > i", "CAST(A.x AS DOUBLE)",
+    ("sum(A.d) > i", "write sum(unix_date(A.d))", "sum(unix_date(A.d)) > i"),
+    ("sum(A.t) > i", "write sum(unix_timestamp(A.t))", "sum(unix_timestamp(A.t)) > i"),
+    ("avg(A.s) > i", "write avg(CAST(A.s AS DOUBLE))", "avg(CAST(A.s AS DOUBLE)) > i"),
+    ("sum(A.a) > i", "write sum(size(A.a))", "sum(size(A.a)) > i"),
+    ("abs(greatest(s, FIRST(A.s))) > i", "write abs(CAST(greatest(s, FIRST(A.s)) AS DOUBLE))",
      "abs(greatest(CAST(s AS DOUBLE), CAST(FIRST(A.s) AS DOUBLE))) > i"),
 ]  # fmt: skip
 

@@ -175,7 +175,7 @@ def test_a_new_session_has_a_name(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(variables, "find_running_session", lambda _: None)
-    monkeypatch.setattr(variables, "start", lambda: spark)
+    monkeypatch.setattr(variables, "start_session", lambda: spark)
     with_other_spark: dict[str, Any] = {"spark": 3}
     assert variables.find_or_start_session(with_other_spark) is spark
     assert with_other_spark == {"spark": 3}
