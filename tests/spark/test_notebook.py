@@ -332,7 +332,8 @@ def test_a_warning_has_no_line_of_python(
         shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
     output = capsys.readouterr().err
     assert output.startswith(
-        "matchrec: warning: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n"
+        "matchrec: warning: MATCH_RECOGNIZE has no DEFINE [NoConditionsWarning]\n"
+        "  line 4, column 14\n"
     )
     assert "result = fn" not in output
 
@@ -351,8 +352,9 @@ def test_an_argument_that_only_another_heeds(
 def test_a_wrong_limit_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "`--limit` of %%matchrec is 0" in run_failing_cell(
-        shell, "%%matchrec --limit 0\nSELECT 1", capsys
+    assert (
+        "`--limit` of %%matchrec must be a whole number from 1 to 2147483647, but is 0"
+        in run_failing_cell(shell, "%%matchrec --limit 0\nSELECT 1", capsys)
     )
 
 
