@@ -331,12 +331,21 @@ def negated_kleene_plus(span: Span, *, variable: str) -> MatchRecognizeUnsupport
     )
 
 
-def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecognizePlanError:
-    """Return the error for two components with the same variable, in the same or another case."""
+def duplicate_component_variable(
+    *spans: Span | None, name: str, other_name: str
+) -> MatchRecognizePlanError:
+    """Return the error for two components with the same variable, in the same or another case.
+
+    Args:
+        spans: the locations of the two variables.
+        name: the variable of the later component.
+        other_name: the variable of the earlier component, which may differ in case.
+    """
+    note = f"`{other_name}` is the same variable: two must differ in more than case"
     return MatchRecognizePlanError(
         f"two components in PATTERN have the variable `{name}`",
         *spans,
-        notes=("two variables must differ in more than case",),
+        notes=() if name == other_name else (note,),
         hint="give one of them another name",
         code="duplicate-component-variable",
     )

@@ -15,6 +15,7 @@ that could be written instead, and for frequent mistakes `query_mistakes` finds 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from matchrec.errors import sase as errors
@@ -46,7 +47,7 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import TokenKind
+from matchrec.syntax.tokens import Token, TokenKind
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
@@ -171,9 +172,7 @@ class QueryReader(EventReader):
         expected = "`)`, `,` or `[`"
         reject_missing_comma(self, start + 1, expected)
         self.require(")", expected)
-        # Variables become columns, whose names are compared without case.
-        names = [(component.name.text, component.name.span) for component in components]
-        check_unique(names, errors.duplicate_component_variable, str.upper)
+        check_variables(components)
         if all(component.negated for component in components):
             raise errors.only_negated_components(self.sequence.span(start, self.position))
         return Components(components)
@@ -407,6 +406,23 @@ class QueryReader(EventReader):
         names = find_column_names(value)
         text = " ".join(self.sequence.text_at(value.span).split())
         return Measure(names[-1] if names else text, value, value.span)
+
+
+def check_variables(components: Sequence[Component]) -> None:
+    """Check that no two components of a query have the same variable.
+
+    Variables become columns, whose names are compared without case.
+
+    Raises:
+        MatchRecognizePlanError: two components have the same variable.
+    """
+    names: dict[str, Token] = {}
+    for component in components:
+        earlier = names.setdefault(component.name.text.upper(), component.name)
+        if earlier is not component.name:
+            raise errors.duplicate_component_variable(
+                earlier.span, component.name.span, name=component.name.text, other_name=earlier.text
+            )
 
 
 def check_negations(components: Components) -> None:
