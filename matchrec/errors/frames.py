@@ -22,9 +22,8 @@ def not_a_dataframe(span: Span, *, name: str, value: str) -> MatchRecognizePlanE
         value: the value, in words.
     """
     return MatchRecognizePlanError(
-        f"`{{{name}}}` before MATCH_RECOGNIZE is {value}",
+        f"`{{{name}}}` before MATCH_RECOGNIZE must be a DataFrame, but is {value}",
         span,
-        notes=("the clause applies to the rows of a table",),
         hint=f"pass a DataFrame: {name}=df",
         code="not-a-dataframe",
     )

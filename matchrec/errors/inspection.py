@@ -25,10 +25,8 @@ from matchrec.source import Span
 def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
     """Return the error for a value in `partition` or `row` that cannot be written in SQL."""
     return MatchRecognizePlanError(
-        f"a value of `{argument}` is {describe_value(value)}",
-        notes=(
-            "it must be a string, a number, True, False, None, a date, a datetime or a timedelta",
-        ),
+        f"a value in `{argument}` must be a string, a number, True, False, None, a date, a "
+        f"datetime or a timedelta, but is {describe_value(value)}",
         hint='write the value as a string; an array as "[1, 2]", like CAST(x AS STRING)',
         code="not-a-literal",
     )

@@ -41,13 +41,9 @@ def no_rules(*, is_table: bool) -> MatchRecognizePlanError:
 
 def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
     """Return the error for a value in `rules` that is not a rule."""
-    note = (
-        "it must be a clause, a SASE+ query, a Pattern, or a dict of versions such as "
-        "{valid_from: rule}"
-    )
     return MatchRecognizePlanError(
-        f"rule `{name}` of `match_rules` is {describe_value(value)}",
-        notes=(note,),
+        f"rule `{name}` of `match_rules` must be a clause, a SASE+ query, a Pattern or a dict of "
+        f"versions, but is {describe_value(value)}",
         hint=f'write {quote_for_python(name)}: "PATTERN (...) DEFINE ..."',
         code="not-a-rule",
     )

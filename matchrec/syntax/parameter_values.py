@@ -18,6 +18,7 @@ from matchrec.arguments import is_whole
 from matchrec.errors.language import describe_passed_value
 from matchrec.errors.parameters import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.wording import SHORT
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import find_positional_parameter, name_parameter
 from matchrec.syntax.amounts import MOST_ROWS
@@ -123,6 +124,13 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
     return values[parameter.name]
 
 
+def describe_parameter_value(value: object) -> str:
+    """Return the value of a parameter as a message shows it, with its type if it is no integer."""
+    if value is None:
+        return "NULL"
+    return SHORT.repr(value) if is_whole(value) else describe_passed_value(value)
+
+
 def look_up_number(
     parameter: patterns.Parameter, values: ParameterValues, what: str, least: int = 0
 ) -> int:
@@ -144,7 +152,7 @@ def look_up_number(
             parameter.span,
             parameter=parameter.text,
             what=what,
-            value="NULL" if value is None else describe_passed_value(value),
+            value=describe_parameter_value(value),
             least=least,
         )
     return value

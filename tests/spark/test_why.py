@@ -172,7 +172,10 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
             {"partition": {"ticker": "GOOG"}, "row": (1, 2)},
             "`row` has 2 values, but ORDER BY has 1",
         ),
-        ({"partition": {"ticker": object()}}, "a value of `partition` is of type object"),
+        (
+            {"partition": {"ticker": object()}},
+            "a date, a datetime or a timedelta, but is of type object [not-a-literal]",
+        ),
         ({"clause": 2}, "[unknown-clause]\n  note: the query has:\n        1: why_ticks AS v"),
     ],
 )

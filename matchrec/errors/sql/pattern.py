@@ -375,9 +375,10 @@ def parameter_not_a_number(
         least: the least value that it may have.
     """
     return MatchRecognizePlanError(
-        f"parameter `{parameter}`, {what}, is {value}",
+        f"parameter `{parameter}`, {what}, must be a whole number from {least} to 2,147,483,647, "
+        f"but is {value}",
         span,
-        hint=f"pass a whole number from {least} to 2,147,483,647",
+        hint=f"pass a number such as {max(least, 3)}",
         code="parameter-not-a-number",
     )
 

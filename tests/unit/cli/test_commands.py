@@ -257,7 +257,7 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid n=1..3", "write --grid n=1,2,3", 2),
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
         ("- --grid n=3 --grid n=4", "--grid has `n` twice [repeated-name]\n  help: write all", 2),
-        ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 2),
+        ("- --grid n=3,x", "must be a whole number from 0 to 2,147,483,647, but is 'x'", 2),
         ("- --grid m=3", "has no parameter `:m`", 2),
         ("up.sase --grid n=3", "SASE+ is not supported by this command", 2),
         ("- --grid n=3,,4", "missing value in `n=3,,4` [missing-candidate]\n  help: write --g", 2),
@@ -347,7 +347,7 @@ WRONG_VALUES = [
     (
         "run --arg n=x",
         STREAKS.replace("UP+", "UP{:n}"),
-        "parameter `:n`, the bound of a quantifier in PATTERN, is 'x' [parameter-not-a-number]",
+        "must be a whole number from 0 to 2,147,483,647, but is 'x' [parameter-not-a-number]",
     ),
     (
         "run --arg n=x",

@@ -204,7 +204,7 @@ def test_a_mistake_in_a_text_is_reported_before_an_engine_starts(
 @pytest.mark.usefixtures("no_engine")
 def test_a_wrong_value_is_reported_before_an_engine_starts() -> None:
     message = invoke_failing("why", "--arg", "n=x", "-", stdin=QUERY)
-    assert "parameter `:n`, the bound of a quantifier in PATTERN, is 'x' [" in message
+    assert "must be a whole number from 0 to 2,147,483,647, but is 'x' [" in message
 
 
 def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,10 @@ def test_words_of_the_language() -> None:
 
 def test_a_frame_is_one_value() -> None:
     error = not_a_rule(name="fall", value=pd.DataFrame({"id": [1]}))
-    assert error.message == "rule `fall` of `match_rules` is a pandas DataFrame"
+    assert error.message == (
+        "rule `fall` of `match_rules` must be a clause, a SASE+ query, a Pattern or a dict of "
+        "versions, but is a pandas DataFrame"
+    )
 
 
 def test_names_in_python_code_are_escaped() -> None:
