@@ -167,6 +167,24 @@ def read_users_text(span: Span) -> str | None:
     return source.text_at(source_span)
 
 
+def read_users_text_around(span: Span, distance: int = 200) -> tuple[str, int]:
+    """Return what the user wrote around a span, and the position in it at which the span begins.
+
+    Args:
+        span: the span in the text that is being read.
+        distance: the number of characters before and after the span.
+
+    Returns:
+        An empty text, and 0, if the span is empty or if no text is being read.
+    """
+    read_source = _SOURCE.get()
+    if read_source is None or span.start == span.end:
+        return "", 0
+    source, source_span = read_source.trace_to_author(span)
+    start = max(source_span.start - distance, 0)
+    return source.text[start : source_span.end + distance], source_span.start - start
+
+
 def read_text(span: Span | None) -> str | None:
     """Return the text that is being read at a span, even if matchrec has made it.
 

@@ -102,6 +102,87 @@ def _fill_letters(alternative: str, arguments: Sequence[str]) -> str:
     return _LETTERS.sub(lambda match: argument_by_letter[match[0]], alternative)
 
 
+# Calls with a unit of time or a type as an argument, as other products write them and Spark does
+# not: the functions, the arguments, and what to write in Spark SQL.
+_VALUE = r"(?P<{}>[^(),]+(?:\([^()]*\))?)"
+_UNIT = r"(?P<unit>YEAR|QUARTER|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND)"
+_TYPE = r"(?P<type>[a-z]\w*)(?P<size>\s*\([\d, ]*\))?"
+_CALLS_WITH_KEYWORDS = {
+    r"CONVERT": (rf"{_TYPE},{_VALUE.format('value')}(?:,[^()]*)?", "CAST({value} AS {type})"),
+    r"TRY_CONVERT": (
+        rf"{_TYPE},{_VALUE.format('value')}(?:,[^()]*)?",
+        "TRY_CAST({value} AS {type})",
+    ),
+    r"DATEPART|DATE_PART": (rf"{_UNIT},{_VALUE.format('value')}", "extract({unit} FROM {value})"),
+    r"DATEDIFF|DATE_DIFF": (
+        rf"{_VALUE.format('end')},{_VALUE.format('start')},\s*{_UNIT}",
+        "timestampdiff({unit}, {start}, {end})",
+    ),
+}
+# For types of T-SQL: the types of Spark SQL. Other types have the same name in both.
+_TYPES_OF_CONVERT = {
+    **dict.fromkeys(("VARCHAR", "NVARCHAR", "CHAR", "NCHAR", "TEXT", "NTEXT"), "STRING"),
+    **dict.fromkeys(("DATETIME", "DATETIME2", "SMALLDATETIME", "DATETIMEOFFSET"), "TIMESTAMP"),
+    **dict.fromkeys(("MONEY", "SMALLMONEY"), "DECIMAL(19, 4)"),
+    **dict.fromkeys(("NUMERIC", "DEC"), "DECIMAL"),
+    "REAL": "FLOAT",
+    "FLOAT": "DOUBLE",
+    "BIT": "BOOLEAN",
+}
+_STANDARD_TYPES = ("INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "DECIMAL", "DATE", "DOUBLE")
+
+
+def find_keyword_argument_hint(name: str, text: str, start: int = 0) -> str | None:
+    """Return what to write for a call with a unit or a type as an argument that Spark lacks.
+
+    Returns None if no such call in the text has the argument.
+
+    Args:
+        name: the unit or the type, which Spark reads as a column or a function; or the function.
+        text: a text of the user with the call.
+        start: calls that end before this position in the text are ignored.
+
+    >>> find_keyword_argument_hint("INT", "CONVERT(INT, price) > 1")
+    'write CAST(price AS INT)'
+    >>> find_keyword_argument_hint("VARCHAR", "TRY_CONVERT(VARCHAR(10), price) = '1'")
+    'write TRY_CAST(price AS STRING)'
+    >>> find_keyword_argument_hint("hour", "DATEPART(hour, ts) = 12")
+    'write extract(hour FROM ts)'
+    >>> find_keyword_argument_hint("DAY", "DATE_DIFF(LAST(ts), A.ts, DAY) > 1")
+    'write timestampdiff(DAY, A.ts, LAST(ts))'
+    >>> find_keyword_argument_hint("DAY", "DATE_DIFF(ts, DAY)")
+    """
+    for functions, (arguments, replacement) in _CALLS_WITH_KEYWORDS.items():
+        call = rf"(?i)(?<![\w.])(?P<function>{functions})\s*\(\s*{arguments}\s*\)"
+        for match in re.finditer(call, text):
+            parts = {key: (value or "").strip() for key, value in match.groupdict().items()}
+            keyword = parts.get("unit") or parts["type"]
+            is_named = name.upper() in (keyword.upper(), parts["function"].upper())
+            if match.end() <= start or not is_named:
+                continue
+            if "type" in parts:
+                type_name = _find_type_of_convert(parts["type"].upper(), parts["size"])
+                if type_name is None:
+                    continue
+                parts["type"] = type_name
+            return f"write {replacement.format(**parts)}"
+    return None
+
+
+def _find_type_of_convert(name: str, size: str) -> str | None:
+    """Return Spark's type for a type of T-SQL; None for a name that is not a type.
+
+    Args:
+        name: the name of the type in upper case.
+        size: the parentheses after it, such as `(18, 2)`, or "".
+
+    >>> _find_type_of_convert("NUMERIC", "(18, 2)"), _find_type_of_convert("VARCHAR", "(10)")
+    ('DECIMAL(18, 2)', 'STRING')
+    """
+    type_name = _TYPES_OF_CONVERT.get(name, name if name in _STANDARD_TYPES else None)
+    return f"{type_name}{size}" if type_name == "DECIMAL" else type_name
+
+
 def find_function_hint(name: str) -> str | None:
     """Return what to write for a function of another engine, or of a clause; None for others.
 

@@ -15,6 +15,7 @@ from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupp
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
 from matchrec.errors.sql.brackets import find_bracket_hint
+from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.wording import quote_in_backticks, shorten
 from matchrec.source import Span, read_table
 
@@ -130,6 +131,9 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     bracket_hint = find_bracket_hint(text, before, after)
     if bracket_hint is not None:
         return _TokenExplanation(not_allowed, bracket_hint)
+    cast_hint = find_foreign_cast_hint(before, after)
+    if cast_hint is not None:
+        return _TokenExplanation(not_allowed, cast_hint)
     if after[:2] in _TEMPLATE_MARKS:
         return _TokenExplanation(f"`{after[:2]}` is not allowed here", _TEMPLATE_HINT)
     operator = after[:2]
@@ -161,6 +165,26 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     if value_hint in _HINTS_TO_ADD_COMMA.values():
         return _TokenExplanation(missing_comma, text_with_comma or value_hint)
     return _TokenExplanation(not_allowed, value_hint)
+
+
+def find_foreign_cast_hint(before: str, after: str) -> str | None:
+    """Return what to write for AS in a cast that Spark lacks, such as SAFE_CAST; else None.
+
+    Args:
+        before: the text of the part before AS.
+        after: the text from AS on.
+
+    >>> find_foreign_cast_hint("DEFINE A AS TRY_PARSE(x ", "AS INT) > 1")
+    'write TRY_CAST(x AS INT)'
+    """
+    opened = re.search(r"(?i)\b(?P<name>SAFE_CAST|TRY_PARSE|PARSE)\s*\((?P<value>[^()]+)$", before)
+    target = re.match(r"(?i)AS\s+(?P<type>\w+(?:\s*\([\d, ]*\))?)\s*[,)]", after)
+    if opened is None or target is None:
+        return None
+    cast = "CAST" if opened["name"].upper() == "PARSE" else "TRY_CAST"
+    hint = f"write {cast}({opened['value'].strip()} AS {target['type']})"
+    is_of_bigquery = opened["name"].upper() == "SAFE_CAST"
+    return add_dialect_hint(hint, "bigquery") if is_of_bigquery else hint
 
 
 def _find_direction(word: str) -> str | None:

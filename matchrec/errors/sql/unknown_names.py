@@ -16,8 +16,13 @@ from matchrec.errors.language import (
     name_part,
 )
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part
-from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint, write_arguments
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
+from matchrec.errors.sql.foreign_names import (
+    add_dialect_hint,
+    find_function_hint,
+    find_keyword_argument_hint,
+    write_arguments,
+)
 from matchrec.errors.sql.query import Advice
 from matchrec.errors.wording import join_names, list_candidates, shorten, show_list, write_name
 from matchrec.source import Span
@@ -95,7 +100,9 @@ def unknown_column(
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
-    advice = _explain_name(name, clause, names, find_variable_before(name, span))
+    advice = _explain_keyword_argument(name, span) or _explain_name(
+        name, clause, names, find_variable_before(name, span)
+    )
     columns = show_list("the input has", names.columns, "columns")
     is_field = find_column_of_field(name, names.columns) is not None
     error = MatchRecognizePlanError(
@@ -196,6 +203,13 @@ def _explain_name(name: str, clause: str, names: KnownNames, variable: str) -> A
         or _explain_none(name, names)
         or _explain_misspelling(name, names)
     )
+
+
+def _explain_keyword_argument(name: str, span: Span | None) -> Advice | None:
+    """Explain a unit or a type as an argument, as in DATEPART(hour, ts); else None."""
+    text, start = ("", 0) if span is None else read_users_text_around(span)
+    hint = find_keyword_argument_hint(name, text, start)
+    return None if hint is None else Advice("", hint)
 
 
 def _explain_columns_of_file(names: KnownNames) -> Advice | None:
@@ -506,7 +520,8 @@ def unknown_function(
     if name.upper() in ("FINAL", "RUNNING"):
         hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     elif span is not None:
-        hint = write_arguments(hint, read_users_text(span), name)
+        keyword_hint = find_keyword_argument_hint(name, *read_users_text_around(span))
+        hint = keyword_hint or write_arguments(hint, read_users_text(span), name)
     error = MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
         span,

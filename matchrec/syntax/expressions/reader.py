@@ -359,7 +359,8 @@ class ExpressionCursor(Cursor, ABC):
         needs_text = needs_text or token.key in ("GROUP", "!", "{")
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
-        if not needs_text and not is_about_brackets:
+        is_in_cast = token.key == "AS" and syntax_errors.find_foreign_cast_hint(*texts_around)
+        if not needs_text and not is_about_brackets and not is_in_cast:
             texts_around = ("", "")
         return syntax_errors.unexpected_token(
             self.sequence.text_at(span), self.where, span, texts_around
