@@ -139,7 +139,12 @@ def explain_failed_conversion(
         value = find_unfit_value(frame)
         if value is not None:
             return errors.values_without_common_type(
-                name=name, column=value.column, row=value.row, reason=value.reason
+                name=name,
+                column=value.column,
+                row=value.row,
+                value=value.value,
+                types_before=value.types_before,
+                reason=value.reason,
             )
     is_about_values = isinstance(error, TypeError | ValueError)
     if isinstance(error, PySparkException) and not is_about_values:

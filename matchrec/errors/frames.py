@@ -7,9 +7,10 @@ is the number of a row, from 0, as pandas counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.wording import shorten, uncapitalise
+from matchrec.errors.wording import describe_value, join_with_and, shorten, uncapitalise
 from matchrec.source import Span
 
 
@@ -162,8 +163,8 @@ def mixed_time_types(
     )
 
 
-def values_without_common_type(
-    *, column: str, name: str, row: int, reason: str
+def values_without_common_type(  # noqa: PLR0913 -- the parts of one sentence
+    *, column: str, name: str, row: int, value: object, types_before: Sequence[str], reason: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column whose values have no type in common.
 
@@ -171,13 +172,19 @@ def values_without_common_type(
         column: the column.
         name: the frame.
         row: the first row whose value does not have the type of the values before it.
-        reason: why PySpark or Arrow cannot convert this value.
+        value: this value.
+        types_before: the types of the values before it, without NULL; empty if there are none.
+        reason: why PySpark or Arrow cannot convert this value. The message says it only if the
+            types do not explain the error, such as for two lists.
     """
+    note = f"row {row:,}, counted from 0, is {describe_value(value)}"
+    if types_before and type(value).__name__ not in types_before:
+        note += f", and earlier rows are {join_with_and(types_before)}"
+    else:
+        note += f", which does not fit: {uncapitalise(reason)}"
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has values without a common type",
-        notes=(
-            f"row {row:,}, counted from 0, is the first that does not fit: {uncapitalise(reason)}",
-        ),
+        notes=(note,),
         hint=(
             f'convert them to one type first, such as by {name}["{column}"].astype("string"), or '
             "leave the column out"

@@ -29,6 +29,9 @@ class UnfitValue:
     row: int  # the position of its row, from 0
     value: object
     reason: str  # why it cannot be sent unchanged, for the error
+    # The types of the values in the rows before, each once and without NULL. Only
+    # `find_unfit_value` fills it.
+    types_before: tuple[str, ...] = ()
 
 
 def with_sample_row(frame: Any) -> Any:
@@ -199,7 +202,9 @@ def find_unfit_value(frame: Any) -> UnfitValue | None:
             key=lambda count: find_conversion_error(column.iloc[:count]) is not None,
         )
         reason = find_conversion_error(column.iloc[: row + 1]) or ""
-        return UnfitValue(name, row, column.iloc[row], reason)
+        values_before = column.iloc[:row].dropna()
+        types_before = dict.fromkeys(type(value).__name__ for value in values_before)
+        return UnfitValue(name, row, column.iloc[row], reason, tuple(types_before))
     return None
 
 

@@ -356,3 +356,20 @@ def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
         warnings.simplefilter("error", matchrec.warnings.NanosecondsWarning)
         corrected = rows.assign(ns=rows["ts"].astype("int64") % 1000)
         assert matchrec.match_recognize(corrected, f"ORDER BY ts, ns {clause}").collect() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([1, "x"], "row 1, counted from 0, is 'x', of type str, and earlier rows are int"),
+        ([None, "x", 1], "row 2, counted from 0, is 1, of type int, and earlier rows are str"),
+        # the types of both rows are the same, so the types of their items are the reason
+        ([[1], ["x"]], "row 1, counted from 0, is ['x'], of type list, which does not fit: "),
+    ],
+)
+def test_a_value_of_another_type_is_named(values: list[object], note: str) -> None:
+    frame = pd.DataFrame({"v": pd.Series(values, dtype=object), "id": range(len(values))})
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="column `v` of `df`") as raised:
+        matchrec.match_recognize(frame, "ORDER BY id PATTERN (A) DEFINE A AS id = 0")
+    assert raised.value.code == "values-without-common-type"
+    assert raised.value.notes[0].startswith(note)
