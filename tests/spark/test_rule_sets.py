@@ -285,7 +285,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "a value that is no rule": (
         lambda df: matchrec.match_rules(df, {"v": V, "w": ["x"]}, **STREAMS),
-        "a SASE+ query, a Pattern or a dict of versions, but is ['x'], of type list",
+        "rule `w` of `match_rules` must be a clause, a SASE+ query, a Pattern or a dict of",
     ),
     "names in two cases": (
         lambda df: matchrec.match_rules(df, {"v": V, "V": V}, **STREAMS),
