@@ -10,9 +10,12 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names, show_count, write_name
 
 
-def _name_labels() -> str:
-    """Return what the user calls the labels: `labels` in Python, `--labels` in a shell."""
-    return current_surface().name_option("labels")
+def _name_incidents() -> str:
+    """Return how a sentence names the incidents.
+
+    This is "the incidents in `labels`" in Python, and "the incidents in `--labels`" in a shell.
+    """
+    return f"the incidents in `{current_surface().name_option('labels')}`"
 
 
 def unknown_label_column(
@@ -24,7 +27,7 @@ def unknown_label_column(
     hint = f"write {surface.write_option(argument, near)}" if near else "name one of these"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_option(argument)}`",
-        notes=(f"`{_name_labels()}` has: {join_names(columns)}",),
+        notes=(f"{_name_incidents()} have: {join_names(columns)}",),
         hint=hint,
         code="unknown-label-column",
     )
@@ -34,12 +37,12 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
     """Return the error for labels without a column of the query's PARTITION BY."""
     surface = current_surface()
     key = surface.write_option("key", "...")
-    hint = f"write {key} with the column of `{_name_labels()}` that has its values"
+    hint = f"write {key} with the column of {_name_incidents()} that has its values"
     if surface.is_python:
         hint += ", or key=[] if an incident concerns all partitions"
     return MatchRecognizePlanError(
-        f"`{_name_labels()}` has no column `{name}`, by which the query partitions its rows",
-        notes=(f"`{_name_labels()}` has: {join_names(columns)}",),
+        f"{_name_incidents()} have no column `{name}`, by which the query partitions its rows",
+        notes=(f"{_name_incidents()} have: {join_names(columns)}",),
         hint=hint,
         code="label-key-missing",
     )
@@ -51,7 +54,7 @@ def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizeP
     return MatchRecognizePlanError(
         f"`{key}` has {show_count(count, 'column')}, but the query partitions its rows by "
         f"{join_names(names)}",
-        hint=f"name a column of `{_name_labels()}` for each of these, in their order",
+        hint=f"name a column of {_name_incidents()} for each of these, in their order",
         code="wrong-number-of-keys",
     )
 
@@ -86,7 +89,8 @@ def label_type_differs(
     if surface.is_python and name.isidentifier():
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
-        f"`{name}` of `{_name_labels()}` is {type_name}, but {what} is {expected_type}",
+        f"`{name}` of {_name_incidents()} must be {expected_type}, as {what} is, "
+        f"but is {type_name}",
         hint=f"{hint}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
         code="label-type-differs",
     )
@@ -96,7 +100,7 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of labels whose name the result of a back-test needs."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"column `{name}` of `{_name_labels()}` has the name of a column of the result",
+        f"column `{name}` of {_name_incidents()} has the name of a column of the result",
         hint=surface.advice_on_label_name.format(
             name=write_name(name),
             literal=quote_for_python(name),

@@ -237,11 +237,14 @@ def test_a_miss_without_attempts_has_a_reason(spark: SparkSession, rows: DataFra
     ("arguments", "message"),
     [
         ({"start": "nix"}, "unknown column `nix` in `start`"),
-        ({"end": "E_"}, "`labels` has: k, b, e\n  help: name one of these"),
+        ({"end": "E_"}, "the incidents in `labels` have: k, b, e\n  help: name one of these"),
         ({"key": "nix"}, "unknown column `nix` in `key`"),
         ({"key": ["k", "b"]}, "`key` has 2 columns, but the query partitions its rows by k"),
-        ({"key": "b"}, "`b` of `labels` is int, but `k` of the query is string"),
-        ({"start": "k"}, "`k` of `labels` is string, but the order of the query is int"),
+        (
+            {"key": "b"},
+            "`b` of the incidents in `labels` must be string, as `k` of the query is, but is int",
+        ),
+        ({"start": "k"}, "must be int, as the order of the query is, but is string"),
     ],
 )
 def test_labels_that_do_not_fit(
@@ -260,7 +263,8 @@ def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSessi
         {"b": pd.to_datetime(["2026-02-01"]), "e": pd.to_datetime(["2026-02-05"])}
     )
     with pytest.raises(
-        matchrec.MatchRecognizePlanError, match="`b` of `labels` is timestamp"
+        matchrec.MatchRecognizePlanError,
+        match=r"`b` of the incidents in `labels` must be .*, but is timestamp",
     ) as raised:
         query.backtest(labels, start="b", end="e")
     hint = "labels.assign(b=pandas.to_datetime(labels.b).dt.date)"
@@ -287,10 +291,11 @@ def test_labels_or_queries_without_columns_are_rejected(
 ) -> None:
     labels = make_labels(spark)
     query = matchrec.query(rows, HIGH)
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="have no column `k`, by which"):
         query.backtest(labels.drop("k"), start="b", end="e")
     with pytest.raises(
-        matchrec.MatchRecognizePlanError, match="`Outcome` of `labels` has the name"
+        matchrec.MatchRecognizePlanError,
+        match="`Outcome` of the incidents in `labels` has the name",
     ):
         query.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")

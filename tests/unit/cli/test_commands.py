@@ -219,7 +219,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     arguments = ("--start", "begin", "--end", "ends")
     assert invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=2) == (
         "matchrec: error: unknown column `begin` in `--start` [unknown-label-column]\n"
-        "  note: `--labels` has: sym, begins, ends\n"
+        "  note: the incidents in `--labels` have: sym, begins, ends\n"
         "  help: write --start begins\n"
     )
 
