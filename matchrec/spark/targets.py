@@ -21,7 +21,8 @@ from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
 from matchrec.errors.language import current_surface
-from matchrec.errors.wording import LONGEST
+from matchrec.errors.run.location import show_value
+from matchrec.errors.wording import LONGEST, quote_in_backticks
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_string
 from matchrec.search.partitions import BoolArray
@@ -70,6 +71,16 @@ class TargetFinder:
             name = key.name or self.request.columns.find_by_text(key.text) or key.text
             key_texts[name] = key.text
         return key_texts
+
+    @cached_property
+    def number_keys(self) -> list[str]:
+        """Return the names of the partition keys that are whole numbers."""
+        find_type = self.request.relation.find_type
+        return [
+            name
+            for name, text in self.key_texts.items()
+            if isinstance(find_type(text), spark_types.IntegralType)
+        ]
 
     @cached_property
     def order_texts(self) -> tuple[str, ...]:
@@ -172,12 +183,27 @@ class TargetFinder:
         some_keys = self.find_some_keys()
         if not some_keys:
             return errors.no_rows()
-        partition = self.target.partition or {}
         return errors.unknown_partition(
-            partition=", ".join(f"{name} = {value}" for name, value in partition.items()),
+            partition=self.describe_partition(self.target.partition or {}),
             some=errors.format_rows(some_keys),
             example=self.write_example(some_keys[0]),
         )
+
+    def describe_partition(self, partition: Mapping[str, object]) -> str:
+        """Return the values of a partition as messages name it: "`sym` = 'X', `id` = 7".
+
+        The command line has texts for all values, so a number has no quotes if its column has
+        whole numbers.
+
+        Args:
+            partition: the values by the names of the keys, as the user writes them.
+        """
+        equalities = []
+        for name, value in partition.items():
+            is_number = name in self.number_keys and isinstance(value, str)
+            shown_value = value if is_number else show_value(value)
+            equalities.append(f"{quote_in_backticks(name)} = {shown_value}")
+        return ", ".join(equalities)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the values of the keys of some partitions as texts, by their names. Runs a job.
@@ -197,13 +223,7 @@ class TargetFinder:
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
         """Return how a user would name the partition with these keys, as Python code."""
-        find_type = self.request.relation.find_type
-        number_keys = [
-            name
-            for name, text in self.key_texts.items()
-            if isinstance(find_type(text), spark_types.IntegralType)
-        ]
-        return errors.write_partition_example(keys, number_keys)
+        return errors.write_partition_example(keys, self.number_keys)
 
     def write_similar_example(self, named_values: Mapping[str, object]) -> str:
         """Return how a user would name a partition that has some values, or else any partition.

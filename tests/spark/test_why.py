@@ -164,8 +164,8 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ({"partition": {}}, "missing value of `ticker` in `partition`"),
         ({"partition": "XYZ"}, 'write partition={"ticker": "XYZ"}'),
         ({"partition": ["XYZ"]}, 'write partition={"ticker": "XYZ"}'),
-        ({"partition": {"ticker": "X"}}, "the partition with ticker = X has no rows ["),
-        ({"partition": {"ticker": 7}}, "the partition with ticker = 7 has no rows ["),
+        ({"partition": {"ticker": "X"}}, "the partition with `ticker` = 'X' has no rows ["),
+        ({"partition": {"ticker": 7}}, "the partition with `ticker` = 7 has no rows ["),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "such as row='2024-01-"),
         (
