@@ -17,6 +17,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, get_args
 
+from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, SASE_START, is_query
 from matchrec.arguments import (
     COUNT,
     FLAG,
@@ -163,6 +164,27 @@ def advise_on_order(value: object) -> str | None:
     return f"write order_by={text}"
 
 
+def advise_on_pattern(value: object) -> str | None:
+    """Return the advice for a text of another language in the place of a Pattern.
+
+    Returns None for other values.
+
+    >>> advise_on_pattern("PATTERN SEQ(Shelf a)")
+    'pass a SASE+ text to matchrec.match_sase'
+    >>> advise_on_pattern("ORDER BY day PATTERN (A+) DEFINE A AS price > 3")
+    'pass a clause to matchrec.match_recognize'
+    >>> advise_on_pattern("SELECT 1")
+    'pass a query in SQL to matchrec.sql'
+    """
+    if not isinstance(value, str):
+        return None
+    if SASE_START.match(value):
+        return "pass a SASE+ text to matchrec.match_sase"
+    if CLAUSE_OR_SASE_START.match(value):
+        return "pass a clause to matchrec.match_recognize"
+    return "pass a query in SQL to matchrec.sql" if is_query(value) else None
+
+
 # Values.
 VALUE = ArgumentKind(
     "a number, a string, a date, None or another value with a literal in Spark",
@@ -240,7 +262,9 @@ QUERY = ArgumentKind(
     lambda value: isinstance(value, str) or is_pattern(value),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
-PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
+PATTERN = ArgumentKind(
+    "a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...', find_hint=advise_on_pattern
+)
 CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result",
     lambda value: isinstance(value, str) or (is_whole(value) and abs(value) < 2**31),

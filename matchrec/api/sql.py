@@ -19,7 +19,7 @@ from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, QUERY, QUERY_IN
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral
 from matchrec.api.query import Query
-from matchrec.api.sql_texts import build_clause_query, build_sql_query
+from matchrec.api.sql_texts import build_clause_query, build_sql_query, reject_clause_as_query
 from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, CLAUSE_START, SASE_START
 from matchrec.arguments import (
     DATAFRAME,
@@ -69,6 +69,7 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> DataFrame:
         """Call the function, with the running session if the first argument is a query."""
+        args = move_session_to_front(args, kwargs)
         if begins_with_query(args, kwargs):
             args = (find_running_session(), *args)
         elif not args and "spark" not in kwargs:
@@ -77,6 +78,21 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
         return function(*args, **kwargs)
 
     return call
+
+
+def move_session_to_front(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the positional arguments of a call, with the keyword argument `spark` before a query.
+
+    In `sql("SELECT 1", spark=spark)`, the query is the first positional argument, because the
+    session may be left out there.
+
+    Args:
+        args: positional arguments.
+        kwargs: keyword arguments. The function removes `spark` if it returns the session.
+    """
+    if args and isinstance(args[0], str) and "spark" in kwargs and "query" not in kwargs:
+        return (kwargs.pop("spark"), *args)
+    return args
 
 
 def begins_with_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -370,9 +386,13 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
         ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
         PATTERN (FALL+) DEFINE FALL AS price < LAG(price))
     """
+    args = move_session_to_front(args, kwargs)
     if "df" not in kwargs and begins_with_query(args, kwargs):
         text = args[0] if args else kwargs["query"]
-        if isinstance(text, str) and not CLAUSE_OR_SASE_START.match(text):
+        beginning = CLAUSE_OR_SASE_START.match(text) if isinstance(text, str) else None
+        if beginning is not None and beginning["word"].upper() == "SEQ":
+            reject_clause_as_query(text)
+        if isinstance(text, str) and beginning is None:
             args = (find_running_session(), *args)
     session_or_rows, text_or_pattern = find_first_arguments(args, kwargs)
     if is_session(session_or_rows):

@@ -61,6 +61,26 @@ def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
     return {name: to_dataframe(spark, name, frame) for name, frame in frames.items()}
 
 
+def reject_clause_as_query(text: str) -> None:
+    """Check that a text is neither a clause nor a SASE+ text.
+
+    Raises:
+        MatchRecognizePlanError: the text is one of these, and the error says which function takes
+            it.
+    """
+    beginning = CLAUSE_OR_SASE_START.match(text)
+    if beginning is None:
+        return
+    call = "match_sase" if SASE_START.match(text) else "match_recognize"
+    span = Span(*beginning.span("word"))
+    word = beginning["word"]
+    if word.upper() == "SEQ":
+        error = errors.sase_without_pattern(span, word=word, call=call)
+    else:
+        error = errors.not_a_query(span, is_sase=call == "match_sase")
+    raise with_source(error, Source(text))
+
+
 @dataclass(frozen=True)
 class SqlText(FrontEnd):
     """A SQL text, the values of its parameters, and the DataFrames that it names."""
@@ -94,17 +114,7 @@ class SqlText(FrontEnd):
                 function takes such a text; or the text is the name of a file.
         """
         reject_file_name(self.text)
-        beginning = CLAUSE_OR_SASE_START.match(self.text)
-        if beginning is None:
-            return
-        call = "match_sase" if SASE_START.match(self.text) else "match_recognize"
-        span = Span(*beginning.span("word"))
-        word = beginning["word"]
-        if word.upper() == "SEQ":
-            error = errors.sase_without_pattern(span, word=word, call=call)
-        else:
-            error = errors.not_a_query(span, is_sase=call == "match_sase")
-        raise with_source(error, Source(self.text))
+        reject_clause_as_query(self.text)
 
     @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:

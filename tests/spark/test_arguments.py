@@ -668,6 +668,41 @@ def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
         assert refused.value.message.startswith(f"{headline} '{text}'")
 
 
+def test_a_sase_query_without_rows_and_without_pattern(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.query("SEQ(Shelf a, Exit b)")
+    assert refused.value.code == "sase-without-pattern"
+
+
+def test_the_session_may_follow_the_query_by_name(spark: SparkSession) -> None:
+    sql: Any = matchrec.sql
+    query: Any = matchrec.query
+    assert sql("SELECT 1 AS id", spark=spark).collect() == [(1,)]
+    assert sql("SELECT :n AS id", {"n": 2}, spark=spark).collect() == [(2,)]
+    assert query("SELECT 3 AS id", spark=spark).collect() == [(3,)]
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        sql("SELECT 1 AS id", spark="x")
+    assert (
+        refused.value.message == "`spark` of `sql` must be a SparkSession, but is 'x', of type str"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("PATTERN SEQ(Shelf a)", "pass a SASE+ text to matchrec.match_sase"),
+        ("ORDER BY id PATTERN (A)", "pass a clause to matchrec.match_recognize"),
+        ("SELECT 1", "pass a query in SQL to matchrec.sql"),
+        ("a", 'write matchrec.Pattern.begin("a")...'),
+    ],
+)
+def test_a_text_is_not_a_pattern(spark: SparkSession, text: Any, hint: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_pattern(spark.range(1), text, order_by="id")
+    assert refused.value.message.startswith("`pattern` of `match_pattern` must be a Pattern, but")
+    assert refused.value.hint == hint
+
+
 def test_a_data_frame_without_a_query(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.query(spark.range(1))
