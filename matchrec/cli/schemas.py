@@ -3,7 +3,7 @@
 The engine parses the columns as a whole, and its errors do not name the column that is wrong. So if
 it rejects them, each column is tried by itself:
 
-    ticker STRIN, price DECIMAL(10, 2)   ->   unknown type `STRIN` of column `ticker` in --schema
+    ticker STRIN, price DECIMAL(10, 2)   ->   unknown type `STRIN` of column `ticker` in `--schema`
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognize
 def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
     """Return the error for SASE+ or a Pattern in a cell without --order-by."""
     return MatchRecognizePlanError(
-        "missing --order-by for SASE+ or a Pattern in a cell",
+        "missing `--order-by` for SASE+ or a Pattern in a cell",
         hint=(
             f"write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the "
             "events"

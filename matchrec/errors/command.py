@@ -150,7 +150,7 @@ def option_not_for_language(
             known.
     """
     return MatchRecognizeError(
-        f"{option} is not allowed for {language}",
+        f"`{option}` is not allowed for {language}",
         hint=f"remove {option}" + (f", and write {replacement}" if replacement else ""),
         code="option-not-for-language",
     )
@@ -162,10 +162,15 @@ def missing_option(*, option: str, value: str, reader: str) -> MatchRecognizeErr
     Args:
         option: the option.
         value: what to write after it, such as COLUMN.
-        reader: what needs the option, such as "SASE+" or "--plot".
+        reader: what needs the option: "SASE+", an option such as "--plot", or a command such as
+            "matchrec sweep".
     """
+    is_typed = reader.startswith(("--", "matchrec "))
+    shown_reader = f"`{reader}`" if is_typed else reader
     return MatchRecognizeError(
-        f"missing {option} for {reader}", hint=f"write {option} {value}", code="missing-option"
+        f"missing `{option}` for {shown_reader}",
+        hint=f"write {option} {value}",
+        code="missing-option",
     )
 
 
@@ -174,7 +179,7 @@ def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
     hint = f"write {option} {name}=... once"
     if option == "--grid":
         hint = f"write all values in one option, such as --grid {name}=3,5,8"
-    return MatchRecognizeError(f"{option} has `{name}` twice", hint=hint, code="repeated-name")
+    return MatchRecognizeError(f"`{option}` has `{name}` twice", hint=hint, code="repeated-name")
 
 
 def not_a_whole_number(*, argument: str, least: int, example: int) -> MatchRecognizeError:
@@ -377,11 +382,12 @@ def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanEr
 
     Args:
         argument: the option.
-        other: the missing option, with a value if it takes one.
+        other: the missing option, with a value if it takes one; or several, with "or" between them.
     """
-    name = f"`{argument}` of %%matchrec" if current_surface().is_cell else argument
+    shown_other = " or ".join(f"`{option}`" for option in other.split(" or "))
+    name = f"`{argument}` of %%matchrec" if current_surface().is_cell else f"`{argument}`"
     return MatchRecognizePlanError(
-        f"{name} is not allowed without {other}",
+        f"{name} is not allowed without {shown_other}",
         hint=f"add {other}, or leave {argument} out",
         code="argument-needs-another",
     )

@@ -123,7 +123,7 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     shell.user_ns["more"] = 2
     matches = shell.run_line_magic("matchrec", f"{over} rises")
     assert sorted(row[1:3] for row in matches.rows) == [("1", "2"), ("3", "4")]
-    assert "missing --order-by for SASE" in run_failing_cell(
+    assert "missing `--order-by` for SASE" in run_failing_cell(
         shell, "%matchrec --events steps rises", capsys
     )
     no_events = run_failing_cell(shell, "%matchrec PATTERN SEQ(a x) RETURN x.t", capsys)
@@ -346,7 +346,7 @@ def test_an_argument_that_only_another_heeds(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
 ) -> None:
     output = run_failing_cell(shell, f"%%matchrec {line}\nSELECT 1", capsys)
-    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without {other}" in output
+    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without `{other}`" in output
 
 
 def test_a_wrong_limit_is_refused(

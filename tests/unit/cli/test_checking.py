@@ -123,7 +123,7 @@ def test_queries_in_several_languages(several: Path) -> None:
     assert "streaks.sql: ok" in result.stdout
     assert "unknown column `event_type`" in result.stderr
     message = invoke_failing("check", "streaks.sql", "column.sql", *TABLE, "--order-by", "ts")
-    assert "--order-by is not allowed for SQL [option-not-for-language]" in message
+    assert "`--order-by` is not allowed for SQL [option-not-for-language]" in message
 
 
 def test_a_parameter_without_a_value_in_a_query_without_a_clause(several: Path) -> None:

@@ -197,7 +197,7 @@ def test_a_partition_of_an_equivalence_test(embedded: Path) -> None:
         *arguments[:-1], "gate=1", "--partition", "gate=2", stdin=query, code=2
     )
     assert message == (
-        "matchrec: error: --partition has `gate` twice [repeated-name]\n"
+        "matchrec: error: `--partition` has `gate` twice [repeated-name]\n"
         "  help: write --partition gate=... once\n"
     )
 
@@ -256,13 +256,13 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid 1n=3", "`1n` is not a parameter name", 2),
         ("- --grid n=1..3", "write --grid n=1,2,3", 2),
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
-        ("- --grid n=3 --grid n=4", "--grid has `n` twice [repeated-name]\n  help: write all", 2),
+        ("- --grid n=3 --grid n=4", "`--grid` has `n` twice [repeated-name]\n  help: write all", 2),
         ("- --grid n=3,x", "must be a whole number from 0 to 2,147,483,647, but is 'x'", 2),
         ("- --grid m=3", "has no parameter `:m`", 2),
         ("up.sase --grid n=3", "SASE+ is not supported by this command", 2),
         ("- --grid n=3,,4", "missing value in `n=3,,4` [missing-candidate]\n  help: write --g", 2),
         ("- --grid n=", "write --grid n=VALUE,VALUE, or '' for an empty string", 2),
-        ("-c PATTERN(A) --table u=prices.csv --grid n=3", "missing --events for a clause", 2),
+        ("-c PATTERN(A) --table u=prices.csv --grid n=3", "missing `--events` for a clause", 2),
         ("-c PATTERN(A) --table u=prices.csv --grid n=3", "write --events t or --events u\n", 2),
         ("-c (SELECT(1)) --grid n=3", "a whole query is not supported by this command", 2),
         ("--grid n=3", "missing clause [missing-query]", 2),
@@ -278,7 +278,7 @@ def test_messages_about_a_wrong_sweep(embedded: Path, words: str, message: str, 
 def test_a_clause_without_a_table() -> None:
     message = invoke_failing("sweep", "-c", "PATTERN (A{:n})", "--grid", "n=3")
     assert message == (
-        "matchrec: error: missing --table for a clause [missing-option]\n"
+        "matchrec: error: missing `--table` for a clause [missing-option]\n"
         "  help: write --table NAME=PATH\n"
     )
 
@@ -503,12 +503,12 @@ def test_a_query_in_the_place_of_its_file(files: Path) -> None:
 
 def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
-    assert "missing --order-by for SASE+" in invoke_failing("why", "rises.sase", *STOCKS)
-    assert "missing --order-by for SASE+" in invoke_failing("coverage", "rises.sase", *STOCKS)
+    assert "missing `--order-by` for SASE+" in invoke_failing("why", "rises.sase", *STOCKS)
+    assert "missing `--order-by` for SASE+" in invoke_failing("coverage", "rises.sase", *STOCKS)
     assert "unknown option `--algorithm`" in invoke_failing(
         "coverage", "streaks.sql", *STOCKS, "--algorithm", "auto"
     )
-    assert "--clause is not allowed for SASE+" in invoke_failing(
+    assert "`--clause` is not allowed for SASE+" in invoke_failing(
         "why", "rises.sase", *STOCKS, "--clause", "1"
     )
 
@@ -737,7 +737,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "."), "`.` is a folder, but a query is needed [folder-for-query]"),
         (("transpile", "-", "--dialect", "trino"), "help: write --read"),
         (("run", "-", "--read", "trino"), "help: write --dialect"),
-        (("sweep", "-"), "missing --grid for matchrec sweep [missing-option]"),
+        (("sweep", "-"), "missing `--grid` for `matchrec sweep` [missing-option]"),
         (("STREAKS.SQL",), "not a command [not-a-command]\n  help: write matchrec run before a"),
         (("streaks.sql",), "not a command [not-a-command]\n  help: write matchrec run before a"),
         (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),

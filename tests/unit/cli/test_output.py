@@ -95,7 +95,7 @@ def test_a_format_that_the_file_has(format_name: str, path: str, text: str, embe
 def test_nothing_to_overwrite(embedded: Path) -> None:
     message = invoke_failing(*ONE, "--overwrite", code=2)
     assert (
-        "--overwrite is not allowed without --output FILE [argument-needs-another]\n"
+        "`--overwrite` is not allowed without `--output FILE` [argument-needs-another]\n"
         "  help: add --output FILE, or leave --overwrite out\n"
     ) in message
 

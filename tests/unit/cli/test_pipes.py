@@ -107,7 +107,7 @@ def test_a_pipe_is_read_once(files: Path) -> None:
 def test_a_format_is_only_for_pipes(files: Path) -> None:
     options = ("--table", "t=prices.csv", "--input-format", "csv")
     shown = invoke_failing("run", "-c", QUERY, *options)
-    assert "--input-format is not allowed without --table NAME=-" in shown
+    assert "`--input-format` is not allowed without `--table NAME=-`" in shown
 
 
 def test_an_empty_query_of_a_device() -> None:

@@ -209,18 +209,18 @@ def test_check_treats_warnings_as_mistakes_on_request(embedded: Path) -> None:
     ("schema", "message", "code"),
     [
         ("t", "`t` is not NAME: COLUMNS", 2),
-        ("t: sym STRNG", "unknown type `STRNG` of column `sym` in --schema", 2),
+        ("t: sym STRNG", "unknown type `STRNG` of column `sym` in `--schema`", 2),
         ("t: sym STRNG", "help: write sym STRING\n", 2),
-        ("t: sym STRING, `a, b` VARCHAR", "unknown type `VARCHAR` of column `a, b` in --sch", 2),
+        ("t: sym STRING, `a, b` VARCHAR", "unknown type `VARCHAR` of column `a, b` in `--sch", 2),
         ("t: sym STRING, `a, b` VARCHAR", "help: write `a, b` STRING\n", 2),
         ("t: sym STRING, price DECIMAL(50, 2)", "help: write price DECIMAL(38, 2)\n", 2),
         ("t: sym STRING, xs ARRAY<INTT>", "unknown type `ARRAY<INTT>` of column `xs`", 2),
         ("t: sym STRING, xs ARRAY<INTT>", "help: write xs ARRAY<INT>\n", 2),
         ("t: sym STRING ts INT", "help: write sym STRING, ts INT\n", 2),
-        ("t: sym STRING,, ts INT", "missing column before or after a comma in --schema", 2),
-        ("t: sym STRING, ts (", "the columns of --schema for `t` are not SQL", 2),
-        ("t: sym, ts INT", "missing type of column `sym` in --schema", 2),
-        ("t: sym STRING, SYM INT", "--schema has two columns named `sym` for table `t`", 2),
+        ("t: sym STRING,, ts INT", "missing column before or after a comma in `--schema`", 2),
+        ("t: sym STRING, ts (", "the columns of `--schema` for `t` are not SQL", 2),
+        ("t: sym, ts INT", "missing type of column `sym` in `--schema`", 2),
+        ("t: sym STRING, SYM INT", "`--schema` has two columns named `sym` for table `t`", 2),
         ("t: sym STRING, ts INT", "help: write one of these, or add price to --schema", 1),
     ],
 )
@@ -249,10 +249,10 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "<svg" in (embedded / "a.svg").read_text()
     assert len(result.stdout.splitlines()) == 3
-    assert "missing --y" in catch_message(
+    assert "missing `--y`" in catch_message(
         "run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2
     )
-    assert "--x is not allowed without --plot" in catch_message(
+    assert "`--x` is not allowed without `--plot`" in catch_message(
         "run", "drawn.sql", "--x", "ts", code=2
     )
     message = catch_message(
