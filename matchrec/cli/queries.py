@@ -305,6 +305,7 @@ def build_query_request(
     tables = (*tables, *values.pop("schemas", ()))
     engine = values.pop("engine", None)
     language = QueryLanguage(values.pop("language", source.language))
+    source.check_exists(language)
     check_options(values, language)
     events = values.pop("events", None) or find_only_table(tables)
     if language is not QueryLanguage.SQL and not events:

@@ -10,6 +10,8 @@ import sys
 import traceback
 from dataclasses import dataclass
 from enum import Enum
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -84,6 +86,25 @@ class QuerySource:
             return QueryLanguage.PATTERN
         return QueryLanguage.SQL
 
+    def check_exists(self, language: QueryLanguage) -> None:
+        """Check that the query has a text, or that the file or module of the Pattern exists.
+
+        Reads no text.
+
+        Args:
+            language: the language that the user named, or else `self.language`.
+
+        Raises:
+            click.UsageError: there is no such file or module.
+        """
+        try:
+            if language is QueryLanguage.PATTERN:
+                check_pattern_location(self.path)
+            elif self.text is None:
+                check_query_file(self.path)
+        except MatchRecognizeError as error:
+            raise click.UsageError(str(error)) from error
+
     def read(self, language: QueryLanguage, noun: str = "query") -> str:
         """Return the text of the query, or the location of the Pattern.
 
@@ -154,11 +175,11 @@ def find_query_files(path: str) -> list[str]:
     return files
 
 
-def read_query_text(path: str) -> str:
-    """Return the text of a query, from a file, a pipe or, for `-`, from standard input.
+def check_query_file(path: str) -> None:
+    """Check that a query has a file, a pipe or, for `-`, standard input. Reads nothing.
 
     Raises:
-        MatchRecognizeError: there is no such file, or it is a folder or not a text.
+        MatchRecognizeError: there is no such file, or it is a folder or a file of rows.
     """
     if has_known_format(Path(path)):
         stem = strip_compression(Path(path)).stem
@@ -176,6 +197,15 @@ def read_query_text(path: str) -> str:
             hint=suggest_nearest_file(path),
             note=describe_folder(path, QUERY_FILE_ENDINGS, "queries"),
         )
+
+
+def read_query_text(path: str) -> str:
+    """Return the text of a query, from a file, a pipe or, for `-`, from standard input.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or it is a folder or not a text.
+    """
+    check_query_file(path)
     content = read_pipe(path) if is_pipe(path) else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -199,8 +229,11 @@ def split_pattern_location(location: str) -> tuple[str, str]:
 def check_pattern_location(location: str) -> None:
     """Check the form of the location of a Pattern, and that its file exists, without running it.
 
+    For a module in a package, only the outermost package is looked for, because Python runs it to
+    find the module.
+
     Raises:
-        MatchRecognizeError: the location lacks a name, or there is no such file.
+        MatchRecognizeError: the location lacks a name, or there is no such file or module.
     """
     module, name = split_pattern_location(location)
     if not module or not name.isidentifier():
@@ -210,6 +243,19 @@ def check_pattern_location(location: str) -> None:
         hint = suggest_nearest_file(module)
         note = describe_folder(module, (".py",), "Python files")
         raise table_errors.no_such_file(what="the query file", path=module, hint=hint, note=note)
+    if not module.endswith(".py") and not can_find_package(module.partition(".")[0]):
+        raise errors.no_such_module(module=module, reason=f"Python finds no module {module}")
+
+
+def can_find_package(name: str) -> bool:
+    """Return whether Python finds a module or package without dots in its name, and run nothing.
+
+    Modules of the current folder are found, too.
+    """
+    if name in sys.modules:
+        return True
+    in_folder = PathFinder.find_spec(name, [str(Path.cwd())])
+    return in_folder is not None or find_spec(name) is not None
 
 
 def load_pattern(location: str) -> matchrec.Pattern:

@@ -129,6 +129,11 @@ def test_aggregates_instead_of_matches(clicks: Path) -> None:
         ),
         (("no.py:pattern", *EVENTS), "the query file `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write pairs.py:NAME"),
+        # the query is missing, so its options do not matter yet
+        (("no.py",), "the query file `no.py` does not exist"),
+        (("no.sase",), "the query file `no.sase` does not exist"),
+        (("no_such:pattern", "--language", "pattern"), "`no_such` cannot be imported"),
+        (("no_such.inner:pattern", "--language", "pattern"), "`no_such.inner` cannot be imported"),
     ],
 )
 def test_arguments_that_do_not_fit_the_language(
@@ -144,7 +149,7 @@ def test_arguments_that_do_not_fit_the_language(
             "pairs.py:number",
             "`number` is not a Pattern in `pairs.py` [no-such-pattern]\n  note: Patterns",
         ),
-        ("no_such.module:x", "`no_such.module` cannot be imported"),
+        ("json.no_such:x", "`json.no_such` cannot be imported"),
     ],
 )
 def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) -> None:
