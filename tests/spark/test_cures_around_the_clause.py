@@ -77,8 +77,11 @@ NOTES_AND_HINTS = {
     "SELECT nosuch FROM {}": ["  note: the clause returns: user, s", "  help: write one of these"],
     "SELECT m.usr FROM {} AS m": ["  note: the clause returns: user, s", "  help: write user"],
     "SELECT s FROM {} ORDER BY usr": ["  note: the clause returns: user, s", "  help: write user"],
-    "SELECT d.usr FROM {} m JOIN (SELECT 1 AS one) d": [],
-    "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],
+}
+# Unknown columns of other relations. Spark suggests columns, the most similar first; Sail does not.
+SIMILAR_COLUMNS_ON_SPARK = {
+    "SELECT d.usr FROM {} m JOIN (SELECT 1 AS one) d": "m.user, d.one",
+    "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": "d.one, m.user",
 }
 
 
@@ -100,6 +103,13 @@ def catch_error_lines(spark: SparkSession, query: str) -> list[str]:
     return str(caught.value).split("\n")
 
 
+def catch_notes_and_hints(spark: SparkSession, query: str) -> list[str]:
+    """Return the lines of the error message of a query after the line of carets."""
+    lines = catch_error_lines(spark, query)
+    carets = next(index for index, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
+    return lines[carets + 1 :]
+
+
 @pytest.mark.parametrize(
     ("query", "note", "hint"),
     [
@@ -119,9 +129,17 @@ def test_a_name_in_backticks_may_have_points(
 
 @pytest.mark.parametrize("query", NOTES_AND_HINTS)
 def test_an_unknown_column_has_notes_and_hints(spark: SparkSession, query: str) -> None:
-    lines = catch_error_lines(spark, query)
-    carets = next(index for index, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
-    assert lines[carets + 1 :] == NOTES_AND_HINTS[query]
+    assert catch_notes_and_hints(spark, query) == NOTES_AND_HINTS[query]
+
+
+@pytest.mark.parametrize("query", SIMILAR_COLUMNS_ON_SPARK)
+def test_an_unknown_column_of_another_relation(
+    spark: SparkSession, request: pytest.FixtureRequest, query: str
+) -> None:
+    notes = []
+    if request.config.getoption("--on") == "spark":
+        notes = [f"  note: similar columns: {SIMILAR_COLUMNS_ON_SPARK[query]}"]
+    assert catch_notes_and_hints(spark, query) == notes
 
 
 def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
