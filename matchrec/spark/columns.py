@@ -53,10 +53,11 @@ from typing_extensions import Self, override
 
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.joined_queries import JoinedQueries
+from matchrec.compile.origins import ComputedValue
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import BOOLEAN, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
-from matchrec.errors.run.origins import mark_origin
+from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import ColumnReference, Reference
 from matchrec.plan.templates import Template, join_template
@@ -239,6 +240,15 @@ class Preparation(ABC):
             known_fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
         return tuple(known_fields[column] for column in columns)
 
+    @cached_property
+    def origins(self) -> Mapping[ComputedValue, SqlOrigin]:
+        """Return the origins of the computed values, with the types of the input's columns."""
+        column_types = self.relation.column_types
+        return {
+            value: replace(origin, column_types=column_types)
+            for value, origin in self.joined.origins.items()
+        }
+
     def name_columns(self, columns: RowColumns) -> ColumnNames:
         """Return the names of everything that Spark computes for these columns and the bits."""
         return self.build_names(columns, self.joined.row_conditions)
@@ -258,7 +268,7 @@ class Preparation(ABC):
             *self.key_filters,
             *(column.text for column in self.joined.row_filters),
         )
-        return name_values(columns, conditions, (*texts_of_clauses, *texts), self.joined.origins)
+        return name_values(columns, conditions, (*texts_of_clauses, *texts), self.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
         """Return the query of all values of one row, which leaves out irrelevant rows."""
@@ -405,7 +415,7 @@ class SortedPreparation(PartitionPreparation):
 
     def pack_conditions_of_one_row(self) -> list[SelectItem]:
         """Return columns with the bits of all conditions. Conditions on several rows are false."""
-        origins = self.joined.origins
+        origins = self.origins
         tests = [
             mark_origin(condition.text, origins.get(condition.text))
             if condition.reads_one_row

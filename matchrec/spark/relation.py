@@ -103,6 +103,19 @@ class Relation:
         }
 
     @cached_property
+    def column_types(self) -> dict[str, str]:
+        """Return the types of the columns as Spark writes them, by quoted names: {"`v`": "int"}.
+
+        Columns that share a name are left out, as in `known_fields`.
+        """
+        columns = {quote_name(name) for name in self.rows.schema.names}
+        return {
+            name: field.dataType.simpleString()
+            for name, field in self.known_fields.items()
+            if name in columns
+        }
+
+    @cached_property
     def analysed_fields(self) -> dict[str, StructField]:
         """Return the fields of SQL that the session has analysed over the input, by the SQL.
 

@@ -125,13 +125,17 @@ def test_a_comparison_with_a_text_of_another_row(spark: SparkSession, rows: Data
     [
         ("10/(v - 2) > 1", "write 10/NULLIF(v - 2, 0), or set spark.sql.ansi.enabled to false"),
         ("CAST(A.s AS INT) + 1 > 3", "write TRY_CAST(A.s AS INT), which is NULL for such a value"),
-        ("v < upper(s)", "write v < TRY_CAST(upper(s) AS INT), which is NULL for such a value"),
-        ("s > v AND n > 0", "write TRY_CAST(s AS INT) > v, which is NULL for such a value"),
+        ("v < upper(s)", "write v < TRY_CAST(upper(s) AS {}), which is NULL for such a value"),
+        ("s > v AND n > 0", "write TRY_CAST(s AS {}) > v, which is NULL for such a value"),
+        ("A.s=v+1", "write TRY_CAST(A.s AS {}) = v+1, which is NULL for such a value"),
     ],
 )
 def test_the_advice_repeats_the_expression(
-    spark: SparkSession, rows: DataFrame, define: str, advice: str
+    spark: SparkSession, request: pytest.FixtureRequest, rows: DataFrame, define: str, advice: str
 ) -> None:
+    """To compare a string with an INT, Sail casts it to INT, and Spark to BIGINT."""
+    on_sail = request.config.getoption("--on") == "sail"
+    advice = advice.format("INT" if on_sail else "BIGINT")
     query = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS "
     with settings(spark, ansi__enabled="true"):
         frame = matchrec.match_recognize(rows, query + define)

@@ -19,9 +19,10 @@ and Spark cuts the line off 32 characters from the carets.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from matchrec.errors.language import set_variable
@@ -52,6 +53,7 @@ _FAILED_CAST = re.compile(
 # The same in our words.
 _CAST_SENTENCE = re.compile(r"' cannot be cast to (?P<type>[\w(), ]+)$")
 _PLAIN_COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
+_SQL_COMMENT = re.compile(r"/\*.*?\*/")
 # A name of ours, with the comment of `add_comment`.
 _GENERATED_NAME = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
 # A token of SQL: a quoted name, a text, a word or another character.
@@ -74,6 +76,9 @@ class SqlOrigin:
     # that the user has not written as text.
     span: Span | None = None
     text: str | None = None
+    # The types of the input's columns, by their quoted names; empty if they are not known. If an
+    # operator could not cast a string, they show which of its operands is the string.
+    column_types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +276,43 @@ def find_failure(text: str) -> ComputationFailure | None:
     sql, fragment = split_excerpt(sql_lines=excerpt_lines[::2], caret_lines=excerpt_lines[1::2])
     for line, sql_origin in reversed(tuple(_ORIGINS_BY_LINE.items())):
         if sql in line:
-            return build_failure(sql_origin, fragment, error["sentence"])
+            failure = build_failure(sql_origin, fragment, error["sentence"])
+            operand_types = find_operand_types(fragment, sql_origin.column_types)
+            return explain_implicit_cast(failure, operand_types) if operand_types else failure
     return None
+
+
+def find_operand_types(sql: str, column_types: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the types of the two operands of an operator that failed to cast a string.
+
+    One operand must be a column. Exactly one operand is a string, so if the column is not a string,
+    the other operand is. The type of an operand that is neither a column nor a string is "".
+
+    Args:
+        sql: the operation, as SQL over one row.
+        column_types: as in `SqlOrigin`.
+
+    Returns:
+        The types; None if the SQL has another form.
+
+    >>> find_operand_types("`v` < upper(`s`)", {"`v`": "int", "`s`": "string"})
+    ('int', 'string')
+    >>> find_operand_types("`v` + 1 < `s`", {"`v`": "int", "`s`": "string"})
+    ('', 'string')
+    >>> find_operand_types("length(`s`) < upper(`s`)", {"`s`": "string"})
+    """
+    operands = repairs.split_at_operator(_SQL_COMMENT.sub("", sql))
+    if operands is None:
+        return None
+    left, _, right = operands
+    left_type, right_type = (
+        column_types.get(repairs.remove_parentheses(operand), "") for operand in (left, right)
+    )
+    if left_type and not right_type:
+        right_type = "" if _is_string_type(left_type) else "string"
+    elif right_type and not left_type:
+        left_type = "" if _is_string_type(right_type) else "string"
+    return (left_type, right_type) if left_type or right_type else None
 
 
 def split_excerpt(*, sql_lines: list[str], caret_lines: list[str]) -> tuple[str, str]:
@@ -392,7 +432,7 @@ def explain_implicit_cast(
 
     Args:
         failure: the failure.
-        type_names: the types of the left and the right operand.
+        type_names: the types of the left and the right operand; "" if a type is not known.
 
     >>> sql_origin = SqlOrigin("the condition of `B`", "DEFINE B", Span(0, 14), "close < ticker")
     >>> failure = build_failure(sql_origin, "", "'A' cannot be cast to INT. Write TRY_CAST")
@@ -401,6 +441,14 @@ def explain_implicit_cast(
     ('close is of type int, and ticker, of type string, is cast to it',)
     >>> explained.hint
     'write close < TRY_CAST(ticker AS INT), which is NULL for such a value'
+
+    Spark casts to BIGINT:
+
+    >>> failure = build_failure(sql_origin, "", "'A' cannot be cast to BIGINT. Write TRY_CAST")
+    >>> explain_implicit_cast(failure, ("int", "string")).notes
+    ('close is of type int, and ticker, of type string, is cast to bigint',)
+    >>> explain_implicit_cast(failure, ("", "string")).notes
+    ('ticker is of type string, and is cast to bigint',)
     """
     cast = _CAST_SENTENCE.search(failure.message)
     if cast is None or failure.text is None or failure.span is None:
@@ -419,7 +467,15 @@ def explain_implicit_cast(
     else:
         string, other, other_type = right, left, left_type
         repaired = f"{left} {operator} {function}({right} AS {type_name})"
-    note = f"{other} is of type {other_type}, and {string}, of type string, is cast to it"
+    cast_type = cast["type"].lower()
+    if not other_type:
+        note = f"{string} is of type string, and is cast to {cast_type}"
+    elif other_type == cast_type:
+        note = f"{other} is of type {other_type}, and {string}, of type string, is cast to it"
+    else:
+        note = (
+            f"{other} is of type {other_type}, and {string}, of type string, is cast to {cast_type}"
+        )
     hint = f"write {repaired}"
     if not is_fraction:
         hint = f"{hint}, which is NULL for such a value"
