@@ -93,7 +93,7 @@ def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> Non
     matchrec.enable(spark)
     matchrec.enable(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
     try:
-        with pytest.raises(Exception, match="more than 1 times"):
+        with pytest.raises(Exception, match="more than 1 step, the limit"):
             spark.sql(EXPENSIVE).collect()
     finally:
         matchrec.disable(spark)
