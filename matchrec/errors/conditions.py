@@ -409,6 +409,8 @@ _ONE_ARGUMENT_AGGREGATES = frozenset(
     ("avg", "mean", "sum", "min", "max", "median", "stddev", "variance")
 )
 _AGGREGATES_OF_NUMBERS = frozenset(("avg", "mean", "sum", "median", "stddev", "variance"))
+# The names of functions that are computed by a negation, and of the negation itself.
+_NEGATIONS = frozenset(("-", "abs", "negative"))
 # Advice for an aggregate that a condition cannot have.
 AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
 
@@ -416,7 +418,15 @@ AS_MEASURE = "compute it as a measure, and filter the result with WHERE after th
 def wrong_aggregate_argument_type(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
-    """Return the error for an aggregate in DEFINE that does not take arguments of these types."""
+    """Return the error for an aggregate in DEFINE that does not take arguments of these types.
+
+    Args:
+        function: the aggregate, or "-" for a negation. ABS and NEGATIVE are computed by a negation.
+        type_names: the types of the arguments.
+        span: the aggregate or the negation in the text of the query.
+    """
+    if function == "-":
+        function = _name_negation(span)
     if function.lower() in _ONE_ARGUMENT_AGGREGATES and len(type_names) > 1:
         count = len(type_names)
         return MatchRecognizePlanError(
@@ -435,8 +445,17 @@ def wrong_aggregate_argument_type(
     )
 
 
+def _name_negation(span: Span | None) -> str:
+    """Return the function that the user wrote and that is computed by a negation, or "-"."""
+    text = (read_users_text(span) if span is not None else None) or ""
+    call = re.match(r"(?P<function>\w+)\s*\(", text)
+    return "-" if call is None else call["function"]
+
+
 def _describe_aggregate_types(function: str, type_names: Sequence[str]) -> str:
     """Return a note on the types that an aggregate takes; the arguments are as for its error."""
+    if function.lower() in _NEGATIONS:
+        return "it takes a number or an interval"
     if function.lower() in _AGGREGATES_OF_NUMBERS and type_names:
         if type_names[0].startswith("string"):
             return "a measure converts strings to numbers, but a condition does not"
@@ -455,6 +474,9 @@ def _find_aggregate_hint(function: str, type_names: Sequence[str], span: Span | 
     call = re.fullmatch(r"(?is)(?P<start>\w+\s*\(\s*(?:DISTINCT\b\s*)?)(?P<value>.+)\)", text)
     if len(type_names) != 1:
         return AS_MEASURE
+    if function == "-":
+        number = find_number_example(type_names[0], text.removeprefix("-").strip() or "A.x")
+        return AS_MEASURE if number is None else f"write -{number}"
     start, value = (call["start"], call["value"]) if call else (f"{function}(", "A.x")
     if function.lower() == "count":
         return f"write {start}to_json({value}))"
