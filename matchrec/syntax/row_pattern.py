@@ -19,6 +19,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
@@ -304,6 +305,9 @@ class _Parser(Cursor):
         if not token.is_name:
             if token.kind is TokenKind.NUMBER:
                 raise errors.stray_number(token.span, text=token.text)
+            exclusion = re.search(r"\{-(?P<inside>[^{}]*)$", self.sequence.text[: token.span.start])
+            if token.text == "}" and exclusion is not None:
+                raise errors.unclosed_exclusion(token.span, inside=exclusion["inside"].strip())
             raise errors.stray_character(token.span, text=token.text)
         if token.key == "PERMUTE" and self.key == "(":
             return self.read_permutation(token)

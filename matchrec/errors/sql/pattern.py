@@ -66,6 +66,18 @@ def stray_character(
     )
 
 
+def unclosed_exclusion(span: Span, *, inside: str) -> MatchRecognizeParseError:
+    """Return the error for an exclusion that ends with `}` instead of `-}`.
+
+    Args:
+        span: the `}` in the text of the query.
+        inside: the text between `{-` and `}`.
+    """
+    error = stray_character(span, text="}")
+    error.hint = f"write {{- {inside or 'A'} -}}"
+    return error
+
+
 def _find_bracket_hint(brackets: str) -> str:
     """Return what to write instead of brackets of regular expressions and arrays.
 
