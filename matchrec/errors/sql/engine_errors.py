@@ -416,6 +416,49 @@ def _explain_struct_field(match: re.Match[str]) -> EngineErrorExplanation:
     return EngineErrorExplanation(f"unknown field `{name}` of a struct", hint)
 
 
+# What engines say of CAST(x AS VARCHAR). Sail's parser expects a length before the bracket.
+_ABOUT_LENGTH = re.compile(
+    r"Syntax error at or near '\)'|missing character length|requires a length parameter"
+)
+_TYPE_WITHOUT_LENGTH = re.compile(
+    r"(?i)(?:\bAS\s+|::\s*)(?P<name>VARCHAR|CHAR|CHARACTER)\b(?!\s*\()"
+)
+_LIST_OF_PATTERNS = re.compile(
+    r"(?i)\b(?P<words>(?P<like>(?:NOT\s+)?I?LIKE)\s+(?P<all_or_any>ANY|ALL|SOME))\s*\("
+)
+_ABOUT_LIST_OF_PATTERNS = re.compile(r"'bool_(?:or|and)' function")
+
+
+def explain_written_part(sentence: str, text: str) -> EngineErrorExplanation | None:
+    """Return an engine's error in our words if the text shows what it is about; else None.
+
+    Args:
+        sentence: the engine's sentence.
+        text: the expression that the engine refuses, as the user wrote it.
+
+    >>> explain_written_part("Syntax error at or near ')'", "CAST(x AS VARCHAR) = 'A'").sentence
+    'VARCHAR has no length'
+    >>> explain_written_part("Syntax error at or near ')'", "CAST(x AS VARCHAR(2)))")
+    >>> explain_written_part("a call to 'bool_or' function", "x LIKE ANY ('A', 'B')").hint
+    "write one LIKE for each pattern: x LIKE 'a' OR x LIKE 'b'"
+    """
+    type_name = _TYPE_WITHOUT_LENGTH.search(text)
+    if type_name is not None and _ABOUT_LENGTH.search(sentence):
+        name = type_name["name"].upper()
+        return EngineErrorExplanation(
+            f"{name} has no length", f"write STRING, or {name}(10) for at most 10 characters"
+        )
+    patterns = _LIST_OF_PATTERNS.search(text)
+    if patterns is not None and _ABOUT_LIST_OF_PATTERNS.search(sentence):
+        like = " ".join(patterns["like"].upper().split())
+        operator = "AND" if patterns["all_or_any"].upper() == "ALL" else "OR"
+        return EngineErrorExplanation(
+            f"{' '.join(patterns['words'].upper().split())} is not supported",
+            f"write one {like} for each pattern: x {like} 'a' {operator} x {like} 'b'",
+        )
+    return None
+
+
 # Each sentence of Spark with the function that explains it.
 _EXPLANATIONS = (
     (_ARGUMENT_COUNT, _explain_argument_count),

@@ -519,6 +519,8 @@ def unknown_function(
     hint = find_unknown_function_hint(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
+    elif name.upper() == "ALL":
+        hint = "write one condition for each value: x LIKE 'a' AND x LIKE 'b'"
     elif span is not None:
         keyword_hint = find_keyword_argument_hint(name, *read_users_text_around(span))
         hint = keyword_hint or write_arguments(hint, read_users_text(span), name)

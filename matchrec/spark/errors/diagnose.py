@@ -98,6 +98,10 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
         raise error from None
 
 
+# What Sail says of `point['w']` if the struct `point` has no field `w`.
+_MISSING_FIELD_OF_SAIL = re.compile(r"missing or ambiguous field: (?P<name>.+)")
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """Finds out why the engine has refused a plan over a relation."""
@@ -230,6 +234,16 @@ class Diagnosis:
             or find_arguments_hint(find_refused_function(error))
             or split_help(simplify_refusal(str(error)))[1]
         )
+        missing_field = _MISSING_FIELD_OF_SAIL.fullmatch(sentence)
+        fields = self.list_struct_fields(expression)
+        if missing_field is not None and fields:  # as Spark says it
+            names = ", ".join(f"`{field}`" for field in fields)
+            sentence = f"No such struct field `{missing_field['name']}` in {names}"
+        explanation = engine_errors.explain_written_part(
+            sentence, read_text(expression.span) or expression.text
+        )
+        if explanation is not None:
+            sentence, advice = explanation.sentence, explanation.hint
         engine = self.relation.runner.backend.engine
         refusal = engine_errors.rejected_by_engine(
             engine, expression.clause, sentence, expression.span, advice
@@ -237,6 +251,20 @@ class Diagnosis:
         if refusal.hint is None:
             refusal.hint = find_engine_error_hint(str(error), sentence)
         return refusal
+
+    def list_struct_fields(self, expression: ExpressionSql) -> list[str]:
+        """Return the fields of the only struct that an expression reads; [] if it reads several.
+
+        The columns of `point['w']` are not known, so words of the text are compared with names.
+        """
+        text = read_text(expression.span) or expression.text
+        words = {word.lower() for word in re.findall(r"\w+", text)}
+        structs = [
+            column.dataType
+            for column in self.relation.rows.schema.fields
+            if column.name.lower() in words and isinstance(column.dataType, StructType)
+        ]
+        return structs[0].names if len(structs) == 1 else []
 
     def find_names(self, expression: ExpressionSql) -> errors.KnownNames:
         """Return the names that the user may have meant in an expression."""

@@ -143,6 +143,10 @@ OTHER_REFUSALS = {
         f"{HELP}read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), "
         'or write it with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})'
     ),
+    r"^cast Time(?:32|64)\(": (
+        "values of type TIME are not supported"
+        f"{HELP}write date_format(x, 'HH:mm:ss') for the time of day of a timestamp x"
+    ),
     r"^cast Dictionary\(": (
         "the file has a column of categories"
         f"{HELP}read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), "
@@ -337,7 +341,11 @@ VALUE_FAILURES = {
         "Division by zero",
         "NULLIF(..., 0) around the divisor, or set spark.sql.ansi.enabled to false",
     ),
-    r"(?i)(?P<sentence>invalid (?:datetime pattern|timestamp|date)\b.*)": (
+    r"(?i)(?P<sentence>invalid datetime pattern\b.*)": (
+        "{sentence}",
+        "the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'",
+    ),
+    r"(?i)(?P<sentence>invalid (?:timestamp|date)\b.*)": (
         "{sentence}",
         "to_timestamp, or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
     ),
