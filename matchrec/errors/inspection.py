@@ -143,11 +143,15 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
     surface = current_surface()
     near = find_nearest(name, keys) or (next(iter(keys)) if len(keys) == 1 else None)
     hint = f"write one of these, or leave {surface.name_option('partition')} out"
+    note = show_list("PARTITION BY has", map(drop_backticks, keys.values()), "columns")
     if near:
         hint = f"write {near}" if surface.is_python else f"write --partition {near}=VALUE"
+    if not keys:
+        note = "the query has no PARTITION BY, so all rows are one partition"
+        hint = f"leave {surface.name_option('partition')} out, or add PARTITION BY {name}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_option('partition')}`",
-        notes=(show_list("PARTITION BY has", map(drop_backticks, keys.values()), "columns"),),
+        notes=(note,),
         hint=hint,
         code="unknown-partition-column",
     )

@@ -557,3 +557,14 @@ def test_bytes_are_shown_as_sql_writes_them(
     clause = "PARTITION BY v ORDER BY id PATTERN (A) DEFINE A AS id > 0"
     for name in names:
         assert ": 1 row\nmatch 1" in str(matchrec.query(rows, clause).why(partition={"v": name}))
+
+
+def test_a_query_without_partition_by_has_no_partition_to_name(spark: SparkSession) -> None:
+    query = matchrec.query(spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A)")
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        query.why(partition={"id": 1})
+    assert str(refused.value) == (
+        "unknown column `id` in `partition` [unknown-partition-column]\n"
+        "  note: the query has no PARTITION BY, so all rows are one partition\n"
+        "  help: leave partition out, or add PARTITION BY id"
+    )
