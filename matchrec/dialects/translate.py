@@ -101,7 +101,7 @@ def translate_query(
     notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
-        _require_written_product(tokens, write)
+        _require_written_product(write)
         if all(token.key == ";" for token in tokens.tokens):
             raise blank_query(text)
         plans = check_query(text, read) if read is SPARK else []
@@ -118,19 +118,17 @@ def translate_query(
     return _build_translation(respelled, edits, notes, translator.log)
 
 
-def _require_written_product(tokens: TokenSequence, write: Product) -> None:
+def _require_written_product(write: Product) -> None:
     """Check that matchrec translates queries to the SQL of a product.
 
     Args:
-        tokens: the tokens of the query. The error points at the first one.
         write: the product.
 
     Raises:
         MatchRecognizeError: matchrec only reads queries of the product.
     """
     if not write.is_written:
-        span = tokens[0].span if len(tokens) else tokens.full_span
-        raise errors.product_not_written(span, product=write.title)
+        raise errors.product_not_written(product=write.title)
 
 
 def translate_clause(

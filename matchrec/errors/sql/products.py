@@ -111,11 +111,10 @@ def timestamp_over_other_key(span: Span, *, key: str) -> MatchRecognizeUnsupport
     )
 
 
-def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def product_not_written(*, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a translation to a product that can only be read."""
     return MatchRecognizeUnsupportedError(
         f"writing queries for {product} is not supported",
-        span,
         hint="translate to another product; queries for this one can only be read",
         code="product-not-written",
     )
