@@ -102,6 +102,14 @@ def unexpected_token(
     )
 
 
+# The options that follow ONE ROW PER MATCH or ALL ROWS PER MATCH.
+_OUTPUT_OPTION = re.compile(
+    r"(SHOW\s+(EMPTY|TIMEOUT|UNFINISHED|TIMEOUT\s+AND\s+UNFINISHED)|OMIT\s+EMPTY)\s+MATCHES\b"
+    r"|WITH\s+UNMATCHED\s+ROWS\b",
+    re.IGNORECASE,
+)
+
+
 # The marks of templates of Jinja, as dbt uses them.
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 _TEMPLATE_HINT = "render the template first, and pass the SQL that it makes"
@@ -114,6 +122,21 @@ class _TokenExplanation(NamedTuple):
 
     problem: str  # the headline without the part of the query
     hint: str | None  # None if it is not clear what to write
+
+
+def _explain_output_option(option: str) -> _TokenExplanation:
+    """Explain why an output option is not allowed without the words that come before it.
+
+    >>> _explain_output_option("SHOW EMPTY MATCHES").problem
+    'missing ALL ROWS PER MATCH before SHOW EMPTY MATCHES'
+
+    Args:
+        option: the option, such as SHOW TIMEOUT MATCHES.
+    """
+    takes_one_row = "TIMEOUT" in option or "UNFINISHED" in option
+    rows = "ONE ROW PER MATCH" if takes_one_row else "ALL ROWS PER MATCH"
+    either = "ONE ROW PER MATCH or ALL ROWS PER MATCH" if takes_one_row else rows
+    return _TokenExplanation(f"missing {either} before {option}", f"write {rows} {option}")
 
 
 def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExplanation:
@@ -136,6 +159,9 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
         return _TokenExplanation(not_allowed, cast_hint)
     if after[:2] in _TEMPLATE_MARKS:
         return _TokenExplanation(f"`{after[:2]}` is not allowed here", _TEMPLATE_HINT)
+    output_option = _OUTPUT_OPTION.match(after)
+    if output_option is not None:
+        return _explain_output_option(" ".join(output_option[0].upper().split()))
     operator = after[:2]
     if operator in _NEGATED_COMPARISONS:
         hint = f"write {_NEGATED_COMPARISONS[operator]}"
