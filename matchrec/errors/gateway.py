@@ -45,9 +45,9 @@ def unknown_setting_value(name: str, value: str, values: Iterable[str]) -> Match
 
 
 def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
-    """Return the error for a setting whose value must be a whole number."""
+    """Return the error for a setting whose value must be a whole number of 1 or more."""
     return MatchRecognizePlanError(
-        f"the value `{value}` of the setting `matchrec.{name}` is not a whole number",
+        f"the setting `matchrec.{name}` must be a whole number of 1 or more, but is `{value}`",
         hint=f"write for example SET matchrec.{name} = 1000000",
         code="setting-not-a-number",
     )

@@ -20,7 +20,7 @@ SETTING_PREFIX = "matchrec."
 # The setting that marks sessions which have the views of the gateway. It is not an option.
 PREPARED_SETTING = "matchrec.gateway.prepared"
 
-# The values of each option; empty if any whole number is a value.
+# The values of each option; empty if any whole number of 1 or more is a value.
 CHOICES: dict[str, tuple[str, ...]] = {
     "dialect": get_args(DialectName),
     "algorithm": get_args(Algorithm),
@@ -70,7 +70,7 @@ def check_setting(name: str, value: str) -> None:
     choices = CHOICES[name]
     if choices and value not in choices:
         raise errors.unknown_setting_value(name, value, choices)
-    if not choices and not value.isdecimal():
+    if not choices and not (value.isdecimal() and int(value) > 0):
         raise errors.setting_not_a_number(name, value)
 
 

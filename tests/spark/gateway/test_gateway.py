@@ -173,7 +173,8 @@ def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
     [
         ("SET matchrec.dialekt = trino", "unknown setting `matchrec.dialekt`"),
         ("SET matchrec.dialect = klingon", "unknown value `klingon` of the setting"),
-        ("SET matchrec.max_steps = many", "`many` of the setting `matchrec.max_steps` is not a"),
+        ("SET matchrec.max_steps = many", "must be a whole number of 1 or more, but is `many`"),
+        ("SET matchrec.max_steps = 0", "must be a whole number of 1 or more, but is `0`"),
     ],
 )
 def test_a_setting_that_is_not_known_is_refused(
