@@ -151,21 +151,9 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
-    bracket_hint = find_bracket_hint(text, before, after)
-    if bracket_hint is not None:
-        return _TokenExplanation(not_allowed, bracket_hint)
-    cast_hint = find_foreign_cast_hint(before, after)
-    if cast_hint is not None:
-        return _TokenExplanation(not_allowed, cast_hint)
-    if after[:2] in _TEMPLATE_MARKS:
-        return _TokenExplanation(f"`{after[:2]}` is not allowed here", _TEMPLATE_HINT)
-    output_option = _OUTPUT_OPTION.match(after)
-    if output_option is not None:
-        return _explain_output_option(" ".join(output_option[0].upper().split()))
-    operator = after[:2]
-    if operator in _NEGATED_COMPARISONS:
-        hint = f"write {_NEGATED_COMPARISONS[operator]}"
-        return _TokenExplanation(f"`{operator}` is not allowed here", hint)
+    misplaced = _explain_text_from_elsewhere(text, before, after)
+    if misplaced is not None:
+        return misplaced
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
@@ -191,6 +179,31 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     if value_hint in _HINTS_TO_ADD_COMMA.values():
         return _TokenExplanation(missing_comma, text_with_comma or value_hint)
     return _TokenExplanation(not_allowed, value_hint)
+
+
+def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenExplanation | None:
+    """Explain text of another language or another place; None if it is neither.
+
+    Examples are `[t]`, SAFE_CAST, `{{`, an output option such as ONE ROW PER MATCH, and `!>`.
+
+    Args:
+        text: the word or sign.
+        before: the text of the part of the query before the word.
+        after: the text from the word on.
+    """
+    hint = find_bracket_hint(text, before, after) or find_foreign_cast_hint(before, after)
+    if hint is not None:
+        return _TokenExplanation(f"`{text}` is not allowed here", hint)
+    operator = after[:2]
+    if operator in _TEMPLATE_MARKS:
+        return _TokenExplanation(f"`{operator}` is not allowed here", _TEMPLATE_HINT)
+    output_option = _OUTPUT_OPTION.match(after)
+    if output_option is not None:
+        return _explain_output_option(" ".join(output_option[0].upper().split()))
+    if operator in _NEGATED_COMPARISONS:
+        hint = f"write {_NEGATED_COMPARISONS[operator]}"
+        return _TokenExplanation(f"`{operator}` is not allowed here", hint)
+    return None
 
 
 def find_foreign_cast_hint(before: str, after: str) -> str | None:
