@@ -38,6 +38,7 @@ from matchrec.arguments import (
     make_dict_test,
 )
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
 from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import locate_errors, with_source
@@ -76,12 +77,13 @@ def is_list_of_values(values: Any) -> bool:
 
 
 def is_grid(grid: Any) -> bool:
-    """Return whether an object is a dict of at least one parameter, with a list of values for each.
+    """Return whether an object is a dict of parameters, with a list of values for each.
 
-    The names of the parameters must be identifiers.
+    The names of the parameters must be identifiers. An empty dict is accepted here, because the
+    error for it names the parameters of the clause: see `check_parameters`.
     """
     has_lists = make_dict_test(is_list_of_values)
-    return has_lists(grid) and len(grid) > 0 and all(name.isidentifier() for name in grid)
+    return has_lists(grid) and all(name.isidentifier() for name in grid)
 
 
 def convert_grid(_argument: str, grid: Grid) -> Grid:
@@ -172,8 +174,11 @@ def check_parameters(clause: str, grid: Grid) -> None:
     Raises:
         MatchRecognizePlanError: a parameter has no values, or values have no parameter.
     """
+    parameters = tuple(find_clause_parameters(clause))
+    if not grid:
+        raise argument_errors.empty_grid(grid, parameters=[name for name, _ in parameters])
     check_parameter_names(clause, grid)
-    for name, span in find_clause_parameters(clause):
+    for name, span in parameters:
         if name not in grid:
             error = parameter_errors.sweep_parameter_without_values(
                 span, name=name, parameters=tuple(grid)

@@ -247,6 +247,28 @@ def wrong_argument(  # noqa: PLR0913 -- the parts of one sentence
     )
 
 
+def empty_grid(grid: object, *, parameters: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a sweep without values for any parameter.
+
+    Args:
+        grid: what the user passed, an empty dict.
+        parameters: the names of the parameters in the clause, as often as they are in it.
+    """
+    names = list(dict.fromkeys(parameters))
+    values = ", ".join(f'"{name}": [1, 2]' for name in names)
+    hint = f"write grid={{{values}}}, with your values"
+    if not names:
+        hint = 'write :n instead of a value in the clause, and pass grid={"n": [1, 2]}'
+    return wrong_argument(
+        "`sweep`",
+        "grid",
+        grid,
+        "a dict with values for at least one parameter",
+        hint,
+        right_types=(dict,),
+    )
+
+
 def unknown_option_value(
     call: str, argument: str, value: str, choices: Sequence[str]
 ) -> MatchRecognizePlanError:

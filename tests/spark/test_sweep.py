@@ -128,6 +128,16 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
             {"x": 5},
             r"help: write the values in brackets: \[5\]$",
         ),
+        (
+            "ORDER BY id PATTERN (A{:n}) DEFINE A AS id > :x AND id < 9 * :x",
+            {},
+            r"help: write grid=\{\"n\": \[1, 2\], \"x\": \[1, 2\]\}, with your values$",
+        ),
+        (
+            "ORDER BY id PATTERN (A) DEFINE A AS id > 1",
+            {},
+            r"a dict with values for .*, but is \{\} .*\n  help: write :n instead of a value in",
+        ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of .* a list"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, r"`grid.'x'.` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
