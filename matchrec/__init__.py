@@ -154,12 +154,22 @@ def __getattr__(name: str) -> Any:
 
 
 def explain_missing_name(name: str) -> AttributeError:
-    """Return the error for a name that the package does not have, with the most similar one."""
-    from matchrec.errors.misspellings import find_nearest
+    """Return the error for a name that the package does not have.
 
+    The error suggests all public names that continue `name`, as `match_sase` continues `match`. If
+    there are none, it suggests the most similar name.
+    """
+    from matchrec.errors.misspellings import find_nearest
+    from matchrec.errors.wording import join_alternatives
+
+    hint = ""
     # Python and notebooks look for private names, such as `__path__`, which get no suggestion.
-    similar_name = None if name.startswith("_") else find_nearest(name, __all__)
-    hint = f"; write matchrec.{similar_name}" if similar_name else ""
+    if not name.startswith("_"):
+        longer_names = sorted(known for known in __all__ if known.startswith(f"{name}_"))
+        similar_name = find_nearest(name, __all__)
+        suggestions = longer_names or ([similar_name] if similar_name else [])
+        if suggestions:
+            hint = f"; write {join_alternatives([f'matchrec.{known}' for known in suggestions])}"
     return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -76,3 +77,11 @@ def test_a_misspelt_name_of_the_package_gets_a_suggestion() -> None:
         matchrec.match_recognise  # noqa: B018
     with pytest.raises(AttributeError, match=r"has no attribute '_rows_'$"):
         matchrec._rows_  # noqa: B018
+
+
+def test_the_beginning_of_several_names_gets_them_all() -> None:
+    names = ["match_pattern", "match_recognize", "match_rules", "match_sase"]
+    first, *others = [f"matchrec.{name}" for name in names]
+    advice = f"{first}, {others[0]}, {others[1]} or {others[2]}"
+    with pytest.raises(AttributeError, match=rf"'match'; write {re.escape(advice)}$"):
+        matchrec.match  # noqa: B018
