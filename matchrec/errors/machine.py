@@ -262,10 +262,10 @@ def unknown_setting(*, name: str) -> MatchRecognizeError:
 
 
 def counters_not_supported(*, argument: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for counters on an engine without Observation."""
+    """Return the error for counters on Sail, which has no Observation to report them."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        "counters are not supported in this session, which has no Observation",
+        "counters are not supported on Sail",
         hint=f"leave {argument} out, or run on Spark: {surface.write_option('engine', 'spark')}",
         code="counters-not-supported",
     )

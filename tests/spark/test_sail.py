@@ -74,6 +74,7 @@ def test_an_error_names_the_option_that_needs_counters(
     for surface, option, run_on_spark in REQUESTS_FOR_COUNTERS:
         with use_surface(surface), pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
             query.explain(analyze=True)
+        assert raised.value.message == "counters are not supported on Sail"
         assert raised.value.hint == f"leave {option} out, or run on Spark: {run_on_spark}"
 
 
