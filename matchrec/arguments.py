@@ -362,10 +362,10 @@ class CheckedSignature:
 
         The end is empty if there is nothing to suggest.
 
-        >>> kind = ArgumentKind("a column", bool, 'write {argument}="name"')
+        >>> kind = ArgumentKind("a column", bool, 'write {argument}="ts"')
         >>> signature = inspect.signature(lambda *, order_by: 0)
         >>> CheckedSignature("f", signature, {"order_by": kind}).suggest_missing_argument((), {})
-        '; write order_by="name"'
+        '; write order_by="ts"'
 
         Args:
             args: the positional arguments of a call that lacks a required argument.
@@ -580,15 +580,15 @@ DATAFRAME = ArgumentKind(
     "pass a DataFrame, such as spark.table(...) or spark.read...",
 )
 TEXT = ArgumentKind("a string", make_class_test(str))
+# The dots are not the name of a column, so that nobody takes the example as it is.
+COLUMNS_HINT = 'write {argument}="...", or {argument}=["...", "..."], with names of columns'
 TEXTS = ArgumentKind(
-    "a string, or a list of strings",
-    make_list_test(make_class_test(str)),
-    'write {argument}="name", or {argument}=["name", "another"]',
+    "a string, or a list of strings", make_list_test(make_class_test(str)), COLUMNS_HINT
 )
 TERMS = ArgumentKind(
     "a string of SQL or a Column, or a list of these",
     make_list_test(lambda value: isinstance(value, str) or is_column(value)),
-    'write {argument}="name", or {argument}=["name", "another"]',
+    COLUMNS_HINT,
 )
 # The greatest INT of Spark.
 MAX_COUNT = 2**31 - 1

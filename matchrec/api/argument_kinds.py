@@ -278,7 +278,11 @@ AGGREGATES = ArgumentKind(
 )
 
 # Columns.
-NAME = ArgumentKind("the name of a column", make_class_test(str), 'write {argument}="name"')
+NAME = ArgumentKind(
+    "the name of a column",
+    make_class_test(str),
+    'write {argument}="...", with the name of a column',
+)
 KEY_COLUMNS = ArgumentKind(
     "the name of a column, or a list of names", TEXTS.accepts, TEXTS.hint
 ).allow_none()

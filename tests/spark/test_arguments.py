@@ -331,7 +331,7 @@ def test_a_call_that_does_not_fit_the_signature_is_a_type_error(spark: SparkSess
 
 def test_a_missing_argument_has_advice(spark: SparkSession) -> None:
     ids = spark.range(1)
-    write_order = 'write order_by="name", or order_by=["name", "another"]'
+    write_order = 'write order_by="...", or order_by=["...", "..."], with names of columns'
     begin: Any = Pattern.begin
     where: Any = Pattern.begin("a").where
     match_pattern: Any = partial(matchrec.match_pattern, ids, Pattern.begin("a"))
