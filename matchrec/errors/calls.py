@@ -42,12 +42,11 @@ def no_matched_rows(
     sentence = "no column has the rows of a match"
     if column is not None:
         sentence = f"`{column}` is not a column with the rows of a match"
-    hint = (
-        "add MATCHED_ROWS() AS rows to MEASURES, or name the column that has the rows: "
-        'explode_matches(df, "name")'
-    )
+    hint = "add MATCHED_ROWS() AS rows to MEASURES"
     if len(arrays) == 1:
-        hint = f'write explode_matches(df, "{arrays[0]}")'
+        hint = f"write explode_matches(df, {quote_for_python(arrays[0])})"
+    elif arrays:
+        hint = f"name one of them: explode_matches(df, {quote_for_python(arrays[0])})"
     return MatchRecognizePlanError(
         sentence,
         notes=(

@@ -66,7 +66,17 @@ def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> N
 @pytest.mark.parametrize(
     ("column", "measures", "message"),
     [
-        (None, "1 AS one", "no column has the rows of a match.*\n.*\n  help: add MATCHED_ROWS"),
+        (
+            None,
+            "1 AS one",
+            "no column has the rows of a .*\n.*\n  help: add MATCHED_ROWS.. AS rows to MEASURES$",
+        ),
+        ("ts", "1 AS ts", "`ts` is not a .*\n.*\n  help: add MATCHED_ROWS.. AS rows to MEASURES$"),
+        (
+            None,
+            "collect_list(struct(ts)) AS a, collect_list(struct(price)) AS b",
+            "no column has .*\n.*\n.*: a, b\n  help: name one of them: explode_matches.df, .a..$",
+        ),
         (
             "one",
             "1 AS one, MATCHED_ROWS() AS rows",
