@@ -54,7 +54,8 @@ def find_possible_parameters(text: str) -> tuple[str, ...]:
 def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
     """Check that every value has a parameter in the text. Only the command line calls this check.
 
-    `sql` accepts unused values, as PySpark does, because one dict may serve several queries.
+    `sql` accepts unused values, as PySpark does, because one dict may serve several queries. It
+    issues a warning if the text uses none of them: see `find_unused_values`.
 
     If a parameter has no value, nothing is checked here: a later check reports it with its
     location.
@@ -69,6 +70,29 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
         if name not in possible_names:
             # Not `possible_names`: a word after a colon in a comment would be confusing.
             raise unknown_parameter(name=name, parameters=find_certain_parameters(text))
+
+
+def find_unused_values(text: str, values: object) -> tuple[str, ...]:
+    """Return the names of all values if the text uses none of them; otherwise nothing.
+
+    A name after `:` or `@` counts as used, also in a comment or a string, and in any case.
+
+    Args:
+        text: a query or a clause, in any dialect.
+        values: the argument `args`. Only a dict has names.
+
+    >>> find_unused_values("id > :low", {"high": 9}), find_unused_values("id > :low", {"low": 1})
+    (('high',), ())
+    >>> find_unused_values("id > :low", {"low": 1, "high": 9})
+    ()
+    """
+    if not isinstance(values, Mapping):
+        return ()
+    names = tuple(values)
+    for name in names:
+        if re.search(rf"[:@]\s*`?{re.escape(name)}\b", text, re.IGNORECASE):
+            return ()
+    return names
 
 
 def find_certain_parameters(text: str) -> tuple[str, ...]:

@@ -136,3 +136,31 @@ def test_the_match_number_of_a_plot_with_ends(prices: DataFrame) -> None:
     )
     with pytest.warns(NoEffectWarning, match="`match` has no effect, because `between` says"):
         query.plot(x="ts", y="price", between=("s", "e"), match="n")
+
+
+@pytest.mark.parametrize(
+    ("least", "args", "message"),
+    [
+        ("9", {"n": 9}, "`args` has no effect, because the query has no `:n`"),
+        ("9", {"n": 9, "m": 1}, "`args` has no effect, because the query has no `:n` or `:m`"),
+        ("9", {}, None),
+        ("9", None, None),
+        (":n", {"n": 9}, None),
+        # One dict may serve several queries.
+        (":n", {"n": 9, "m": 1}, None),
+    ],
+)
+def test_values_without_parameters(
+    prices: DataFrame, least: str, args: dict[str, Any] | None, message: str | None
+) -> None:
+    clause = f"ORDER BY ts MEASURES A.ts AS at PATTERN (A) DEFINE A AS price > {least}"
+    query = f"SELECT * FROM {{prices}} MATCH_RECOGNIZE ({clause})"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_clause = matchrec.match_recognize(prices, clause, args)
+        from_query = matchrec.sql(prices.sparkSession, query, args, prices=prices)
+    assert from_clause.collect() == from_query.collect() == [(1,)]
+    assert [(item.category, str(item.message).split("\n")[0]) for item in caught] == [
+        (NoEffectWarning, text) for text in [message] * 2 if text is not None
+    ]
+    assert [item.filename for item in caught] == [__file__] * len(caught)
