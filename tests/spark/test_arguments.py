@@ -285,7 +285,7 @@ def test_an_unknown_engine_is_shown_without_its_type() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.session("duckdb")
     assert refused.value.message == (
-        "`engine` of `session` must be 'sail', 'spark' or the address of a server, or None, but is "
+        '`engine` of `session` must be "sail", "spark" or the address of a server, or None, but is '
         "'duckdb'"
     )
 

@@ -35,9 +35,9 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
     matches = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
     assert [row.x for row in matches] == [7] * 4
     errors = (
-        ({"most": 0}, "the number of matches in FIRST, is"),
-        ({"most": "2"}, "the number of matches in FIRST, is"),
-        ({"most": 10**5000}, "the number of matches in FIRST, is"),
+        ({"most": 0}, "the number of matches in FIRST, must be"),
+        ({"most": "2"}, "the number of matches in FIRST, must be"),
+        ({"most": 10**5000}, "the number of matches in FIRST, must be"),
         ({}, "parameter `:most` has no value"),
     )
     for args, message in errors:
@@ -88,7 +88,7 @@ def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> Non
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
         STAGES.first_matches(0)
     # The argument has no default, so it cannot be left out.
-    with pytest.raises(TypeError, match=r"argument: 'count'; write count=4$"):
+    with pytest.raises(TypeError, match=r"argument: 'count'; write first_matches\(4\)$"):
         STAGES.first_matches()  # type: ignore[call-arg]
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"first_matches\(2\)"):
         matchrec.Pattern.begin(STAGES)

@@ -536,9 +536,9 @@ def test_a_frame_above_32_mib(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("values", "pattern"),
     [
-        ([1, 1, ["x"]], "row 2, .*cannot mix list"),
-        ([{"a": 1}, {"a": 2}, 3], "row 2, .*cannot mix struct"),
-        ([None, 1.5, Decimal("1.25")], "row 2, .*type decimal.Decimal"),
+        ([1, 1, ["x"]], r"row 2, .*\['x'\], of type list, and earlier rows are int"),
+        ([{"a": 1}, {"a": 2}, 3], "row 2, .*3, of type int, and earlier rows are dict"),
+        ([None, 1.5, Decimal("1.25")], "row 2, .*of type Decimal, and earlier rows are float"),
         ([1, 2, 2**63], f"beyond BIGINT .*\n.*row 2, .*{2**63}\n.*map\\(decimal.Decimal"),
         ([date(2026, 1, 1), None, datetime(2026, 1, 2, 3)], "row 2, .*03:00:00, a time without"),
         ([datetime(2026, 1, 2, 3), date(2026, 1, 1)], "row 1, .*2026-01-01, a date"),
@@ -569,7 +569,7 @@ def test_numbers_and_texts_in_one_column(
     if request.config.getoption("--on") == "spark":
         pytest.skip("PySpark converts the numbers to texts, and warns")
     rows = pd.DataFrame({"t": range(3), "v": [1, None, "x"]})
-    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"row 2, .*'x' with type str"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"row 2, .*'x', of type str"):
         matchrec.match_recognize(rows, LAST_VALUE)
 
 
