@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,12 +29,15 @@ from matchrec.api.front_end import FrontEnd, QueryKind
 from matchrec.api.suggested_dialects import suggest_dialect
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import (
+    FLAG,
     AggregatePer,
+    ArgumentKind,
     DialectName,
     KeyValue,
     OrderValue,
     TargetDialect,
     check_arguments,
+    is_whole,
 )
 from matchrec.errors import arguments as errors
 from matchrec.errors.inspection import missing_clause
@@ -63,6 +66,31 @@ if TYPE_CHECKING:
     from matchrec.explain.explanation import Explanation
     from matchrec.explain.tracing.why import Why
     from matchrec.patterns.stages.builder import Pattern
+
+
+def can_truncate(value: Any) -> bool:
+    """Return whether PySpark accepts a value as `truncate` of `show`: any that is a whole number.
+
+    >>> can_truncate(True), can_truncate(20), can_truncate("20"), can_truncate("x")
+    (True, True, True, False)
+    """
+    try:
+        int(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+# The arguments of `Query.show`. PySpark checks them too, with errors of its own.
+SHOW_ARGUMENTS = {
+    "n": ArgumentKind(
+        "a whole number", is_whole, "write n=20, or leave it out", right_types=(int,)
+    ),
+    "truncate": ArgumentKind(
+        "True, False or a whole number", can_truncate, "write truncate=False, or leave it out"
+    ),
+    "vertical": FLAG,
+}
 
 # How many characters of its text the repr of a query shows.
 MAX_SHOWN_CHARACTERS = 60
@@ -137,6 +165,7 @@ class Query:
 
     # Methods that people know from a DataFrame. Each plans the query again, as `to_df` does.
 
+    @check_arguments(**SHOW_ARGUMENTS)
     def show(self, n: int = 20, truncate: bool | int = True, vertical: bool = False) -> None:
         """Print the first rows of the result, as `DataFrame.show` does.
 

@@ -745,3 +745,20 @@ def test_a_keyword_is_suggested_for_an_argument_by_position(spark: SparkSession)
         "match_recognize() takes df, clause and args by position, and nothing else; "
         'write dialect="oracle"'
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("n", "x", "must be a whole number, but is 'x', of type str"),
+        ("truncate", "x", "must be True, False or a whole number, but is 'x', of type str"),
+        ("vertical", 1, "must be True or False, but is 1, of type int"),
+    ],
+)
+def test_arguments_of_show(spark: SparkSession, name: str, value: Any, message: str) -> None:
+    arguments = {name: value}
+    with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
+        matchrec.query(spark, "SELECT 1 AS one").show(**arguments)
+    assert raised.value.message == f"`{name}` of `Query.show` {message}"
+    assert raised.value.hint is not None
+    assert raised.value.hint.startswith(f"write {name}=")
