@@ -19,6 +19,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.run.repairs import split_chain
+from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
 from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
@@ -51,20 +52,22 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
         measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
     hints = [f"{measure}, and filter the matches by that"]
     calls = write_calls_of_one_row(text)
-    if calls:
+    call_in_spark = find_keyword_argument_hint(what, text)
+    if call_in_spark is not None:  # DATE_DIFF(ts, A.ts, DAY), as another product writes it
+        hints = [call_in_spark]
+    elif calls:
         hints.insert(0, f"call {what.lower()} on each value alone: {', '.join(calls)}")
     else:
         hints.append("compute what reads one row as a column of the input")
+    note = (
+        "values of several rows may be combined there with operators, CASE, LIKE, CAST, and some "
+        'functions, which the page "Functions of several rows" lists'
+    )
     return MatchRecognizeUnsupportedError(
         f"`{what}` over several {language.rows} of the match is not supported in "
         f"{name_part('DEFINE')}",
         span,
-        notes=(
-            (
-                "values of several rows may be combined there with operators, CASE, LIKE, CAST, "
-                'and some functions, which the page "Functions of several rows" lists'
-            ),
-        ),
+        notes=(note,) if call_in_spark is None else (),
         hint="; or ".join(hints),
         code="function-of-several-rows",
     )
