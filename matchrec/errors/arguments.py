@@ -108,6 +108,8 @@ def no_class_attribute(owner: type, name: str) -> AttributeError:
         name: the attribute.
     """
     near = None if name.startswith("_") else find_public_attribute(name, owner)
+    if name == "start" and "begin" in find_public_names(owner):
+        near = "begin(...)"
     hint = f"; write {owner.__name__}.{near}" if near else ""
     return AttributeError(f"{owner.__name__} has no `{name}`{hint}")
 

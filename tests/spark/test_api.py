@@ -333,7 +333,9 @@ def test_a_pattern_is_made_by_begin() -> None:
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
             make(*arguments)
         assert caught.value.hint == 'write Pattern.begin("name")'
-    with pytest.raises(AttributeError, match=r"Pattern has no `start`$"):
+    with pytest.raises(
+        AttributeError, match=r"Pattern has no `start`; write Pattern\.begin\(\.\.\.\)$"
+    ):
         make.start("a")
 
 
