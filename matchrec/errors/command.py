@@ -30,10 +30,11 @@ def unknown_command(*, name: str, near: str | None) -> MatchRecognizeError:
         name: the argument.
         near: the most similar command; None if none is similar.
     """
+    hint = f"write matchrec {near}" if near else "matchrec --help lists the commands"
+    if name == "version":  # a command of other programs
+        hint = "write matchrec --version"
     return MatchRecognizeError(
-        f"unknown command `{shorten(name)}`",
-        hint=f"write matchrec {near}" if near else "matchrec --help lists the commands",
-        code="unknown-command",
+        f"unknown command `{shorten(name)}`", hint=hint, code="unknown-command"
     )
 
 

@@ -710,6 +710,10 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     [
         (("dance",), "unknown command `dance` [unknown-command]\n  help: matchrec --help lists"),
         (("chek", "-"), "help: write matchrec check"),
+        (
+            ("version",),
+            "unknown command `version` [unknown-command]\n  help: write matchrec --version",
+        ),
         (("run", "-", "--tabel", "t=t.csv"), "unknown option `--tabel` of `matchrec run`"),
         (("run", "-", "--tabel", "t=t.csv"), "help: write --table"),
         (("run", "-", "--master", "local"), "help: write --engine spark --conf spark.master"),
