@@ -92,7 +92,8 @@ def find_source_writers(source: Path) -> Writers:
 def find_private_groups() -> frozenset[int]:
     """Return the group that has the user's name and no other member, if there is one.
 
-    Many systems give each user such a group, and let it write to all new files.
+    Many systems give each user such a group, and let it write to all new files. A user may be a
+    member by the list of the group, or because it is the user's primary group.
     """
     import grp
     import pwd
@@ -102,8 +103,11 @@ def find_private_groups() -> frozenset[int]:
         group = grp.getgrgid(user.pw_gid)
     except KeyError:  # a user whom the system does not know, as in some containers
         return frozenset()
-    is_private = group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
-    return frozenset({group.gr_gid}) if is_private else frozenset()
+    if group.gr_name != user.pw_name:
+        return frozenset()
+    primary_members = {entry.pw_name for entry in pwd.getpwall() if entry.pw_gid == group.gr_gid}
+    members = {*group.gr_mem, *primary_members}
+    return frozenset({group.gr_gid}) if members <= {user.pw_name} else frozenset()
 
 
 def find_folder_fault(folder: Path, writers: Writers) -> str | None:

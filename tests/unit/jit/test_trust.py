@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,6 +113,20 @@ def test_our_private_group_may_write(folder: Path) -> None:
     owners = frozenset({os.geteuid(), 0})
     assert find_folder_fault(folder, Writers(owners, frozenset({gid}))) is None
     assert find_folder_fault(folder, Writers(owners)) is not None
+
+
+def test_a_primary_group_of_two_users_is_not_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`useradd -g alice bob` makes bob a member without naming him in the list of the group."""
+    alice = SimpleNamespace(pw_name="alice", pw_gid=1000)
+    bob = SimpleNamespace(pw_name="bob", pw_gid=1000)
+    carol = SimpleNamespace(pw_name="carol", pw_gid=1001)
+    group = SimpleNamespace(gr_name="alice", gr_gid=1000, gr_mem=[])
+    monkeypatch.setattr("pwd.getpwuid", lambda _: alice)
+    monkeypatch.setattr("grp.getgrgid", lambda _: group)
+    monkeypatch.setattr("pwd.getpwall", lambda: [alice, carol])
+    assert trust.find_private_groups() == {1000}
+    monkeypatch.setattr("pwd.getpwall", lambda: [alice, bob, carol])
+    assert trust.find_private_groups() == frozenset()
 
 
 def test_a_link_of_ours_to_a_trusted_folder_is_trusted(folder: Path, tmp_path: Path) -> None:
