@@ -75,7 +75,9 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
 def find_unused_values(text: str, values: object) -> tuple[str, ...]:
     """Return the names of all values if the text uses none of them; otherwise nothing.
 
-    A name after `:` or `@` counts as used, also in a comment or a string, and in any case.
+    A name after `:` or `@` counts as used, also in a comment or a string, and in any case. Nothing
+    is returned for a text with `?`, which may be a parameter: an error says then that it needs a
+    value by position.
 
     Args:
         text: a query or a clause, in any dialect.
@@ -86,7 +88,7 @@ def find_unused_values(text: str, values: object) -> tuple[str, ...]:
     >>> find_unused_values("id > :low", {"low": 1, "high": 9})
     ()
     """
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or "?" in text:
         return ()
     names = tuple(values)
     for name in names:
