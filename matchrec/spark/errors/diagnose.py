@@ -320,7 +320,7 @@ def name_types(struct: StructType, prefix: str = "") -> dict[str, str]:
         prefix: what precedes each name, such as `point.`.
 
     >>> from pyspark.sql.types import StructType
-    >>> name_types(StructType().add("sym", "string").add("point", StructType().add("x", "int")))
+    >>> name_types(StructType().add("sym", "string").add("point", StructType().add("x", "integer")))
     {'sym': 'string', 'point': 'struct<x:int>', 'point.x': 'int'}
     """
     types = {}
