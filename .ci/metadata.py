@@ -1,6 +1,6 @@
 """Hook of hatch: set the README and the URLs on the page of the package.
 
-The URLs are those of the repository in which GitHub Actions builds the package. No file of the
+The URLs point to the repository in which GitHub Actions builds the package. No file of the
 project contains an address, so a fork never links to another repository.
 """
 

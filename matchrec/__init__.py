@@ -165,11 +165,12 @@ def explain_missing_name(name: str) -> AttributeError:
     hint = ""
     # Python and notebooks look for private names, such as `__path__`, which get no suggestion.
     if not name.startswith("_"):
-        longer_names = sorted(known for known in __all__ if known.startswith(f"{name}_"))
+        longer_names = sorted(public for public in __all__ if public.startswith(f"{name}_"))
         similar_name = find_nearest(name, __all__)
         suggestions = longer_names or ([similar_name] if similar_name else [])
         if suggestions:
-            hint = f"; write {join_alternatives([f'matchrec.{known}' for known in suggestions])}"
+            full_names = [f"matchrec.{suggestion}" for suggestion in suggestions]
+            hint = f"; write {join_alternatives(full_names)}"
     return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 

@@ -148,8 +148,8 @@ class ArgumentKind:
     converter: Callable[[str, Any], Any] | None = None
     # The kind of each value, if the argument is a dict whose values have a kind; otherwise None.
     value_kind: ArgumentKind | None = None
-    # The types of which some values are accepted and others are not. A message about such a value
-    # does not name its type.
+    # The types of accepted values. If a value of such a type is not accepted, the type is right and
+    # the value is wrong, so the message does not name the type.
     right_types: tuple[type, ...] = ()
 
     def check(self, quoted_call: str, argument: str, value: object) -> None:

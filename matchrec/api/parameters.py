@@ -75,9 +75,9 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
 def find_unused_values(text: str, values: object) -> tuple[str, ...]:
     """Return the names of all values if the text uses none of them; otherwise nothing.
 
-    A name after `:` or `@` counts as used, also in a comment or a string, and in any case. Nothing
-    is returned for a text with `?`, which may be a parameter: an error says then that it needs a
-    value by position.
+    A name after `:` or `@` counts as used, also in a comment or a string, and in upper or lower
+    case. The result is empty if the text has a `?`. If that is a parameter by position, it has no
+    value, and a later error says so better than a warning about the names.
 
     Args:
         text: a query or a clause, in any dialect.

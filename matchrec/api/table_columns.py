@@ -25,8 +25,20 @@ from matchrec.syntax.tokens import TokenSequence
 
 # The words that end the list of tables of a SELECT.
 _AFTER_TABLES = frozenset(
-    ("WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE")
-) | {"LIMIT", "OFFSET"}
+    (
+        "WHERE",
+        "GROUP",
+        "HAVING",
+        "QUALIFY",
+        "WINDOW",
+        "LIMIT",
+        "OFFSET",
+        "ORDER",
+        "SORT",
+        "CLUSTER",
+        "DISTRIBUTE",
+    )
+)
 # The words between the SELECTs of a query.
 _BETWEEN_SELECTS = frozenset(("UNION", "INTERSECT", "EXCEPT", "MINUS"))
 
@@ -90,25 +102,29 @@ def list_tables_around(tokens: TokenSequence, position: int) -> list[str]:
     index = tokens.index_at.get(position)
     if index is None:
         return []
+    select_indices = _find_enclosing_select(tokens, index)
+    if any(tokens.key(inner) == "MATCH_RECOGNIZE" for inner in select_indices):
+        return []
+    tables = dict.fromkeys(_iterate_tables(tokens, select_indices))
+    return [] if None in tables else [table for table in tables if table]
+
+
+def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
+    """Return the indices of the tokens of the innermost SELECT around a token.
+
+    Tokens inside parentheses of the SELECT are left out, and so are the other SELECTs of a UNION.
+    """
     opening = tokens.enclosing_openings[index]
     while opening >= 0 and tokens.key(opening + 1) not in ("SELECT", "FROM", "WITH"):
         opening = tokens.enclosing_openings[opening]
     end = tokens.pairs.get(opening, len(tokens)) if opening >= 0 else len(tokens)
-    inner_indices = [
+    query_indices = [
         inner for inner in range(opening + 1, end) if tokens.enclosing_openings[inner] == opening
     ]
-    start = opening
-    for inner in inner_indices:
-        if tokens.key(inner) in _BETWEEN_SELECTS:
-            if inner > index:
-                end = inner
-                break
-            start = inner
-    indices = [inner for inner in inner_indices if start < inner < end]
-    if any(tokens.key(inner) == "MATCH_RECOGNIZE" for inner in indices):
-        return []
-    tables = dict.fromkeys(_iterate_tables(tokens, indices))
-    return [] if None in tables else [table for table in tables if table]
+    separators = [inner for inner in query_indices if tokens.key(inner) in _BETWEEN_SELECTS]
+    start = max((separator for separator in separators if separator <= index), default=opening)
+    end = min((separator for separator in separators if separator > index), default=end)
+    return [inner for inner in query_indices if start < inner < end]
 
 
 def _iterate_tables(tokens: TokenSequence, indices: list[int]) -> Iterator[str | None]:

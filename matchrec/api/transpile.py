@@ -107,9 +107,9 @@ class ConversionRequest:
     write: str
     # The name of the table of events.
     events: str = "events"
-    # What sorts the events, as SQL. SASE+ and a Pattern need it.
+    # The expressions that sort the events, as SQL. SASE+ and a Pattern need them.
     order_by: str | Sequence[str] = ()
-    # What divides the events into partitions, as SQL.
+    # The expressions that divide the events into partitions, as SQL.
     partition_by: str | Sequence[str] = ()
     # The column whose value is the type of an event.
     type_column: str = "event_type"

@@ -68,7 +68,7 @@ OPTION_NAMES_BY_LANGUAGE = {
     QueryLanguage.SASE: (*EVENT_OPTION_NAMES, "type_column"),
     QueryLanguage.PATTERN: (*EVENT_OPTION_NAMES, "timeouts"),
 }
-# What to write in SQL instead of options for SASE+ and Patterns.
+# The text to write in SQL instead of each option for SASE+ and Patterns.
 REPLACEMENTS_IN_SQL = {
     "events": "the table in FROM",
     "order_by": "ORDER BY in the clause",

@@ -147,7 +147,7 @@ class CompiledQuery:
     strategy: Strategy
     # Why this strategy was chosen: a sentence for `explain`.
     strategy_reason: str
-    # Which rows of a match are output rows.
+    # The option for the rows of a match that are output rows.
     rows_per_match: RowsPerMatch
     sent_columns: SentColumns
     # The row conditions that Spark computes, before the match. Each is packed as one bit.

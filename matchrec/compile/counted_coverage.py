@@ -10,7 +10,7 @@ from matchrec.search.coverage import Counts
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Numbers of rows and matches, as one worker has counted them, or all workers together.
+    """Numbers of rows and matches, counted by one worker or summed over all workers.
 
     A worker sends the fields in this order.
     """
@@ -42,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """Of the starting rows without a match, the row that came closest to a match."""
+    """The starting row without a match that came closest to a match."""
 
     # The smallest number of rows that a match still needed.
     remaining: int

@@ -1,4 +1,4 @@
-"""What a query means: `MatchPlan`, its parts, and the functions that check and change a plan.
+"""The meaning of a query: `MatchPlan`, its parts, and the functions that check and change a plan.
 
 A plan has no syntax: it does not show in which language the query was written.
 

@@ -27,20 +27,26 @@ _STRING_OR_COMMENT = re.compile(
 # Words before a bracket that are not the name of a function.
 _KEYWORDS = frozenset(
     (
-        "AND",
-        "AS",
-        "BETWEEN",
-        "BY",
-        "CASE",
+        "SELECT",
         "DISTINCT",
-        "ELSE",
         "FROM",
+        "ON",
+        "WHERE",
         "HAVING",
+        "BY",
+        "AS",
+        "AND",
+        "OR",
+        "NOT",
+        "BETWEEN",
         "IN",
         "LIKE",
-        "NOT",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "ELSE",
     )
-) | {"ON", "OR", "SELECT", "THEN", "WHEN", "WHERE"}
+)
 _DIVISIONS = frozenset(("/", "%", "DIV"))
 # Functions that divide by their last argument.
 _DIVIDING_CALLS = frozenset(("MOD", "PMOD"))

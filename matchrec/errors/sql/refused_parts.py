@@ -103,7 +103,7 @@ def find_invalid_literal(
     for literal in _LITERAL.finditer(text):
         if literal["type"] is None:
             continue
-        fault = find_fault(literal["string"][1:-1])
+        fault = find_time_fault(literal["string"][1:-1])
         if fault is not None:
             return invalid_literal(
                 Span(*literal.span()),
@@ -115,15 +115,15 @@ def find_invalid_literal(
     return None
 
 
-def find_fault(text: str) -> str | None:
+def find_time_fault(text: str) -> str | None:
     """Return a note on what is wrong in the text of a date or a time; None if it is valid.
 
     The note is "" if the text does not have the form of a date or a time.
 
-    >>> find_fault("2024-13-01"), find_fault("2023-02-29"), find_fault("2024-01-01 25:00:00")
-    ('the month is 13', 'February 2023 has 28 days', 'the hour is 25')
-    >>> find_fault("next week"), find_fault("2024-02-29"), find_fault("2024-01-01 10:00:00+02:00")
-    ('', None, None)
+    >>> [find_time_fault(text) for text in ("2024-13-01", "2023-02-29", "2024-01-01 25:00:00")]
+    ['the month is 13', 'February 2023 has 28 days', 'the hour is 25']
+    >>> [find_time_fault(text) for text in ("next week", "2024-02-29", "2024-01-01 10:00:00+02:00")]
+    ['', None, None]
     """
     match = _FIELDS.fullmatch(f"{text} ")  # the blank ends a second without a fraction
     if match is None:

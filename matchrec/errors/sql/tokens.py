@@ -108,8 +108,6 @@ _OUTPUT_OPTION = re.compile(
     r"|WITH\s+UNMATCHED\s+ROWS\b",
     re.IGNORECASE,
 )
-
-
 # The marks of templates of Jinja, as dbt uses them.
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 _TEMPLATE_HINT = "render the template first, and pass the SQL that it makes"
@@ -151,9 +149,9 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
-    misplaced = _explain_text_from_elsewhere(text, before, after)
-    if misplaced is not None:
-        return misplaced
+    explanation = _explain_text_from_elsewhere(text, before, after)
+    if explanation is not None:
+        return explanation
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
@@ -184,7 +182,7 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
 def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenExplanation | None:
     """Explain text of another language or another place; None if it is neither.
 
-    Examples are `[t]`, SAFE_CAST, `{{`, an output option such as ONE ROW PER MATCH, and `!>`.
+    Examples are `[t]`, SAFE_CAST, `{{`, `!>`, and an output option such as SHOW EMPTY MATCHES.
 
     Args:
         text: the word or sign.

@@ -250,21 +250,21 @@ def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> 
     split_name = find_column_of_field(name, names.columns)
     if split_name is None:
         return None
-    qualifier, column, last = split_name
-    if last.upper() in names.variables and clause not in BEFORE_THE_MATCH:
-        return Advice(f"`{last}` is a pattern variable", f"write {last}.{column}")
-    variable += qualifier
-    name = f"{column}.{last}"
+    qualifier, column, field_path = split_name
+    if field_path.upper() in names.variables and clause not in BEFORE_THE_MATCH:
+        return Advice(f"`{field_path}` is a pattern variable", f"write {field_path}.{column}")
+    prefix = f"{variable}{qualifier}"
+    name = f"{column}.{field_path}"
     parent = _find_parent(name, names.types)
     type_name = names.types.get(parent, "")
     field_name = name[len(parent) + 1 :].partition(".")[0]
     if type_name.startswith("struct"):
         paths = [path for path in names.types if path.startswith(f"{parent}.")]
-        fields = [path[len(parent) + 1 :] for path in paths]
-        fields = [field for field in fields if "." not in field]
-        near = find_nearest_or_part(field_name, fields)
-        meant = fields if near is None else [near]
-        candidates = [f"{variable}{parent}.{write_name(field)}" for field in meant]
+        paths_in_parent = [path[len(parent) + 1 :] for path in paths]
+        fields = [path for path in paths_in_parent if "." not in path]  # not fields of fields
+        similar_field = find_nearest_or_part(field_name, fields)
+        suggested_fields = fields if similar_field is None else [similar_field]
+        candidates = [f"{prefix}{parent}.{write_name(name)}" for name in suggested_fields]
         return Advice(
             f"`{parent}` has the fields: {join_names(fields)}",
             f"write {list_candidates(candidates)}",
@@ -272,14 +272,14 @@ def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> 
     if type_name.startswith("map"):
         return Advice(
             f"`{parent}` is of type {type_name}, which has keys instead of fields",
-            f"write {variable}{parent}['{field_name}']",
+            f"write {prefix}{parent}['{field_name}']",
         )
     if type_name:
         note = f"`{parent}` is of type {type_name}, which has no fields"
-        return Advice(note, f"write {variable}{parent}")
+        return Advice(note, f"write {prefix}{parent}")
     return Advice(
-        f"`{column}` is a column without the field `{last}`",
-        f"write {variable}{column}['{last}'] if it is a map",
+        f"`{column}` is a column without the field `{field_path}`",
+        f"write {prefix}{column}['{field_path}'] if it is a map",
     )
 
 

@@ -528,7 +528,7 @@ class EventReader(ScalarReader):
         Returns:
             The argument, and the identifiers in it.
         """
-        self.position += len((function, "("))
+        self.position += 2  # the name of the function, and its `(`
         open_aggregate = OpenAggregate(function)
         self.aggregate = open_aggregate
         try:

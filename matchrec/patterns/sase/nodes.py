@@ -120,7 +120,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What the text of a query leaves to the caller: how events are ordered and divided, and more.
+    """The choices that the text of a query leaves to the caller, such as the order of events.
 
     All texts are SQL over one event, which is a row of the input.
     """

@@ -1,8 +1,8 @@
 """Check the regular expressions that a query has as literals, before the query runs.
 
-Engines compile a regular expression when they read rows, and each has another syntax. So the engine
-is asked, but only about a text that is not a regular expression in Python either: nearly all texts
-are, and then the check takes no time.
+Engines compile a regular expression only when they read rows, and each engine has its own syntax,
+so only the engine can say whether a text is a regular expression. Asking it takes a query. Nearly
+all texts are also regular expressions in Python, and these are accepted without asking.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def find_invalid_patterns(plan: MatchPlan, relation: Relation) -> Iterator[Match
         if literal is None:
             continue
         pattern = re.sub(r"\\(.)", r"\1", literal[1:-1])
-        fault = find_fault(pattern)
+        fault = find_pattern_fault(pattern)
         if fault is not None and not accepts_pattern(literal, relation):
             yield invalid_regular_expression(
                 operation.operands[1].span,
@@ -44,7 +44,7 @@ def find_invalid_patterns(plan: MatchPlan, relation: Relation) -> Iterator[Match
             )
 
 
-def find_fault(pattern: str) -> re.error | None:
+def find_pattern_fault(pattern: str) -> re.error | None:
     """Return why a text is not a regular expression in Python; None if it is one."""
     try:
         re.compile(pattern)
