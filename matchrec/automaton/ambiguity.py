@@ -19,7 +19,7 @@ from matchrec.automaton.folding import ChoicesByState, Folding
 
 # A folding with more states counts as ambiguous without a search, because the search takes the
 # square of the number of states.
-MOST_SEARCHED_STATES = 60
+MAX_SEARCHED_STATES = 60
 
 
 def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
@@ -29,11 +29,11 @@ def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
     itself. If two choices of a state lead back to it, after m and n rows, there are such ways: the
     first choice n times, and the second choice m times.
 
-    The result is True for any choices of more than MOST_SEARCHED_STATES states.
+    The result is True for any choices of more than MAX_SEARCHED_STATES states.
 
     Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
     """
-    if len(choices_by_state) > MOST_SEARCHED_STATES:
+    if len(choices_by_state) > MAX_SEARCHED_STATES:
         return True
     iterate_targets = partial(find_targets, choices_by_state)
     reachable_states = [

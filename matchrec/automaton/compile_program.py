@@ -55,7 +55,7 @@ from matchrec.plan.pattern import (
 )
 
 # The most states of a program.
-MOST_STATES = 20_000
+MAX_STATES = 20_000
 
 
 def compile_program(
@@ -163,10 +163,10 @@ class _PatternCompiler:
         """Add a state with some edges, and return it.
 
         Raises:
-            MatchRecognizePlanError: there are more than MOST_STATES states.
+            MatchRecognizePlanError: there are more than MAX_STATES states.
         """
-        if len(self.states) >= MOST_STATES:
-            raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
+        if len(self.states) >= MAX_STATES:
+            raise pattern_too_large(self.pattern.span, limit=MAX_STATES, what="states")
         self.states.append(State(edges))
         return len(self.states) - 1
 

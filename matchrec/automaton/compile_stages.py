@@ -118,7 +118,7 @@ from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, SingleStage, Steps
 
 # The most states of a program of stages.
-MOST_STATES = 5_000
+MAX_STATES = 5_000
 
 # The states in which a run is a match and in which it has failed.
 FINAL = 0
@@ -283,11 +283,11 @@ class _StageCompiler:
         """Return the state with a key; add a state without edges if the key is new.
 
         Raises:
-            MatchRecognizePlanError: there are more than MOST_STATES states.
+            MatchRecognizePlanError: there are more than MAX_STATES states.
         """
         if key not in self.state_by_key:
-            if len(self.states) >= MOST_STATES:
-                raise pattern_too_large(None, limit=MOST_STATES, what="states")
+            if len(self.states) >= MAX_STATES:
+                raise pattern_too_large(None, limit=MAX_STATES, what="states")
             self.state_by_key[key] = len(self.states)
             self.states.append(State())
             self.names.append(name_state(key))

@@ -15,7 +15,7 @@ from matchrec.automaton.explore_states import number_states
 from matchrec.automaton.folding import Choice, ChoicesByState, Folding
 
 # The most states of a deterministic folding. Each part of a pattern may double their number.
-MOST_SETS = 200
+MAX_STATE_SETS = 200
 
 
 def depends_on_variable_alone(choice: Choice) -> bool:
@@ -43,16 +43,16 @@ def determinise(folding: Folding) -> Folding | None:
     Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
 
     Returns:
-        The folding, or None if it would have more than MOST_SETS states, or the pattern has anchors
-        or choices with tests or effects.
+        The folding, or None if it would have more than MAX_STATE_SETS states, or the pattern has
+        anchors or choices with tests or effects.
     """
     if not all(depends_on_variable_alone(choice) for state in folding.choices for choice in state):
         return None
 
     start = frozenset(range(folding.start_count))
     numbered_sets = number_states([start], partial(merge_choices, folding.choices))
-    numbered = list(islice(numbered_sets, MOST_SETS + 1))
-    if len(numbered) > MOST_SETS:
+    numbered = list(islice(numbered_sets, MAX_STATE_SETS + 1))
+    if len(numbered) > MAX_STATE_SETS:
         return None
     sets, choices = zip(*numbered, strict=True)
     states = tuple(folding.states[min(state_set)] for state_set in sets)

@@ -14,7 +14,7 @@ from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.source import Span
 
 # The most choices of a folding.
-MOST_CHOICES = 200_000
+MAX_CHOICES = 200_000
 
 _State = TypeVar("_State", bound=Hashable)
 
@@ -58,13 +58,13 @@ def limit_choices(
         span: the location of the row pattern, for the error; None for a pattern of stages.
 
     Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES choices.
+        MatchRecognizePlanError: there are more than MAX_CHOICES choices.
     """
     total = 0
     for state, choices in numbered:
         total += len(choices)
-        if total > MOST_CHOICES:
-            raise pattern_too_large(span, limit=MOST_CHOICES, what="choices")
+        if total > MAX_CHOICES:
+            raise pattern_too_large(span, limit=MAX_CHOICES, what="choices")
         yield state, choices
 
 

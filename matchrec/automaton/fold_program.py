@@ -43,7 +43,7 @@ def fold_program(
         span: the location of the row pattern, for the error.
 
     Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES choices, without those that are
+        MatchRecognizePlanError: there are more than MAX_CHOICES choices, without those that are
             less preferred than an acceptance.
     """
     if all_matches:
@@ -57,7 +57,7 @@ def fold_program(
 
 
 def check_number_of_choices(program: Program, span: Span | None) -> None:
-    """Check that a program has at most MOST_CHOICES choices.
+    """Check that a program has at most MAX_CHOICES choices.
 
     Choices that are less preferred than an acceptance do not count.
 

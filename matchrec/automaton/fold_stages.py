@@ -107,7 +107,7 @@ def fold_stages(
         has_window: whether the match has a window.
 
     Raises:
-        MatchRecognizePlanError: the folding has more than MOST_CHOICES choices, for example because
+        MatchRecognizePlanError: the folding has more than MAX_CHOICES choices, for example because
             many optional stages follow each other.
     """
     folder = _StageFolder(

@@ -62,7 +62,7 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         which a run awaits other occurrences and needs as many rows for a match.
 
     Raises:
-        MatchRecognizePlanError: the copies have more than MOST_CHOICES choices.
+        MatchRecognizePlanError: the copies have more than MAX_CHOICES choices.
     """
     remaining = find_least_rows(folding.choices)
     awaited = [

@@ -39,7 +39,7 @@ COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2
 # The delimiters of CSV files that are detected.
 DELIMITERS = (",", ";", "\t", "|")
 WILDCARD = re.compile(r"[*?[]")  # in patterns of paths
-MOST_NAMES = 8  # names of files that a note lists
+MAX_NAMES = 8  # names of files that a note lists
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
 SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
 
@@ -77,8 +77,8 @@ def describe_folder(path: str, endings: Collection[str], noun: str) -> str:
     names = sorted(
         file.name for file in folder.iterdir() if strip_compression(file).suffix.lower() in endings
     )
-    if len(names) > MOST_NAMES:
-        names = [*names[:MOST_NAMES], "..."]
+    if len(names) > MAX_NAMES:
+        names = [*names[:MAX_NAMES], "..."]
     subject = "this folder" if str(folder) == "." else f"the folder `{folder}`"
     return show_list(f"{subject} has", names, noun)
 

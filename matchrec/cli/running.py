@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # The largest limit. Spark counts rows in 32 bits, and a table asks for one row more than its limit.
-MOST_ROWS = 2**31 - 2
+MAX_ROWS = 2**31 - 2
 
 # The format of printed rows without --format, a name in `OUTPUT_FORMATS`. By default, it shows only
 # `SHOWN_ROWS` rows.
@@ -81,7 +81,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 )
 @click.option(
     "--limit",
-    type=WholeNumber(most=MOST_ROWS),
+    type=WholeNumber(most=MAX_ROWS),
     help="Print or write at most N rows. [default: 20 as a table, else all]",
 )
 @click.option(

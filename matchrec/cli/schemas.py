@@ -63,7 +63,7 @@ NAME_OR_SEPARATOR = re.compile(r"`(?:[^`]|``)*`|[,()<>]")
 COLUMN = re.compile(r"(?P<name>`(?:[^`]|``)*`|[^\s:`]*)\s*:?\s*(?P<type>.*)", re.DOTALL)
 
 # The largest number of digits of a DECIMAL.
-MOST_DIGITS = 38
+MAX_DIGITS = 38
 # A DECIMAL with its number of digits and, as `scale`, the number of digits after the point.
 DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)\s*\(\s*\d+\s*(?:,\s*(?P<scale>\d+)\s*)?\)", re.I)
 
@@ -129,10 +129,10 @@ def make_empty_frame(spark: SparkSession, table: str, columns: str) -> DataFrame
 
 
 def is_too_long(data_type: DataType) -> bool:
-    """Return whether a type is a DECIMAL with more than `MOST_DIGITS` digits."""
+    """Return whether a type is a DECIMAL with more than `MAX_DIGITS` digits."""
     from pyspark.sql.types import DecimalType
 
-    return isinstance(data_type, DecimalType) and data_type.precision > MOST_DIGITS
+    return isinstance(data_type, DecimalType) and data_type.precision > MAX_DIGITS
 
 
 def check_column(spark: SparkSession, column: DeclaredColumn) -> None:
@@ -170,7 +170,7 @@ def suggest_type(type_name: str) -> str | None:
     """
     decimal = DECIMAL.fullmatch(type_name)
     if decimal is not None:
-        return f"DECIMAL({MOST_DIGITS}, {decimal['scale'] or 0})"
+        return f"DECIMAL({MAX_DIGITS}, {decimal['scale'] or 0})"
     first_word, _, others = type_name.partition(" ")
     if others and first_word.upper() in SIMPLE_TYPES:  # a comma is missing
         return f"{first_word}, {others.strip()}"

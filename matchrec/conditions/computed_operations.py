@@ -17,7 +17,7 @@ from matchrec.errors.conditions import (
     lambda_of_several_rows,
     operations_nested_too_deep,
 )
-from matchrec.plan.expression import LONG_CHAIN, MOST_NESTED, Operation, Scalar
+from matchrec.plan.expression import LONG_CHAIN, MAX_NESTED, Operation, Scalar
 from matchrec.plan.operators import BASIC_OPERATORS, OPERATORS, OperatorKind, find_operator_names
 from matchrec.plan.show import show_scalar
 
@@ -67,7 +67,7 @@ def has_repeated_field(scalar: Scalar) -> bool:
 def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
     """Return the error for an expression over several rows that the search cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-        return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
+        return operations_nested_too_deep(scalar.span, limit=MAX_NESTED)
     name = name_expression(scalar)
     if name.upper() in LAMBDA_FUNCTIONS:
         return lambda_of_several_rows(scalar.span, what=name)

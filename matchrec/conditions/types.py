@@ -112,7 +112,7 @@ COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
-MOST_DIGITS = 38  # the largest precision of a decimal
+MAX_DIGITS = 38  # the largest precision of a decimal
 
 
 def is_wide_decimal(type_: ValueType) -> bool:
@@ -170,7 +170,7 @@ def build_decimal_type(precision: int, scale: int) -> ValueType:
         precision: the number of digits. A number above 38 becomes 38.
         scale: how many of the digits are after the point.
     """
-    precision = min(precision, MOST_DIGITS)
+    precision = min(precision, MAX_DIGITS)
     name = f"decimal({precision},{scale})"
     return ValueType(Family.DECIMAL, name, precision=precision, scale=scale)
 
@@ -201,7 +201,7 @@ def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> Va
     scale = max(type_.scale for type_ in decimals)
     whole_digits = max(type_.precision - type_.scale for type_ in decimals)
     precision = whole_digits + scale
-    return build_decimal_type(precision, scale) if precision <= MOST_DIGITS else None
+    return build_decimal_type(precision, scale) if precision <= MAX_DIGITS else None
 
 
 def find_common_floating(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType:
@@ -266,9 +266,9 @@ def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> Va
             digits = min(left_whole_digits, right_whole_digits) + scale
         case _:
             digits = max(left_whole_digits, right_whole_digits) + scale + 1
-    if digits > MOST_DIGITS:
+    if digits > MAX_DIGITS:
         whole_digits = digits - scale
-        scale = max(MOST_DIGITS - whole_digits, min(scale, GUARANTEED_SCALE))
+        scale = max(MAX_DIGITS - whole_digits, min(scale, GUARANTEED_SCALE))
     return build_decimal_type(digits, scale)
 
 
@@ -297,7 +297,7 @@ def keeps_digits(precision: int, scale: int, most_digits: int) -> bool:
 
 def find_sum_precision(precision: int) -> int:
     """Return the number of digits of Spark's `sum` of decimals with this number of digits."""
-    return min(MOST_DIGITS, precision + ADDED_BY_SUM)
+    return min(MAX_DIGITS, precision + ADDED_BY_SUM)
 
 
 def find_sum_type(type_: ValueType) -> ValueType:
@@ -310,7 +310,7 @@ def find_sum_type(type_: ValueType) -> ValueType:
 def find_average_type(type_: ValueType) -> ValueType:
     """Return the type of Spark's `avg` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        scale = min(MOST_DIGITS, type_.scale + ADDED_BY_AVERAGE)
+        scale = min(MAX_DIGITS, type_.scale + ADDED_BY_AVERAGE)
         return build_decimal_type(type_.precision + ADDED_BY_AVERAGE, scale)
     return DOUBLE
 
@@ -363,4 +363,4 @@ def find_type(name: str) -> ValueType | None:
         return None
     precision = int(numbers[0])
     scale = int(numbers[1]) if len(numbers) > 1 else 0
-    return build_decimal_type(precision, scale) if scale <= precision <= MOST_DIGITS else None
+    return build_decimal_type(precision, scale) if scale <= precision <= MAX_DIGITS else None

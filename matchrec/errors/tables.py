@@ -163,17 +163,17 @@ def several_formats(
 
 
 # The largest number of files of a format that a note names.
-_MOST_FILES = 3
+_MAX_FILES = 3
 
 
 def _list_first(files: Sequence[str]) -> str:
-    """Return the first `_MOST_FILES` files, and the number of other files.
+    """Return the first `_MAX_FILES` files, and the number of other files.
 
     >>> _list_first(["a.csv", "b.csv", "c.csv", "d.csv"])
     'a.csv, b.csv, c.csv and 1 more'
     """
-    first_files = join_names(files[:_MOST_FILES])
-    others = len(files) - _MOST_FILES
+    first_files = join_names(files[:_MAX_FILES])
+    others = len(files) - _MAX_FILES
     return f"{first_files} and {others:,} more" if others > 0 else first_files
 
 

@@ -50,7 +50,7 @@ def join_with_and(texts: Sequence[str]) -> str:
 
 
 # Advice lists at most this many names that the user may have meant.
-MOST_CANDIDATES = 3
+MAX_CANDIDATES = 3
 
 
 def list_candidates(names: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def list_candidates(names: Sequence[str]) -> str:
     >>> list_candidates(["A", "B"]), list_candidates(["A", "B", "C", "D"])
     ('A or B', 'one of these')
     """
-    return join_alternatives(names) if 0 < len(names) <= MOST_CANDIDATES else "one of these"
+    return join_alternatives(names) if 0 < len(names) <= MAX_CANDIDATES else "one of these"
 
 
 def show_count(number: int, thing: str, things: str | None = None) -> str:
@@ -183,7 +183,7 @@ def describe_value(value: object) -> str:
 
 
 # Larger integers are not written out.
-MOST_BITS = 1000
+MAX_BITS = 1000
 
 
 class _Short(Repr):
@@ -191,7 +191,7 @@ class _Short(Repr):
 
     def repr_int(self, x: int, level: int) -> str:
         """Return an integer; Python refuses to write one of thousands of digits."""
-        if x.bit_length() >= MOST_BITS:
+        if x.bit_length() >= MAX_BITS:
             return f"a number of {x.bit_length()} bits"
         return super().repr_int(x, level)
 

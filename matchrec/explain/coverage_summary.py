@@ -41,7 +41,7 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import SingleStage, Staging, walk_repeated_parts
 
 # A loop that needs at most this number of rows has a line for each number of its rows.
-MOST_LISTED_ROWS = 6
+MAX_LISTED_ROWS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def list_row_numbers(loop_length: int) -> list[int]:
     >>> list_row_numbers(4), list_row_numbers(60)
     ([1, 2, 3, 4], [1, 2, 5, 10, 20, 50, 60])
     """
-    if loop_length <= MOST_LISTED_ROWS:
+    if loop_length <= MAX_LISTED_ROWS:
         return list(range(1, loop_length + 1))
     powers = range(len(str(loop_length)))
     round_numbers = (factor * 10**power for power in powers for factor in (1, 2, 5))

@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import NamedTuple
 
 # The number of states that are listed.
-MOST_STATES = 20
+MAX_STATES = 20
 
 
 class ExplainedSection(NamedTuple):
@@ -44,7 +44,7 @@ def join_clauses(clauses: Mapping[int, str]) -> str:
 
 
 def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
-    """Yield the first MOST_STATES texts of a list of states, then how many more there are.
+    """Yield the first MAX_STATES texts of a list of states, then how many more there are.
 
     A loop with a counter has as many states as it counts, so there may be thousands.
 
@@ -53,6 +53,6 @@ def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
         more: the words after the number of states that are left out.
     """
     all_texts = list(texts)
-    yield from all_texts[:MOST_STATES]
-    if len(all_texts) > MOST_STATES:
-        yield f"... {len(all_texts) - MOST_STATES:,} {more}"
+    yield from all_texts[:MAX_STATES]
+    if len(all_texts) > MAX_STATES:
+        yield f"... {len(all_texts) - MAX_STATES:,} {more}"

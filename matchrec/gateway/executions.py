@@ -19,7 +19,7 @@ from matchrec.gateway.statements import Message, ProtoRelation
 
 # The number of executions that are remembered until their clients release them. More are remembered
 # only if more are running.
-MOST_EXECUTIONS = 1000
+MAX_EXECUTIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ExecutionLog:
         A running execution is never forgotten: its client would send it again, and an INSERT would
         run twice.
         """
-        excess = len(self.plannings) + 1 - MOST_EXECUTIONS
+        excess = len(self.plannings) + 1 - MAX_EXECUTIONS
         if excess > 0:
             ended_keys = [
                 other_key

@@ -47,7 +47,7 @@ IDLE_SECONDS = 3600.0
 
 # The number of retries of a call that the engine does not answer. They take some four seconds.
 # With PySpark's default, a client would wait for ten minutes.
-MOST_RETRIES = 4
+MAX_RETRIES = 4
 
 # The beginning of a statement that asks how a query runs.
 EXPLAIN = re.compile(
@@ -272,9 +272,9 @@ def open_session(address: str, channel: Any, key: SessionKey) -> SparkSession:
         atexit.unregister(client._on_exit)
     if hasattr(client, "set_retry_policies"):
         for policy in client.get_retry_policies():
-            policy.max_retries = MOST_RETRIES
+            policy.max_retries = MAX_RETRIES
     else:  # PySpark 3.5
-        client._retry_policy["max_retries"] = MOST_RETRIES
+        client._retry_policy["max_retries"] = MAX_RETRIES
     return cast("SparkSession", session)
 
 

@@ -38,7 +38,7 @@ from matchrec.errors import (
 LONGEST_MESSAGE = 2048
 
 # The number of errors that are kept for `FetchErrorDetails`; the oldest are dropped.
-MOST_DETAILS = 1000
+MAX_DETAILS = 1000
 
 # The classes of Java for classes of PySpark, by their names, the most special ones first.
 ANALYSIS = "org.apache.spark.sql.AnalysisException"
@@ -103,7 +103,7 @@ class ErrorLog:
         detail = response_class.Error(error_type_hierarchy=classes, message=message)
         answer = response_class(root_error_idx=0, errors=[detail])
         self.answers[error_id] = answer.SerializeToString()
-        while len(self.answers) > MOST_DETAILS:
+        while len(self.answers) > MAX_DETAILS:
             del self.answers[next(iter(self.answers))]
 
 

@@ -66,7 +66,7 @@ DIVISOR_BEFORE_NUMBA = 8
 STEPS_PER_SECOND = 1 << 16
 # For a call of more steps than this, the kernel is compiled at once. Python would take too long for
 # a large input, which consists of many such calls.
-MOST_STEPS_AT_ONCE = 1 << 14
+MAX_STEPS_AT_ONCE = 1 << 14
 # After this many steps, Python estimates whether its steps suffice for the whole call.
 STEPS_BEFORE_ESTIMATE = 1 << 12
 
@@ -99,7 +99,7 @@ class LateKernel(CachedFunction[P, R]):
         max_steps = current_shortcuts().max_python_steps
         steps_taken = self.steps_by_python[types]
         steps_left = max_steps - steps_taken
-        if types in self.compiled or steps_needed > min(steps_left, MOST_STEPS_AT_ONCE):
+        if types in self.compiled or steps_needed > min(steps_left, MAX_STEPS_AT_ONCE):
             return 0
         if "numba" not in sys.modules:
             steps_left_before_numba = max_steps // DIVISOR_BEFORE_NUMBA - steps_taken

@@ -34,7 +34,7 @@ from threading import RLock
 
 WRITABLE_BY_GROUP = stat.S_IWGRP
 WRITABLE_BY_ALL = stat.S_IWOTH
-MOST_LINKS = 40  # the limit of Linux on symbolic links in a path
+MAX_LINKS = 40  # the limit of Linux on symbolic links in a path
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def find_folder_fault(folder: Path, writers: Writers) -> str | None:
     make it, for example in /tmp.
     """
     try:
-        return find_path_fault(folder.absolute(), writers, holds_code=True, links=MOST_LINKS)
+        return find_path_fault(folder.absolute(), writers, holds_code=True, links=MAX_LINKS)
     except OSError as error:
         return f"{folder} cannot be looked at: {error.strerror}"
 

@@ -37,7 +37,7 @@ from matchrec.source import Span
 
 # How deeply operations may be nested for the search to evaluate them. Deeper expressions are left
 # to Spark, or rejected.
-MOST_NESTED = 100
+MAX_NESTED = 100
 
 # The name of the aggregate function that returns the mapped rows as an array. Each row of the array
 # has the name of its variable in the field CLASSIFIER_FIELD.
@@ -49,7 +49,7 @@ CLASSIFIER_FIELD = "classifier"
 # match is known.
 MATCHED_ROW = f"struct(*, '' AS {CLASSIFIER_FIELD})"
 
-# The operator of an operation that stands for more than MOST_NESTED consecutive operators, such as
+# The operator of an operation that stands for more than MAX_NESTED consecutive operators, such as
 # `a + b + c ...`. Its only operand is a term with the text of the whole chain.
 LONG_CHAIN = "chain"
 
@@ -411,7 +411,7 @@ def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
     """Yield the expression and all operands below it, parents first.
 
     The inputs of aggregates are not entered. The recursion is not too deep, because parsers nest
-    operations at most MOST_NESTED times.
+    operations at most MAX_NESTED times.
     """
     yield scalar
     if isinstance(scalar, Operation):

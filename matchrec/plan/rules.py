@@ -44,7 +44,7 @@ from matchrec.source import Span
 PlanRule = Callable[[MatchPlan], None]
 
 # How many rows before the last one a condition may look back in the match.
-MOST_ROWS_BACK = 1_000
+MAX_ROWS_BACK = 1_000
 
 
 def check_plan(plan: MatchPlan) -> None:
@@ -400,12 +400,12 @@ def check_rows_back(plan: MatchPlan) -> None:
         if not isinstance(reference, ColumnReference | Classifier):
             continue
         look_back = find_look_back(reference)
-        if look_back.row_count > MOST_ROWS_BACK:
+        if look_back.row_count > MAX_ROWS_BACK:
             raise errors.looks_too_far_back(
                 reference.span,
                 function=look_back.function,
                 rows=look_back.row_count,
-                limit=MOST_ROWS_BACK,
+                limit=MAX_ROWS_BACK,
             )
 
 

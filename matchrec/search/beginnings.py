@@ -50,14 +50,14 @@ from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray, Partitions
 from matchrec.search.task import Task
 
 # At most this many rows at the beginning of a match are compared.
-MOST_ROWS_COMPARED = 8
+MAX_ROWS_COMPARED = 8
 # Comparing stops when a smaller share of the rows than this remains.
 SMALL_SHARE = 1 / 16
 # Leaving out rows pays if a smaller share of the rows than this remains.
 WORTHWHILE_SHARE = 1 / 2
 # Choices are followed back if a move stands for at least this number of choices on average.
 # Otherwise, a search takes hardly more steps than there are moves.
-LEAST_CHOICES_PER_MOVE = 4
+MIN_CHOICES_PER_MOVE = 4
 # Returned instead of a mark for each row: any row may begin a match.
 ANY_ROW: BoolArray = np.ones(0, np.bool_)
 # The columns of `layout.Rules.program` from which moves are built.
@@ -71,7 +71,7 @@ COLUMNS_OF_MOVES = [
 ]
 # Choices are followed back if all moves of a row change at most this number of words, which takes
 # about 30 ns.
-MOST_WORDS_PER_ROW = 32
+MAX_WORDS_PER_ROW = 32
 
 
 def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
@@ -94,7 +94,7 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
 
     may_begin = np.ones(row_count, np.bool_)
     # Moves are followed only if most rows satisfy the conditions. Then comparing more is useless.
-    compared_row_count = MOST_ROWS_COMPARED if moves is None and not is_limited else 1
+    compared_row_count = MAX_ROWS_COMPARED if moves is None and not is_limited else 1
     remaining_count = unmark_by_first_rows(arrays, may_begin, present_row_count, compared_row_count)
     if moves is not None and remaining_count >= SMALL_SHARE * row_count:
         follow_moves_back(moves, arrays, may_begin, present_row_count)
@@ -200,8 +200,8 @@ def find_moves(compiled: CompiledTask) -> Moves | None:
         return None  # a match can be empty, so it may begin with any row
     moves = build_moves(compiled)
     pays = (
-        LEAST_CHOICES_PER_MOVE * len(moves.table) <= len(program)
-        and moves.sources.size <= MOST_WORDS_PER_ROW
+        MIN_CHOICES_PER_MOVE * len(moves.table) <= len(program)
+        and moves.sources.size <= MAX_WORDS_PER_ROW
     )
     return moves if pays else None
 

@@ -223,10 +223,10 @@ class KernelSearch(ABC, Generic[W]):
         """Add the counts of this search to `counters`."""
         if self.counters is None:
             return
-        # MOST_LIVE is a maximum, not a sum.
-        most_live = max(self.counters[layout.MOST_LIVE], self.search_counters[layout.MOST_LIVE])
+        # MAX_LIVE is a maximum, not a sum.
+        most_live = max(self.counters[layout.MAX_LIVE], self.search_counters[layout.MAX_LIVE])
         self.counters += self.search_counters
-        self.counters[layout.MOST_LIVE] = most_live
+        self.counters[layout.MAX_LIVE] = most_live
 
     def advance(self) -> int:
         """Call the kernel, and return its status."""

@@ -39,7 +39,7 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import locate_failures
 from matchrec.worker.windows import check_windows
 
-MOST_ROWS = 100_000  # the most rows of a partition that is collected
+MAX_ROWS = 100_000  # the most rows of a partition that is collected
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
     return frozenset(np.flatnonzero(~passes_filters.any(axis=0)).tolist())
 
 
-def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:
+def collect_table(rows: DataFrame, max_rows: int = MAX_ROWS) -> pa.Table:
     """Collect the rows of one partition as they are sent, in their order. Runs a job.
 
     Args:

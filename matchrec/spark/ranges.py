@@ -66,7 +66,7 @@ CLASS_COUNT = 1 << 12
 
 # The most stretches along a partition. The table of stretches is sent to each executor, so that it
 # must stay small.
-MOST_STRETCHES = 1 << 19
+MAX_STRETCHES = 1 << 19
 
 # The number of stretches in a window. More stretches show more precisely where matches may be.
 STRETCHES_PER_WINDOW = 2
@@ -150,7 +150,7 @@ class Ranges:
     def write_stretch_number(self) -> Template:
         """Return SQL of the number of a row's stretch; NULL if its partition is not cut.
 
-        Stretches are so wide that a partition has at most MOST_STRETCHES of them.
+        Stretches are so wide that a partition has at most MAX_STRETCHES of them.
         """
         position = wire.ORDER_POSITION
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
@@ -160,7 +160,7 @@ class Ranges:
             f"{position} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.KEY_CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
-            f" greatest({least_width}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width"
+            f" greatest({least_width}L, CAST(({span}) / {MAX_STRETCHES} AS BIGINT)) AS width"
             " FROM ",
             POSITIONED_ROWS,
             f" WHERE {position} IS NOT NULL GROUP BY {wire.KEY_CLASS})",

@@ -63,7 +63,7 @@ class CounterField:
 SELECTION_COUNTERS = (
     CounterField("row_reads", FIRST_OF_KERNELS + layout.READS),
     CounterField("runs", FIRST_OF_KERNELS + layout.RUNS_CREATED),
-    CounterField("most_live_runs", FIRST_OF_KERNELS + layout.MOST_LIVE, is_maximum=True),
+    CounterField("most_live_runs", FIRST_OF_KERNELS + layout.MAX_LIVE, is_maximum=True),
     CounterField("forks", FIRST_OF_KERNELS + layout.FORKS),
     CounterField("merges", FIRST_OF_KERNELS + layout.MERGES),
     CounterField("buffer_entries", FIRST_OF_KERNELS + layout.NODES_CREATED),

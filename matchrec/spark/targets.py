@@ -31,7 +31,7 @@ from matchrec.spark import substitutes, types
 from matchrec.spark.literals import convert_instant, write_literal
 from matchrec.spark.request import MatchRequest
 
-MOST_KEYS = 5  # partitions that a message lists
+MAX_KEYS = 5  # partitions that a message lists
 
 # For each row, the values of the ORDER BY columns as texts.
 OrderValues = tuple[tuple[str, ...], ...]
@@ -217,7 +217,7 @@ class TargetFinder:
             f"CAST({self.write_comparable(text)} AS STRING) AS k{index}"
             for index, text in enumerate(self.key_texts.values())
         ]
-        rows = self.request.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
+        rows = self.request.relation.select(items).distinct().limit(MAX_KEYS + 1).collect()
         rows.sort(key=lambda row: [make_sort_key(errors.show_key_value(text)) for text in row])
         return [dict(zip(self.key_texts, row, strict=True)) for row in rows]
 

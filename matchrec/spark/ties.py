@@ -50,8 +50,8 @@ WARNS_OF_TIES = "_matchrec_warns_of_ties"
 
 # The ids of the last queries with a warning, so that each query gets one warning. A report arrives
 # soon after the query has run, so no more ids are needed.
-MOST_QUERY_IDS = 10_000
-_warned_query_ids: deque[str] = deque(maxlen=MOST_QUERY_IDS)
+MAX_QUERY_IDS = 10_000
+_warned_query_ids: deque[str] = deque(maxlen=MAX_QUERY_IDS)
 
 # The accumulator of each SparkContext.
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()

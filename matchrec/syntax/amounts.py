@@ -25,20 +25,20 @@ UNITS = split_words(
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 # The greatest number of rows or repetitions: the greatest distance that `lag` of Spark accepts.
-MOST_ROWS = 2**31 - 1
+MAX_ROWS = 2**31 - 1
 
 
 def read_whole_number(digits: str) -> int | None:
-    """Return the number with these digits; None if it is greater than `MOST_ROWS`.
+    """Return the number with these digits; None if it is greater than `MAX_ROWS`.
 
     >>> read_whole_number("007"), read_whole_number("9" * 5000)
     (7, None)
     """
     significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MOST_ROWS)):  # Python refuses to convert very long numbers.
+    if len(significant) > len(str(MAX_ROWS)):  # Python refuses to convert very long numbers.
         return None
     number = int(significant)
-    return number if number <= MOST_ROWS else None
+    return number if number <= MAX_ROWS else None
 
 
 def read_amount(text: str) -> Amount | None:
@@ -122,7 +122,7 @@ def make_first_matches(number: str, span: Span | None) -> FirstMatches:
     """Return the option `FIRST number MATCHES`.
 
     Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
+        MatchRecognizeParseError: the number is not from 1 to `MAX_ROWS`.
     """
     return FirstMatches(read_number_of_rows(number, span, errors.not_a_number_of_matches), span)
 
@@ -140,9 +140,9 @@ def read_number_of_rows(
         make_error: makes the error if the number is not allowed.
 
     Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
+        MatchRecognizeParseError: the number is not from 1 to `MAX_ROWS`.
     """
     count = read_whole_number(number) if number.isdecimal() else None
     if not count:
-        raise make_error(span, number=number, limit=MOST_ROWS)
+        raise make_error(span, number=number, limit=MAX_ROWS)
     return count

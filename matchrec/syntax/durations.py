@@ -36,7 +36,7 @@ _NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 # Durations must be shorter than this, in microseconds or in the unit of the order column.
 _DURATION_LIMIT = 2**63
 # The most digits of a DECIMAL of Spark.
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 # A number, perhaps in quotes, with its unit: `10 minutes`, `'10' MINUTES`.
 _NUMBER_WITH_UNIT = re.compile(
     rf"\s*(?P<quote>')?(?P<number>{_NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*"
@@ -111,7 +111,7 @@ def write_number(number: Fraction) -> str:
         return repr(float(number))
     unscaled = abs(number.numerator) * 10**scale // number.denominator
     digits = str(unscaled).zfill(scale + 1)  # at least one digit before the point
-    is_too_long_for_decimal = scale > 0 and len(digits) > _MOST_DIGITS
+    is_too_long_for_decimal = scale > 0 and len(digits) > _MAX_DIGITS
     if is_too_long_for_decimal:
         return repr(float(number))
     sign = "-" if number < 0 else ""
@@ -128,7 +128,7 @@ def find_scale(number: Fraction) -> int | None:
     >>> find_scale(Fraction("2.50")), find_scale(Fraction(7)), find_scale(Fraction(1, 3))
     (1, 0, None)
     """
-    for scale in range(_MOST_DIGITS + 1):
+    for scale in range(_MAX_DIGITS + 1):
         if 10**scale % number.denominator == 0:
             return scale
     return None

@@ -35,7 +35,7 @@ _MAYBE_MISSPELT = re.compile(
 )
 
 # The most wrong letters of a word that is read as a misspelt MATCH_RECOGNIZE.
-_MOST_WRONG_LETTERS = 3
+_MAX_WRONG_LETTERS = 3
 
 # A window with DEFINE, for a quick test of a query.
 _WINDOW_WITH_DEFINE = re.compile(
@@ -162,6 +162,5 @@ def _is_near_clause_name(text: str) -> bool:
     if letters.startswith("MATCHRE"):
         return True
     return (
-        count_misspelt_letters(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS)
-        <= _MOST_WRONG_LETTERS
+        count_misspelt_letters(letters, "MATCHRECOGNIZE", _MAX_WRONG_LETTERS) <= _MAX_WRONG_LETTERS
     )

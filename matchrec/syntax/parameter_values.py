@@ -21,7 +21,7 @@ from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import SHORT
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import find_positional_parameter, name_parameter
-from matchrec.syntax.amounts import MOST_ROWS
+from matchrec.syntax.amounts import MAX_ROWS
 from matchrec.syntax.row_pattern import check_quantifier_bounds
 from matchrec.syntax.tokens import Token
 
@@ -144,10 +144,10 @@ def look_up_number(
 
     Raises:
         MatchRecognizeError: the parameter has no value, or its value is not a whole number from
-            `least` to `MOST_ROWS`.
+            `least` to `MAX_ROWS`.
     """
     value = look_up_value(parameter, values)
-    if not is_whole(value) or not least <= value <= MOST_ROWS:
+    if not is_whole(value) or not least <= value <= MAX_ROWS:
         raise errors.parameter_not_a_number(
             parameter.span,
             parameter=parameter.text,

@@ -30,12 +30,12 @@ from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.words import is_reserved
 from matchrec.source import Span
-from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
+from matchrec.syntax.amounts import MAX_ROWS, read_whole_number
 from matchrec.syntax.pattern_tokens import read_pattern_tokens
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence
 
 # How deeply groups may be nested. A deeper pattern would exceed Python's stack in a later stage.
-MOST_NESTED_GROUPS = 100
+MAX_NESTED_GROUPS = 100
 
 _KEYS_AFTER_ALTERNATIVE = ("|", ",", ")", "-}")
 _OPENING_BRACKETS = {")": "(", "-}": "{-"}
@@ -273,7 +273,7 @@ class _Parser(Cursor):
         token = self.advance()
         number = read_whole_number(token.text)
         if number is None:
-            raise errors.bound_too_large(token.span, limit=MOST_ROWS)
+            raise errors.bound_too_large(token.span, limit=MAX_ROWS)
         return number
 
     def read_parameter(self, mark: Token) -> patterns.Parameter:
@@ -368,8 +368,8 @@ class _Parser(Cursor):
             MatchRecognizeError: groups are too deeply nested.
         """
         self.unclosed.append(opening)
-        if len(self.unclosed) > MOST_NESTED_GROUPS:
-            raise errors.pattern_nested_too_deep(opening.span, limit=MOST_NESTED_GROUPS)
+        if len(self.unclosed) > MAX_NESTED_GROUPS:
+            raise errors.pattern_nested_too_deep(opening.span, limit=MAX_NESTED_GROUPS)
 
     def close_bracket(self, closing: str) -> None:
         """Read the bracket that closes the innermost open bracket.

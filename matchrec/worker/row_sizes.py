@@ -33,7 +33,7 @@ BYTES_OF_A_NUMBER = 8
 BYTES_PER_BATCH = 128 << 20
 # The most bytes of one output row. Offsets in an Arrow column have 31 bits, and a batch may have up
 # to BYTES_PER_BATCH in other rows. The same again is left for errors of the estimate.
-MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
+MAX_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
 # Sail makes batches of SAIL_ROWS rows, and holds SAIL_COPIES copies of a batch.
 SAIL_ROWS = 1 << 13
 SAIL_COPIES = 5
@@ -147,8 +147,8 @@ class SizeEstimator:
         largest = int(np.argmax(sizes))
         row = int(self.reader.rows.row[largest])
         size = int(sizes[largest])
-        if size > MOST_BYTES_OF_ROW:
-            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES_OF_ROW >> 20}
+        if size > MAX_BYTES_OF_ROW:
+            fields = {"mebibytes": size >> 20, "limit": MAX_BYTES_OF_ROW >> 20}
             raise RunFailure(failures.row_too_large, row, fields)
         if makes_queries.is_set():  # the worker is a thread of a program with Sail
             sail_bytes = SAIL_COPIES * int(np.sort(sizes)[-SAIL_ROWS:].sum())

@@ -299,7 +299,7 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
                         format_number(len(cell.events)),
                         f"{len(work.nodes):,}",
                         f"{work.runs.shape[1]:,}",
-                        f"{counters[layout.MOST_LIVE]:,}",
+                        f"{counters[layout.MAX_LIVE]:,}",
                         f"{counters[layout.NODES_CREATED]:,}",
                         f"{peak:.0f} MB",
                     )

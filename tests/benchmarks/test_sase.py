@@ -43,7 +43,7 @@ def test_live_state_does_not_grow_with_the_stream(predicate: str, engine: str) -
     cell = Cell(predicate, "s3", engine, windows=10)
     for length in (10, 100):
         work, counters = find_final_state(replace(cell, windows=length))
-        assert counters[layout.MOST_LIVE] <= 10
+        assert counters[layout.MAX_LIVE] <= 10
         assert work.runs.shape[1] <= 16
-        live = cell.window * counters[layout.MOST_LIVE]  # at most
+        live = cell.window * counters[layout.MAX_LIVE]  # at most
         assert len(work.nodes) < 8 * live  # pruned when half full, doubled when a quarter is live

@@ -65,7 +65,7 @@ WHERE skip_till_any_match {
     [symbol] AND a[i].volume > 900 AND n.volume = 500 AND b.volume < 10 }
 WITHIN {window} events
 """
-MOST_BUILT = 5_000_000
+MAX_BUILT = 5_000_000
 ROUNDS = 3
 
 
@@ -222,7 +222,7 @@ def main() -> None:
     for workload in list_workloads(arguments.quick):
         task, partitions = workload.prepare()
         counted = count_matches(task, partitions)
-        built = build_matches(task, partitions) if counted.matches <= MOST_BUILT else None
+        built = build_matches(task, partitions) if counted.matches <= MAX_BUILT else None
         if built is not None:
             assert built.matches == counted.matches
         rows.append(

@@ -125,7 +125,7 @@ def room_for_lists(request: pytest.FixtureRequest) -> object:
     with pytest.MonkeyPatch.context() as patch:
         if LONG_RUN is None:
             patch.setattr(copies, "LARGE", copies.MIDDLE)
-        patch.setattr(lists, "MOST_ROWS", request.param)
+        patch.setattr(lists, "MAX_ROWS", request.param)
         yield
 
 

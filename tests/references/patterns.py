@@ -38,8 +38,8 @@ from tests.generators.pattern_trees import (
     list_stage_names,
 )
 
-MOST_WAITS = 20_000  # a search with more waits gives up
-MOST_ORDERS = 24  # a search whose matches have more possible orders gives up
+MAX_WAITS = 20_000  # a search with more waits gives up
+MAX_ORDERS = 24  # a search whose matches have more possible orders gives up
 
 Mapped = tuple[tuple[str, tuple[int, ...]], ...]
 """The stages that accepted events, in the order of the pattern, each with the positions."""
@@ -311,7 +311,7 @@ class Search:
     def accept(self, run: Run, wait: Wait) -> Iterator[Run]:
         """Yield the run after each event that it can accept for the stage it waits for."""
         self.waits += 1
-        if self.waits > MOST_WAITS:
+        if self.waits > MAX_WAITS:
             raise TooMuchError
         if run.closed:
             return
@@ -447,7 +447,7 @@ class Search:
         """
         ranked = sorted(self.matches, key=rank)
         ties = [list(group) for _, group in groupby(ranked, key=rank)]
-        if prod(factorial(len(tie)) for tie in ties) > MOST_ORDERS:
+        if prod(factorial(len(tie)) for tie in ties) > MAX_ORDERS:
             raise TooMuchError
         for choice in product(*(permutations(tie) for tie in ties)):
             yield [match for tie in choice for match in tie]

@@ -27,7 +27,7 @@ from matchrec.syntax.tokens import split_words
 from tests.quick.scale import SEED, examples
 
 GROUPS = examples(20)
-MOST_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+MAX_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
 COLUMNS = {
     "i": "int",
     "h": "tinyint",
@@ -346,8 +346,8 @@ def test_distinct_and_within_group(spark: SparkSession, groups: list[Rows]) -> N
         cases_of_columns = [case for case in cases if case.distinct and case.columns == columns]
         check_aggregates(spark, groups, cases_of_columns, query)
     # Above this number of groups Spark sorts, and loses the order.
-    spark.conf.set(MOST_GROUPS, 100_000)
+    spark.conf.set(MAX_GROUPS, 100_000)
     try:
         check_aggregates(spark, groups, [case for case in cases if not case.distinct], query)
     finally:
-        spark.conf.unset(MOST_GROUPS)
+        spark.conf.unset(MAX_GROUPS)

@@ -104,7 +104,7 @@ def catch_message(spark: SparkSession, query: str) -> list[str]:
 
 
 def test_an_unknown_table_has_help(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(users_terms, "MOST_TABLES", 1000)  # other tests leave tables behind
+    monkeypatch.setattr(users_terms, "MAX_TABLES", 1000)  # other tests leave tables behind
     [note, hint] = catch_message(spark, f"SELECT * FROM tiks {CLAUSE}")
     assert note.startswith("  note: the session has: ")
     assert "ticks" in note

@@ -25,7 +25,7 @@ from matchrec.syntax.function_names import AGGREGATES
 from tests.quick.scale import some_of
 from tests.spark.test_accumulators import (
     COLUMNS,
-    MOST_GROUPS,
+    MAX_GROUPS,
     Case,
     Rows,
     are_equal,
@@ -72,8 +72,8 @@ ORDERED_CASES = (
 
 
 # The most aggregates in one query.
-MOST_CASES = 50
-MOST_DISTINCT_CASES = 10
+MAX_CASES = 50
+MAX_DISTINCT_CASES = 10
 
 # Terms that `write_classified` changes; the others are literals.
 CLASSIFIED = {*COLUMNS, "array(i)", "struct(i)", "abs(i)"}
@@ -151,7 +151,7 @@ def test_row_after_row(spark: SparkSession, groups: list[Rows]) -> None:  # noqa
 
 def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
     # Above this number of groups Spark sorts, and loses the order.
-    spark.conf.set(MOST_GROUPS, 100_000)
+    spark.conf.set(MAX_GROUPS, 100_000)
     rows = "SELECT /*+ COALESCE(1) */ *, explode(sequence(t, 9)) AS n FROM aggregated"
     try:
         for cases in split_cases([*some_of(list(list_group_cases())[::3]), *ORDERED_CASES]):
@@ -160,7 +160,7 @@ def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
             expected = expected.join(spark.table("aggregated").select("g", "t"), ["g", "t"])
             check_aggregates(spark, cases, expected)
     finally:
-        spark.conf.unset(MOST_GROUPS)
+        spark.conf.unset(MAX_GROUPS)
 
 
 def split_cases(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
@@ -171,18 +171,18 @@ def split_cases(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
     itself, because Spark cannot plan it together with others.
     """
     plain = [case for case in cases if not case.distinct]
-    for start in range(0, len(plain), MOST_CASES):
-        yield plain[start : start + MOST_CASES]
+    for start in range(0, len(plain), MAX_CASES):
+        yield plain[start : start + MAX_CASES]
     distinct = [case for case in cases if case.distinct]
     lists = [case for case in distinct if case.function in ("listagg", "string_agg")]
     others = [case for case in distinct if case not in lists]
-    for start in range(0, len(others), MOST_DISTINCT_CASES):
-        yield others[start : start + MOST_DISTINCT_CASES]
+    for start in range(0, len(others), MAX_DISTINCT_CASES):
+        yield others[start : start + MAX_DISTINCT_CASES]
     yield from ([case] for case in lists)
 
 
 MANY_GROUPS = {
-    MOST_GROUPS: "2",
+    MAX_GROUPS: "2",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "97",
     "spark.sql.windowExec.buffer.spill.threshold": "3",
     "spark.sql.shuffle.partitions": "2",

@@ -90,7 +90,7 @@ def on_sail(request: pytest.FixtureRequest) -> None:
 
 # The messages of a query: for the columns of its input, for settings, and for the plan of its
 # input, which has the types of columns and the number of rows.
-FEWEST_MESSAGES = ["schema", "config", "explain"]
+MIN_MESSAGES = ["schema", "config", "explain"]
 
 
 @pytest.mark.usefixtures("on_sail")
@@ -101,7 +101,7 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
     for text in (query, query.replace("A AS v", "A AS n > 0 AND v"), query.replace("12", "11")):
         with count_messages(spark) as messages:
             matchrec.sql(spark, text)
-        assert messages == FEWEST_MESSAGES
+        assert messages == MIN_MESSAGES
 
 
 @pytest.mark.usefixtures("on_sail")
@@ -114,7 +114,7 @@ def test_a_plan_names_the_files_of_an_input(spark: SparkSession, tmp_path: Path)
     matchrec.sql(spark, query)
     with count_messages(spark) as messages:
         matches = matchrec.sql(spark, query)
-    assert messages == FEWEST_MESSAGES
+    assert messages == MIN_MESSAGES
     assert collect_rows(matches) == [(1, 2)]
 
 
@@ -132,7 +132,7 @@ def test_types_of_comparisons_and_sums_need_no_message(
     matchrec.sql(spark, query)
     with count_messages(spark) as messages:
         result = matchrec.sql(spark, f"{query} -- again")
-    assert messages == FEWEST_MESSAGES
+    assert messages == MIN_MESSAGES
     matches = {"v >= 10.5": [2, 3], "is_odd": [1, 3], "NOT (v < 15.5D OR s = 'x')": [2, 3]}
     is_sum = measure.startswith("2")
     values = [(19.0 * n,) if is_sum else (10 * n > 12 and n % 2 == 1,) for n in matches[condition]]
@@ -146,7 +146,7 @@ def test_another_value_needs_no_other_messages(spark: SparkSession) -> None:
     matchrec.sql(spark, query, {"low": 1})
     with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2})
-    assert messages == FEWEST_MESSAGES
+    assert messages == MIN_MESSAGES
 
 
 @pytest.mark.usefixtures("on_sail")
@@ -160,8 +160,8 @@ def test_a_computed_column_is_analysed_once(spark: SparkSession) -> None:
             result = matchrec.sql(spark, query, {"more": more})
             # The types of -10 and 9.5 are new, so the query is analysed and planned for them.
             asks = [] if more in (0, 1, 10) else ["schema", "explain"]
-            assert messages[: len(FEWEST_MESSAGES)] == FEWEST_MESSAGES
-            assert messages[len(FEWEST_MESSAGES) :] == asks
+            assert messages[: len(MIN_MESSAGES)] == MIN_MESSAGES
+            assert messages[len(MIN_MESSAGES) :] == asks
             assert collect_rows(result) == rows
 
 
@@ -182,10 +182,10 @@ def test_a_function_of_a_value_is_planned_once(spark: SparkSession) -> None:
     matchrec.sql(spark, query, {"low": 1})
     with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2})
-    assert messages == [*FEWEST_MESSAGES, "schema"]
+    assert messages == [*MIN_MESSAGES, "schema"]
     with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2.5})
-    assert messages == [*FEWEST_MESSAGES, "schema", "explain"]
+    assert messages == [*MIN_MESSAGES, "schema", "explain"]
 
 
 # Values of `:low`, and the matches.

@@ -603,7 +603,7 @@ def test_long_rows_are_sent_in_small_messages(
     assert last.v == "z" * 5_000
     assert len(sizes) > 10
     assert sorted(sizes)[-2] <= 4_000 < sorted(sizes)[-1]
-    monkeypatch.setattr(sent_rows, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(sent_rows, "MAX_BYTES", 5_000)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="row 3,030 has"):
         matchrec.match_recognize(rows, LAST_VALUE)
 
@@ -664,7 +664,7 @@ def test_more_rows_than_a_call_takes(
 ) -> None:
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
-    monkeypatch.setattr(sent_rows, "MOST_BYTES", 1 << 19)
+    monkeypatch.setattr(sent_rows, "MAX_BYTES", 1 << 19)
     rows = spark.createDataFrame(make_rows([Decimal(1)]).to_pandas())
     with pytest.raises(matchrec.MatchRecognizePlanError, match="pass the pandas"):
         matchrec.match_recognize(rows, SENT)

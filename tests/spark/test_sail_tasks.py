@@ -113,7 +113,7 @@ def test_a_large_input_has_more_tasks(
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
     session = find_backend(spark)
     assert session.count_tasks(rows) == 3  # for two cores
-    for rows_per_task, tasks in ((ROWS, 3), (ROWS // 20, 20), (1, backend.MOST_TASKS)):
+    for rows_per_task, tasks in ((ROWS, 3), (ROWS // 20, 20), (1, backend.MAX_TASKS)):
         monkeypatch.setattr(backend, "ROWS_PER_TASK", rows_per_task)
         assert session.count_tasks(rows) == pytest.approx(tasks, abs=1)
 

@@ -427,7 +427,7 @@ def test_a_state_that_is_too_large_is_an_error(
     streamed = Streamed(
         lambda df: match_pattern(df, RISE, partition_by="k"), list_events(spark, rows), "ts"
     )
-    monkeypatch.setattr(stream_worker, "MOST_STATE", 1 << 14)
+    monkeypatch.setattr(stream_worker, "MAX_STATE_BYTES", 1 << 14)
     few_rows = streamed.frame[:10]
     all_rows = streamed.frame
     list(streamed.batch(few_rows, Group()))

@@ -23,7 +23,7 @@ from matchrec.search.strategy import Strategy
 from matchrec.search.task import Task
 from tests.quick.scale import FULL
 
-MOST_COMPARED = 500  # larger partitions (in rows) are not compared
+MAX_COMPARED = 500  # larger partitions (in rows) are not compared
 StepsByKernel = dict[StoppableKernel[..., object], Counter[Types]]
 """The steps that Python has taken, by kernel and types."""
 
@@ -35,7 +35,7 @@ FEW = (0, 1, 2, 3, 7, 50)
 
 def is_small(partitions: Partitions) -> bool:
     """Return whether partitions have so few rows that Python can search them."""
-    return partitions.row_count <= MOST_COMPARED
+    return partitions.row_count <= MAX_COMPARED
 
 
 def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) -> None:

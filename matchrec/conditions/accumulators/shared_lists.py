@@ -13,8 +13,8 @@ from typing import Protocol
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import Compute, Value
 
-MOST_KEPT = 64  # accumulators of lists that may get one more row; also results as long as a list
-MOST_RESULTS = 1 << 16  # results of a fixed size, such as numbers
+MAX_KEPT = 64  # accumulators of lists that may get one more row; also results as long as a list
+MAX_RESULTS = 1 << 16  # results of a fixed size, such as numbers
 
 
 class SharedLists(Protocol):
@@ -59,10 +59,10 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
             accumulator.add(*lists.read_last_row(list_number))
         result = accumulator.compute_result()
         accumulators[number] = accumulator
-        if len(accumulators) > MOST_KEPT:
+        if len(accumulators) > MAX_KEPT:
             accumulators.popitem(last=False)
         results[number] = result
-        most_results = MOST_KEPT if isinstance(result, str | bytes | tuple) else MOST_RESULTS
+        most_results = MAX_KEPT if isinstance(result, str | bytes | tuple) else MAX_RESULTS
         while len(results) > most_results:
             results.popitem(last=False)
         return result

@@ -27,7 +27,7 @@ from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import ValueType, is_ranked
 
 # The most rows that all lists may have, before the lists that no run has are dropped.
-MOST_ROWS = 1 << 18
+MAX_ROWS = 1 << 18
 
 # Returns a value of a row as a list keeps it, from the position of the row; None for NULL. Raises
 # FunctionError if the value cannot be computed.
@@ -91,7 +91,7 @@ class Lists:
         # The greatest number of a list so far.
         self.newest_number = 0
         # With more rows than this, dead lists are dropped.
-        self.row_limit = MOST_ROWS
+        self.row_limit = MAX_ROWS
         self.find_live_list_numbers = find_live_list_numbers
         self.forms = prepare_forms(forms, source, make_value_function)
 
@@ -159,7 +159,7 @@ class Lists:
                 current = self.find_list_before(current)
         self.last_rows = live_rows
         self.numbers = {row: live_number for live_number, row in live_rows.items()}
-        self.row_limit = max(MOST_ROWS, 2 * len(live_rows))
+        self.row_limit = max(MAX_ROWS, 2 * len(live_rows))
 
     def clear(self) -> None:
         """Drop all lists, because no run lives any more."""

@@ -21,7 +21,7 @@ from matchrec.jit.array_types import BoolArray
 # for all rows.
 Vector = npt.NDArray[Any]
 
-LEAST_INTEGER = np.int64(-(2**63))
+MIN_INTEGER = np.int64(-(2**63))
 # A product fits an int64 if its absolute value, computed in floats, is less than this.
 SAFE_PRODUCT = 2.0**62
 
@@ -172,7 +172,7 @@ def compute_integers(
             overflows = product_overflows(left, right, values)
         case ArithmeticOperator.DIVIDE:
             values = divide_rounded(left, right)
-            overflows = (left == LEAST_INTEGER) & (right == -1)
+            overflows = (left == MIN_INTEGER) & (right == -1)
         case ArithmeticOperator.REMAINDER:
             values = find_remainder(left, right)
             overflows = np.asarray(False)

@@ -18,7 +18,7 @@ WIDE_CONTEXT = Context(prec=1000)
 # The binary digits of a floating-point number of 32 bits, the exponent of the least such number,
 # and the exponent of the least number that is too large.
 SINGLE_DIGITS = 24
-LEAST_SINGLE_EXPONENT = -149
+MIN_SINGLE_EXPONENT = -149
 TOO_LARGE_SINGLE_EXPONENT = 128
 
 # A text of at most 15 digits and a point. Every version of Java writes such a number like this.
@@ -85,7 +85,7 @@ def round_to_single(number: Fraction) -> float:
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
-    unit = Fraction(2) ** max(exponent - SINGLE_DIGITS + 1, LEAST_SINGLE_EXPONENT)
+    unit = Fraction(2) ** max(exponent - SINGLE_DIGITS + 1, MIN_SINGLE_EXPONENT)
     rounded = round(magnitude / unit) * unit
     is_too_large = rounded >= Fraction(2) ** TOO_LARGE_SINGLE_EXPONENT
     single = math.inf if is_too_large else float(rounded)

@@ -27,7 +27,7 @@ from matchrec.conditions.functions.function import (
 from matchrec.conditions.functions.number_conversions import divide_rounded, fits, narrow, wrap
 from matchrec.conditions.types import (
     FLOAT,
-    MOST_DIGITS,
+    MAX_DIGITS,
     Family,
     ValueType,
     build_decimal_type,
@@ -43,7 +43,7 @@ DOUBLE_CONTEXT = Context(prec=800)
 # Arithmetic of decimals and integers.
 
 # To a multiple of this, Spark rounds a quotient first, before it rounds it to its type.
-_QUOTIENT_UNIT = Decimal(1).scaleb(-MOST_DIGITS)
+_QUOTIENT_UNIT = Decimal(1).scaleb(-MAX_DIGITS)
 
 
 def divide(left: Decimal, right: Decimal) -> Decimal:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from matchrec.conditions.residual import TypedOperation
-from matchrec.conditions.types import MOST_DIGITS, NUMBERS, TIMES, Family, ValueType
+from matchrec.conditions.types import MAX_DIGITS, NUMBERS, TIMES, Family, ValueType
 from matchrec.conditions.typing.constants import is_nonzero_constant
 from matchrec.plan import operations
 from matchrec.plan.operations import find_operator_operations
@@ -49,7 +49,7 @@ def can_overflow(type_: ValueType) -> bool:
     """
     if type_.family is Family.DECIMAL:
         # Spark gives a result all digits that it may need, up to this number.
-        return type_.precision == MOST_DIGITS
+        return type_.precision == MAX_DIGITS
     return type_.family is Family.INTEGER
 
 

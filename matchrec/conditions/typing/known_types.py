@@ -44,7 +44,7 @@ ADDING = frozenset({"+", "-", "*"})
 
 # The least INT without its sign. The sign decides whether it fits an INT, and engines differ in
 # whether they read the sign as a part of the number.
-LEAST_INT = 1 << 31
+MIN_INT = 1 << 31
 
 # Numbers are short enough for a BIGINT and a DECIMAL(38, 18).
 LITERAL = re.compile(
@@ -141,6 +141,6 @@ def find_literal_type(text: str) -> ValueType | None:
             digits = literal["whole"].lstrip("0") + literal["fraction"]
             return build_decimal_type(len(digits), len(literal["fraction"]))
     number = int(literal["whole"])
-    if number == LEAST_INT:
+    if number == MIN_INT:
         return None
-    return INT if number < LEAST_INT else BIGINT
+    return INT if number < MIN_INT else BIGINT

@@ -40,7 +40,7 @@ from matchrec.errors.conditions import function_of_several_rows
 from matchrec.plan.operators import OPERATORS
 
 FUNCTIONS_OF_TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
-MOST_PLACES = 18  # the most decimal places to which ROUND can round
+MAX_PLACES = 18  # the most decimal places to which ROUND can round
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -139,6 +139,6 @@ def read_rounding_places(step: TypedOperation) -> int:
         return 0
     match step.operands[1:]:
         case (TypedStep(Constant(int() as places), type_),) if type_ == INT:
-            if abs(places) <= MOST_PLACES:
+            if abs(places) <= MAX_PLACES:
                 return places
     raise function_of_several_rows(step.span, what=step.operator)

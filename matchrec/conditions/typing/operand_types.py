@@ -19,7 +19,7 @@ from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import Constant
 from matchrec.conditions.types import (
     DOUBLE,
-    MOST_DIGITS,
+    MAX_DIGITS,
     NUMBERS,
     Family,
     ValueType,
@@ -107,9 +107,9 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
         return step
     digits_before_point = max(find_decimal_type(type_).precision - type_.scale for type_ in types)
     digits_after_point = max(type_.scale for type_ in types)
-    if digits_before_point + digits_after_point <= MOST_DIGITS:
+    if digits_before_point + digits_after_point <= MAX_DIGITS:
         return step
-    target = build_decimal_type(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
+    target = build_decimal_type(MAX_DIGITS, MAX_DIGITS - digits_before_point).name.upper()
 
     def round_number(operand: TypedStep) -> TypedStep:
         """Return a number cast to the target type; leave other operands unchanged."""

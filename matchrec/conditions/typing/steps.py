@@ -74,12 +74,12 @@ from matchrec.errors.conditions import (
     types_cannot_be_combined,
 )
 from matchrec.plan.amounts import Amount
-from matchrec.plan.expression import MOST_NESTED
+from matchrec.plan.expression import MAX_NESTED
 from matchrec.plan.forms import apply_form
 from matchrec.plan.operators import OPERATORS, OperatorKind
 
 # The most operations of the search that a condition may consist of.
-MOST_OPERATIONS = 200_000
+MAX_OPERATIONS = 200_000
 # The number zero in rewritten functions. Its type is known, so Spark is not asked for it as for the
 # columns of the query.
 ZERO = build_row_column("0", Amount(Fraction(0)))
@@ -152,10 +152,10 @@ class StepTyper(Typer):
         """Return an operation with its type, as `Typer.type_operation` says."""
         size = 1 + sum(operand.size for operand in step.operands)
         depth = 1 + max((operand.depth for operand in step.operands), default=0)
-        if size > MOST_OPERATIONS:
-            raise too_many_operations(step.span, limit=MOST_OPERATIONS)
-        if depth > MOST_NESTED:
-            raise operations_nested_too_deep(step.span, limit=MOST_NESTED)
+        if size > MAX_OPERATIONS:
+            raise too_many_operations(step.span, limit=MAX_OPERATIONS)
+        if depth > MAX_NESTED:
+            raise operations_nested_too_deep(step.span, limit=MAX_NESTED)
         typed = self.type_checked_operation(step)
         operand_may_fail = any(operand.may_fail for operand in step.operands)
         return TypedStep(

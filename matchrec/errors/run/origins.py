@@ -35,7 +35,7 @@ from matchrec.source import Source, Span
 FRAME_LENGTH_ERROR = "the length of the frame must not be NULL or negative"
 
 # The number of expressions whose origins are remembered. Each has one or a few lines of SQL.
-MOST_ORIGINS = 4096
+MAX_ORIGINS = 4096
 
 # The text that is being read; None if no text is.
 _SOURCE: ContextVar[Source | None] = ContextVar("text of the query", default=None)
@@ -239,7 +239,7 @@ def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     line = f"\n/* {describe_origin(sql_origin)} */ {sql}\n"
     _ORIGINS_BY_LINE.pop(line, None)  # so that the line becomes the newest
     _ORIGINS_BY_LINE[line] = sql_origin
-    surplus = max(0, len(_ORIGINS_BY_LINE) - MOST_ORIGINS)
+    surplus = max(0, len(_ORIGINS_BY_LINE) - MAX_ORIGINS)
     for oldest in tuple(islice(_ORIGINS_BY_LINE, surplus)):
         _ORIGINS_BY_LINE.pop(oldest, None)
     return line

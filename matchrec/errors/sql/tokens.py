@@ -256,14 +256,14 @@ def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParse
         f"GROUP BY is not allowed here in {where}",
         span,
         notes=("MATCH_RECOGNIZE groups rows with PARTITION BY",),
-        hint=f"write {text[:_MOST_AROUND]} after the ) of MATCH_RECOGNIZE to group the matches; "
+        hint=f"write {text[:_MAX_AROUND]} after the ) of MATCH_RECOGNIZE to group the matches; "
         "or write PARTITION BY instead, after the opening (, to search each group of rows alone",
         code="group-by-in-clause",
     )
 
 
 # The most characters that a help repeats of the text before an error, and of the text after it.
-_MOST_AROUND = 40
+_MAX_AROUND = 40
 
 
 def _write_with_comma(where: str, before: str, after: str) -> str | None:
@@ -284,9 +284,9 @@ def _write_with_comma(where: str, before: str, after: str) -> str | None:
         comma_hint = _write_with_comma(where, before[: separator.start()], after) or ""
         return comma_hint.replace("a comma:", f"a comma instead of {separator[1]}:", 1)
     start = f"{where} {before}"
-    if len(before) > _MOST_AROUND:
-        start = f"...{before[-_MOST_AROUND:]}"
-    end = after if len(after) <= _MOST_AROUND else f"{after[:_MOST_AROUND]}..."
+    if len(before) > _MAX_AROUND:
+        start = f"...{before[-_MAX_AROUND:]}"
+    end = after if len(after) <= _MAX_AROUND else f"{after[:_MAX_AROUND]}..."
     return f"write a comma: {start}, {end}"
 
 

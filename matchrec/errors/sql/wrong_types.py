@@ -38,7 +38,7 @@ _OPERATORS_AS_WRITTEN = {"NEG": "-", "CASE OF": "CASE"}
 _WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")) | LOGIC
 
 # An error lists at most this many numbers of arguments.
-MOST_COUNTS = 3
+MAX_COUNTS = 3
 
 
 def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
@@ -188,7 +188,7 @@ def wrong_number_of_function_arguments(
         clause: the clause of the call.
     """
     takes = "another number of arguments"
-    if len(expected) > MOST_COUNTS:
+    if len(expected) > MAX_COUNTS:
         takes = f"at least {expected[0]} arguments"
     elif expected:
         takes = f"{join_alternatives(expected)} argument{'' if list(expected) == ['1'] else 's'}"

@@ -22,7 +22,7 @@ WIDTH = 7.0
 TITLE, LABEL, SMALL = 12, 10, 9
 
 # The number of characters of a text that fit at an axis that is as wide as the picture.
-MOST_CHARACTERS = 25
+MAX_CHARACTERS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AxisLabels:
         return AxisLabels(shorten(self.x, most_x), shorten(self.y, most_y), self.series)
 
 
-def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
+def shorten(text: str, most: int = MAX_CHARACTERS) -> str:
     """Return a text in one line, without its middle if it is longer than `most` characters.
 
     The beginning and the end stay, because names often differ in a number at their end.

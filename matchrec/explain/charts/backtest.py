@@ -30,7 +30,7 @@ MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
 # The largest number of reasons that are printed.
-MOST_REASONS = 10
+MAX_REASONS = 10
 
 # The attributes of `Score`: the numbers of incidents and of matches, then the shares.
 SCORE_NUMBERS = (
@@ -258,7 +258,7 @@ class Backtest(figures.PicturedText):
         ]
         if score.misses:
             lines.append("why the best attempts at the missed incidents stopped")
-            for incident_count, variable, reason in self.reasons[:MOST_REASONS]:
+            for incident_count, variable, reason in self.reasons[:MAX_REASONS]:
                 after = "" if variable is None else f"after {variable}: "
                 lines.append(f"  {incident_count:,} {after}{reason}")
         return "\n".join(lines)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matchrec.errors import plots as errors
 from matchrec.explain.charts.axes import (
     LABEL,
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     SMALL,
     WIDTH,
     AxisLabels,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # The largest number of lanes that are drawn.
-MOST_LANES = 30
+MAX_LANES = 30
 
 # The largest number of incidents that are drawn, and of matches.
-MOST_SPANS = 5000
+MAX_SPANS = 5000
 
 # The height of the band of an incident, as a share of the height of a lane.
 BAND_HEIGHT = 0.42
@@ -79,7 +79,7 @@ class SpanColumns:
     overlaps: str
 
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
-        """Return at most MOST_SPANS rows as spans. Runs a job.
+        """Return at most MAX_SPANS rows as spans. Runs a job.
 
         Spans that overlap nothing come first. Spans that are alike in this are in the order of the
         names of their lanes.
@@ -97,7 +97,7 @@ class SpanColumns:
         template = "CAST({} AS DOUBLE)" if is_number else "{}"
         begin, end = (template.format(quote_name(name)) for name in (self.begin, self.end))
         rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{self.overlaps} AS overlaps")
-        drawn_rows = rows.orderBy("overlaps", "lane").limit(MOST_SPANS).collect()
+        drawn_rows = rows.orderBy("overlaps", "lane").limit(MAX_SPANS).collect()
         spans = [DrawnSpan(*row) for row in drawn_rows]
         return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
 
@@ -172,7 +172,7 @@ def draw_backtest(
     spans = (*incidents, *matches)
     ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
     lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
-    drawn_lanes = lanes[:MOST_LANES] or [""]  # without partitions, an empty lane
+    drawn_lanes = lanes[:MAX_LANES] or [""]  # without partitions, an empty lane
     lane_positions = {lane: index for index, lane in enumerate(drawn_lanes)}
     lane_count = len(lane_positions)
     figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
@@ -180,7 +180,7 @@ def draw_backtest(
     panel.use_sticky_edges = False  # otherwise a bar at the left edge would cover the axis
     draw_incidents(panel, incidents, lane_positions, ends)
     draw_matches(panel, matches, lane_positions)
-    style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MOST_CHARACTERS)))
+    style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MAX_CHARACTERS)))
     show_times(panel, ends)
     panel.set_yticks(range(lane_count), [shorten(lane) for lane in lane_positions])
     panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top

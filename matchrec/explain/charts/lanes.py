@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.charts.axes import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     SMALL,
     WIDTH,
     AxisLabels,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The largest number of characters of a text that a lane shows.
-MOST_TEXT = 16
+MAX_TEXT_CHARACTERS = 16
 
 # The width of a character of a text, and the gap between two texts, in points.
 CHARACTER_WIDTH = 5.2
@@ -96,9 +96,9 @@ def draw_lanes(
         lane_spans = [span for span in spans if span.is_in_series(name)]
         matched_times = draw_lane(panel, lane, points, lane_spans, axis)
         has_others |= not matched_times.issuperset(points.times)
-    most_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MOST_CHARACTERS)
+    most_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MAX_CHARACTERS)
     lane_labels = AxisLabels(labels.x, labels.series)
-    style_panel(panel, "", lane_labels.shorten(MOST_CHARACTERS, most_label_characters))
+    style_panel(panel, "", lane_labels.shorten(MAX_CHARACTERS, most_label_characters))
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.65)  # the first lane is on top
@@ -163,7 +163,7 @@ class LaneText:
 
     # The time of the row.
     time: Any
-    # The text, shortened to MOST_TEXT characters.
+    # The text, shortened to MAX_TEXT_CHARACTERS characters.
     text: str
     # Whether the text is above the point of the row. If not, the text is below the point.
     is_above: bool
@@ -202,7 +202,7 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
     rows = list(zip(points.times, points.values, strict=True))
     matched_rows_first = sorted(rows, key=lambda row: row[0] not in matched_times)
     for time, value in matched_rows_first:
-        text = shorten(str(value), MOST_TEXT)
+        text = shorten(str(value), MAX_TEXT_CHARACTERS)
         middle = axis.find_position(time)
         half_width = (CHARACTER_WIDTH * len(text) + TEXT_GAP) / 2
         left, right = middle - half_width, middle + half_width

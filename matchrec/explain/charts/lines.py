@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     WIDTH,
     AxisLabels,
     draw_note,
@@ -43,9 +43,9 @@ BAND_BORDER = 3
 
 # How many characters fit in the title of a narrow panel or below its x axis, in the title of a wide
 # panel, and beside the y axis.
-MOST_NARROW = 12
-MOST_WIDE_TITLE = 56
-MOST_Y_LABEL = 18
+MAX_NARROW_TITLE = 12
+MAX_WIDE_TITLE = 56
+MAX_Y_LABEL = 18
 
 
 def draw_lines(
@@ -67,7 +67,7 @@ def draw_lines(
     is_narrow = column_count > 1
     figure.set_size_inches(WIDTH, PANEL_HEIGHT * row_count + REST_HEIGHT)
     panels = list(figure.subplots(row_count, column_count, sharex=True, squeeze=False).flat)
-    short_labels = labels.shorten(MOST_NARROW if is_narrow else MOST_CHARACTERS, MOST_Y_LABEL)
+    short_labels = labels.shorten(MAX_NARROW_TITLE if is_narrow else MAX_CHARACTERS, MAX_Y_LABEL)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.is_in_series(name)]
         draw_line(panel, line, series_spans)
@@ -121,7 +121,7 @@ def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:
     matches = show_count(match_count, "match", "matches")
     if not name:
         return matches
-    return f"{shorten(name, MOST_NARROW if is_narrow else MOST_WIDE_TITLE)}: {matches}"
+    return f"{shorten(name, MAX_NARROW_TITLE if is_narrow else MAX_WIDE_TITLE)}: {matches}"
 
 
 def is_short(span: MatchSpan, line: Series) -> bool:

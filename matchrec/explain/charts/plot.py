@@ -16,7 +16,7 @@ from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import SMALL, WIDTH, AxisLabels
 from matchrec.explain.charts.lanes import draw_lanes
 from matchrec.explain.charts.lines import draw_lines
-from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, Page
+from matchrec.explain.charts.series import MAX_MATCHES, ChartSource, Page
 from matchrec.explain.pictures.figures import (
     PATH_ARGUMENT,
     TEXT_COLOUR,
@@ -151,7 +151,7 @@ def plot(source: ChartSource, page: int, panels: int) -> Plot:
     if drawn_page.page_count > 1:
         notes.append(f"page {page} of {drawn_page.page_count}")
     if not drawn_page.has_all_matches:
-        notes.append(f"the first {MOST_MATCHES} matches")
+        notes.append(f"the first {MAX_MATCHES} matches")
     if notes:
         figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=SMALL)
     return Plot(figure, drawn_page)

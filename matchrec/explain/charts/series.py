@@ -72,7 +72,7 @@ class MatchSpan:
 PIXEL_COLUMNS = 1000
 
 # The largest number of matches that a page shows.
-MOST_MATCHES = 5000
+MAX_MATCHES = 5000
 
 # SQL for the position of x on the axis, as a number, by the type of x. Numbers are missing here: a
 # number is its own position.
@@ -85,7 +85,7 @@ class Page:
 
     # The series, by their names.
     series: dict[str, Series]
-    # The matches in these series, by time, at most MOST_MATCHES.
+    # The matches in these series, by time, at most MAX_MATCHES.
     spans: tuple[MatchSpan, ...]
     # The number of the page, from 1.
     number: int
@@ -191,10 +191,10 @@ class ChartSource:
         spans = self.read_spans(spans_sql, page_names)
         return Page(
             series=self.read_thinned_series(rows_sql, page_names),
-            spans=spans[:MOST_MATCHES],
+            spans=spans[:MAX_MATCHES],
             number=number,
             page_count=page_count,
-            has_all_matches=len(spans) <= MOST_MATCHES,
+            has_all_matches=len(spans) <= MAX_MATCHES,
         )
 
     def read_series_names(self, source_sql: str) -> list[str]:
@@ -217,7 +217,7 @@ class ChartSource:
             names: the names of the series.
         """
         text = f"SELECT * FROM ({spans_sql}) WHERE {write_series_test(names)} ORDER BY first, last"
-        rows = self.run_sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect()
+        rows = self.run_sql(f"{text} LIMIT {MAX_MATCHES + 1}").collect()
         return tuple(
             MatchSpan(row.series, row.first, row.last, row_times=tuple(sorted(row.rows or ())))
             for row in rows

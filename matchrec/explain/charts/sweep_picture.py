@@ -31,10 +31,10 @@ HEIGHT = 3.4  # of the chart, in inches
 COLOURS, MARKERS, LINE_STYLES = 10, "osD^vph", ("-", "--", ":", "-.")
 
 # The number of lines in a column of the legend.
-MOST_LEGEND_LINES = 14
+MAX_LEGEND_LINES = 14
 
 # The number of characters that fit below the chart, and the largest number for one value.
-MOST_TICK_CHARACTERS, MOST_VALUE = 72, 16
+MAX_TICK_CHARACTERS, MAX_VALUE_CHARACTERS = 72, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
     panel.set_ylim(0, 1.08 * max([1, *matches]))
     panel.margins(x=0.03)
     step = count_values_per_tick(lines.values)
-    tick_labels = [shorten(value, MOST_VALUE) for value in lines.values[::step]]
+    tick_labels = [shorten(value, MAX_VALUE_CHARACTERS) for value in lines.values[::step]]
     panel.set_xticks(range(0, len(lines.values), step), tick_labels)
     if other_names:
         draw_legend(figure, other_names, len(lines.lines))
@@ -129,7 +129,7 @@ def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
         fontsize=SMALL,
         labelcolor=TEXT_COLOUR,
         frameon=False,
-        ncols=ceil(line_count / MOST_LEGEND_LINES),
+        ncols=ceil(line_count / MAX_LEGEND_LINES),
     )
     legend.get_title().set(color=TEXT_COLOUR)
 
@@ -149,5 +149,5 @@ def count_values_per_tick(values: Sequence[str]) -> int:
     >>> count_values_per_tick(["1", "2"]), count_values_per_tick([str(n) for n in range(100, 160)])
     (1, 5)
     """
-    longest = max((min(len(value), MOST_VALUE) for value in values), default=0)
-    return max(1, ceil(len(values) * (longest + 3) / MOST_TICK_CHARACTERS))
+    longest = max((min(len(value), MAX_VALUE_CHARACTERS) for value in values), default=0)
+    return max(1, ceil(len(values) * (longest + 3) / MAX_TICK_CHARACTERS))

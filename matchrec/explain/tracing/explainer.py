@@ -31,7 +31,7 @@ from matchrec.search.matches import Matches
 from matchrec.search.task import Task
 
 # The most rows that the matches made of trials have together. Spark gets all of these rows.
-MOST_MAPPED = 1_000_000
+MAX_MAPPED = 1_000_000
 
 # The values of all measures for one trial, as texts, in the order of `ConditionParts.measures`.
 # None is NULL. The value of a condition is "true" or "false".
@@ -57,7 +57,7 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
 
     For each attempt, the trials that stopped its best path are followed by the trials on the best
     path, from its end to its beginning. The other trials come after the trials of all attempts. The
-    list ends when the matches made of the trials have `MOST_MAPPED` rows together. Trials that
+    list ends when the matches made of the trials have `MAX_MAPPED` rows together. Trials that
     evaluate no condition are left out.
     """
     keys_of_best_paths: list[TrialKey] = []
@@ -66,7 +66,7 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
         important_trials = [*attempt.stopping_trials, *reversed(attempt.best_path)]
         keys_of_best_paths += [TrialKey(attempt_index, index) for index in important_trials]
         all_keys += [TrialKey(attempt_index, index) for index in range(len(attempt.trials))]
-    remaining_rows = MOST_MAPPED
+    remaining_rows = MAX_MAPPED
     chosen_keys = []
     for key in dict.fromkeys([*keys_of_best_paths, *all_keys]):
         trial = attempts[key.attempt_index].trials[key.trial_index]

@@ -15,25 +15,25 @@ from matchrec.explain.tracing.trials import Outcome
 
 # The largest number of lines that are shown of an attempt. If it has more, FIRST_LINES of the shown
 # lines are from its beginning, and the others are from its end.
-MOST_LINES = 40
+MAX_LINES = 40
 FIRST_LINES = 8
 
 
 def choose_lines(attempt: AttemptStory) -> Sequence[Line]:
     """Return the lines of an attempt that are shown.
 
-    1. If there are at most MOST_LINES, all.
+    1. If there are at most MAX_LINES, all.
     2. Otherwise, those at which the outcomes change, see `fold_lines`.
     3. If these are too many, only the lines of the best path.
     4. If these are still too many, the first and the last ones.
     """
-    if len(attempt.lines) <= MOST_LINES:
+    if len(attempt.lines) <= MAX_LINES:
         return attempt.lines
     lines = fold_lines(attempt.lines)
-    if len(lines) > MOST_LINES:
+    if len(lines) > MAX_LINES:
         lines = fold_lines(line for line in attempt.lines if line.is_key)
-    if len(lines) > MOST_LINES:
-        lines = [*lines[:FIRST_LINES], *lines[FIRST_LINES - MOST_LINES :]]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[:FIRST_LINES], *lines[FIRST_LINES - MAX_LINES :]]
     return lines
 
 

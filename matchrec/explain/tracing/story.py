@@ -19,7 +19,7 @@ from matchrec.plan.pattern import show_pattern
 from matchrec.search.task import Task
 
 # The most matches that a story lists.
-MOST_MATCHES = 10
+MAX_MATCHES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +140,17 @@ class StoryWriter:
         )
 
     def describe_matches(self) -> Iterator[str]:
-        """Yield a line for each match of the partition, at most MOST_MATCHES, or a line "no match".
+        """Yield a line for each match of the partition, at most MAX_MATCHES, or a line "no match".
 
         If the trace gave up at some row, the last line says so.
         """
         matches = self.trace.matches
         if not matches:
             yield f"no match; {show_count(self.trace.traced_rows, 'starting row')} tried"
-        for match in matches[:MOST_MATCHES]:
+        for match in matches[:MAX_MATCHES]:
             yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
-        if len(matches) > MOST_MATCHES:
-            more = len(matches) - MOST_MATCHES
+        if len(matches) > MAX_MATCHES:
+            more = len(matches) - MAX_MATCHES
             yield f"and {show_count(more, 'more match', 'more matches')}"
         if self.trace.gave_up_at is not None:
             yield f"too many trials: attempts are traced only up to row {self.trace.gave_up_at}"

@@ -33,7 +33,7 @@ LINE_HEIGHT = 0.2
 TEXT_SIZE = 9
 
 # The number of characters that are drawn of each heading, such as the pattern.
-MOST_OF_HEADING = 110
+MAX_HEADING_CHARACTERS = 110
 
 # The number of characters in a line of a note.
 NOTE_WIDTH = 60
@@ -173,10 +173,10 @@ class StoryPicture:
         self.y = 0  # the number of lines above the next line, which is also its top edge
 
     def draw_headings(self, headings: Iterable[str]) -> None:
-        """Write the first lines of the picture, each cut to MOST_OF_HEADING characters."""
+        """Write the first lines of the picture, each cut to MAX_HEADING_CHARACTERS characters."""
         for heading in headings:
-            is_long = len(heading) > MOST_OF_HEADING
-            self.write(LEFT, f"{heading[:MOST_OF_HEADING]}…" if is_long else heading)
+            is_long = len(heading) > MAX_HEADING_CHARACTERS
+            self.write(LEFT, f"{heading[:MAX_HEADING_CHARACTERS]}…" if is_long else heading)
             self.y += 1
         self.y += 1  # an empty line
 

@@ -20,7 +20,7 @@ from matchrec.search.strategy import Strategy
 from matchrec.search.task import Task
 
 # The number of trials that the attempts of a partition have together before the trace gives up.
-MOST_TRIALS_IN_ALL = 1_000_000
+MAX_TRIALS_IN_ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
     trial_count = 0
     best: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
     for traced_rows, (row, match_count) in enumerate(starts.items()):
-        if trial_count >= MOST_TRIALS_IN_ALL:
+        if trial_count >= MAX_TRIALS_IN_ALL:
             return Trace(
                 matches,
                 sort_attempts(best),

@@ -22,7 +22,7 @@ from matchrec.plan.expression import Operation, Scalar
 Disjunction = tuple[Scalar, ...]
 
 # A disjunction that would become more conjuncts than this is not distributed.
-MOST_CONJUNCTS = 32
+MAX_CONJUNCTS = 32
 
 
 def split_into_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
@@ -60,11 +60,11 @@ def _distribute(condition: Scalar, operands: tuple[Scalar, ...]) -> tuple[Disjun
 
     Returns:
         The conjuncts, each divided at OR. The whole condition is the only conjunct if there would
-        be more than MOST_CONJUNCTS, or if no operand has several conjuncts.
+        be more than MAX_CONJUNCTS, or if no operand has several conjuncts.
     """
     disjunctions_by_operand = [_split_into_disjunctions(operand) for operand in operands]
     count = prod(len(disjunctions) for disjunctions in disjunctions_by_operand)
-    if count == 1 or count > MOST_CONJUNCTS:
+    if count == 1 or count > MAX_CONJUNCTS:
         return ((condition,),)
     # Each conjunct joins one disjunction of each operand.
     return tuple(

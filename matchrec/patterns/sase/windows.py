@@ -15,7 +15,7 @@ from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Span
 from matchrec.syntax.amounts import (
-    MOST_ROWS,
+    MAX_ROWS,
     read_amount,
     read_interval_amount,
     read_whole_number,
@@ -61,11 +61,11 @@ def _read_event_count(number: Token) -> int:
     """Return the number of events of a window.
 
     Raises:
-        MatchRecognizeError: the number is not a whole number, or not from 1 to MOST_ROWS.
+        MatchRecognizeError: the number is not a whole number, or not from 1 to MAX_ROWS.
     """
     count = read_whole_number(number.text) if number.text.isdigit() else 0
     if count is None:
-        raise errors.too_many_events(number.span, limit=MOST_ROWS)
+        raise errors.too_many_events(number.span, limit=MAX_ROWS)
     if count == 0:
         raise errors.not_a_number_of_events(number.span, number=number.text)
     return count

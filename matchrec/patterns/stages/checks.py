@@ -17,7 +17,7 @@ from matchrec.arguments import Condition, WindowKind
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.tree import Stage, StageCondition, list_single_stages, walk_stages
 from matchrec.plan.stages import Contiguity
-from matchrec.syntax.amounts import MOST_ROWS
+from matchrec.syntax.amounts import MAX_ROWS
 from matchrec.syntax.durations import Duration
 
 # The values of `kind` in `Pattern.within`: which events a window limits.
@@ -132,8 +132,8 @@ def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
     Raises:
         MatchRecognizeError: a number is too large or too small, or `most` is less than `least`.
     """
-    if max(least, most or 0) > MOST_ROWS:
-        raise errors.too_many_times(stage=stage.label, limit=MOST_ROWS)
+    if max(least, most or 0) > MAX_ROWS:
+        raise errors.too_many_times(stage=stage.label, limit=MAX_ROWS)
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)

@@ -507,7 +507,7 @@ def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMa
         counters[layout.FORKS] += counts.forks
         counters[layout.RUNS_CREATED] += counts.forks + counts.begun
         counters[layout.NODES_CREATED] += new_nodes
-        counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], next_count)
+        counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], next_count)
     return layout.DONE
 
 

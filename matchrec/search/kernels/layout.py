@@ -485,7 +485,7 @@ CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range
 #                     over all rows              over all rows              to a row
 #     RUNS_CREATED    runs that begin with a     runs after each row,       forks, and one for each
 #                     row, and forks             over all rows              search of a starting row
-#     MOST_LIVE       the most runs after a row  the most runs after a row  the most rows of a path
+#     MAX_LIVE        the most runs after a row  the most runs after a row  the most rows of a path
 #     FORKS           ways in which a run goes   -                          how often the run goes
 #                     on, without the first one                             back
 #     MERGES          runs that are joined to    runs that are dropped for  -
@@ -496,7 +496,7 @@ CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range
 # Waiting is one of the ways in which a run goes on.
 READS = 0
 RUNS_CREATED = 1
-MOST_LIVE = 2
+MAX_LIVE = 2
 FORKS = 3
 MERGES = 4
 NODES_CREATED = 5

@@ -558,7 +558,7 @@ def find_match(
             counters = skipping.counters
             counters[layout.READS] += run_count + begins
             counters[layout.RUNS_CREATED] += progress.next_run_count
-            counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.next_run_count)
+            counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], progress.next_run_count)
         # 3. Go on with the next row, unless a status interrupts the search.
         if answer > GOES_ON:
             break

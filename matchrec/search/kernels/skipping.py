@@ -283,7 +283,7 @@ def count_search(reads: int, forks: int, depth: int, deepest: int, counters: Int
     counters[layout.FORKS] += forks
     counters[layout.RUNS_CREATED] += forks + 1
     counters[layout.NODES_CREATED] += forks + depth
-    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
+    counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], deepest)
 
 
 class Position(NamedTuple):

@@ -52,7 +52,7 @@ COUNTS_LENGTH = (1 << DIGIT_BITS) + 1
 # The hash table has 2 ** SLOT_BITS slots.
 SLOT_BITS = 17
 # The greatest number of distinct values: at most half of the slots are used.
-MOST_DISTINCT = 1 << (SLOT_BITS - 1)
+MAX_DISTINCT = 1 << (SLOT_BITS - 1)
 
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: products with it spread values evenly
 
@@ -85,10 +85,10 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
 
     Returns:
         int64[n], the number of each value; and int64[d], the distinct values by their numbers. None
-        if there are more than MOST_DISTINCT, or if the kernel is not worth compiling yet.
+        if there are more than MAX_DISTINCT, or if the kernel is not worth compiling yet.
     """
     numbers = np.empty(len(values), np.int64)
-    distinct = np.empty(MOST_DISTINCT, np.int64)
+    distinct = np.empty(MAX_DISTINCT, np.int64)
     slots = np.zeros(1 << SLOT_BITS, np.int32)
     arguments = read_only(values), numbers, distinct, slots
     if number_values.take_steps(len(values) // WORDS_PER_STEP, arguments):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import DataType, DecimalType
 
-from matchrec.conditions.types import MOST_DIGITS, keeps_digits
+from matchrec.conditions.types import MAX_DIGITS, keeps_digits
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Fold:
     # that may differ from row to row.
     required: tuple[int, ...] | None = None
     # The most digits of a decimal result, see `conditions.types.keeps_digits`.
-    most_digits: int = MOST_DIGITS
+    most_digits: int = MAX_DIGITS
 
     def count_row_arguments(self, arguments: int) -> int:
         """Return how many of the arguments of an aggregate may differ from row to row."""

@@ -24,7 +24,7 @@ from pyspark.sql.types import AnsiIntervalType, ArrayType, DataType, DecimalType
 from matchrec.conditions.types import (
     DIGITS_OF_AVERAGE,
     DIGITS_OF_SUM,
-    MOST_DIGITS,
+    MAX_DIGITS,
     find_sum_precision,
 )
 from matchrec.plan.text import write_decimal_average
@@ -211,7 +211,7 @@ def write_sum_of_values(values: FoldedValues, *, is_null_on_error: bool = False)
     """
     # Spark's sum of decimals has ten digits more than the values, up to the most digits of a
     # decimal. A sum with ten digits more always fits.
-    always_fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
+    always_fits = isinstance(values.type, DecimalType) and values.type.precision < MAX_DIGITS
     return write_sum_of_array(
         values.array, values.type, is_null_on_error=is_null_on_error and not always_fits
     )

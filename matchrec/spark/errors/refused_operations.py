@@ -62,7 +62,7 @@ ABOUT_ARGUMENTS = re.compile(
 ABOUT_TYPE_NAME = re.compile(r"Unsupported data type|UNSUPPORTED_DATATYPE|found \w+ at \d+:\d+")
 
 # The largest number of arguments with which a call is tried.
-MOST_ARGUMENTS = 5
+MAX_ARGUMENTS = 5
 
 # Operators with tests and results: a test must be a condition, and all results must have one type.
 CONDITIONALS = ("IF", "CASE")
@@ -352,7 +352,7 @@ def find_accepted_counts(
 ) -> list[str]:
     """Return the numbers of arguments with which the engine accepts a function, as texts.
 
-    Tries the numbers from 1 to `MOST_ARGUMENTS`. The list is empty if the engine accepts none.
+    Tries the numbers from 1 to `MAX_ARGUMENTS`. The list is empty if the engine accepts none.
 
     Args:
         function: the name of the function.
@@ -360,9 +360,9 @@ def find_accepted_counts(
         arguments: the arguments of the refused call. A call that needs more arguments gets NULL,
             which fits any type.
     """
-    texts = [write_stand_in(argument) for argument in arguments] + ["NULL"] * MOST_ARGUMENTS
+    texts = [write_stand_in(argument) for argument in arguments] + ["NULL"] * MAX_ARGUMENTS
     counts = []
-    for count in range(1, MOST_ARGUMENTS + 1):
+    for count in range(1, MAX_ARGUMENTS + 1):
         call = f"{function}({', '.join(texts[:count])})"
         if find_refusal([call], relation) is None:
             counts.append(str(count))

@@ -78,7 +78,7 @@ from matchrec.spark.session_errors import TEXT_ERRORS
 ListNames = Callable[[], Iterable[str]]
 
 # The most tables that the error for an unknown table lists.
-MOST_TABLES = 12
+MAX_TABLES = 12
 
 # For each of Spark's error conditions: the parameter with the name that the error is about.
 PARAMETERS = {
@@ -431,7 +431,7 @@ def build_rewritten_error(
     rewritten.code = find_error_code(error)
     table = message.parameters.get("relationName", "")
     table_names = sorted(tables()) if table else []
-    if 0 < len(table_names) <= MOST_TABLES:
+    if 0 < len(table_names) <= MAX_TABLES:
         rewritten.notes = (f"{current_surface().note_on_tables}: {', '.join(table_names)}",)
     if message.advice is not None:
         rewritten.add_help(message.advice)

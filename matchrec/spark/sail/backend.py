@@ -52,7 +52,7 @@ KEPT_FRAMES = "_matchrec_frames"
 
 # About how many rows a task of a large input has, and how many tasks there are at most.
 ROWS_PER_TASK = 1 << 21
-MOST_TASKS = 128
+MAX_TASKS = 128
 
 # Expressions that choose one of several values, whose types may differ: Sail's schema may be wrong.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
@@ -238,7 +238,7 @@ class Sail(SparkConnect):
         rows_of_files = estimate_input_rows(input_rows)
         if has_few_rows(input_rows, rows_of_files, current_shortcuts().max_rows_of_single_task):
             return 1
-        tasks_for_memory = min(MOST_TASKS, rows_of_files // ROWS_PER_TASK)
+        tasks_for_memory = min(MAX_TASKS, rows_of_files // ROWS_PER_TASK)
         return max(cores + cores // 2, tasks_for_memory)
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:

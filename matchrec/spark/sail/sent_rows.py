@@ -32,7 +32,7 @@ from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_sing
 BYTES_PER_CALL = 32 << 20
 
 # How many bytes of rows a plan may have: the limit of a call, with some space for the plan itself.
-MOST_BYTES = 127 << 20
+MAX_BYTES = 127 << 20
 
 # Rows with fewer bytes than this are sent with each call.
 FEW_BYTES = 1 << 18
@@ -85,10 +85,10 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
     if is_single_row or not is_large(rows):
         frame = spark.createDataFrame(combine_chunks(rows))
         size = count_bytes(cast("Any", frame)._plan)
-        if size <= MOST_BYTES:
+        if size <= MAX_BYTES:
             return keep_rows(frame)
         if is_single_row:
-            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
+            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MAX_BYTES >> 20)
     first_half = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
     second_half = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
     sent = send_halves(spark, first_half, first_row)
@@ -157,8 +157,8 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     earlier_view = vars(plan).get(VIEW_OF_PLAN)
     if earlier_view is not None:
         return cast("DataFrame", earlier_view)
-    if size > MOST_BYTES:
-        raise dataframe_too_large_to_send(size=size >> 20, most=MOST_BYTES >> 20)
+    if size > MAX_BYTES:
+        raise dataframe_too_large_to_send(size=size >> 20, most=MAX_BYTES >> 20)
     unread_views = drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:

@@ -336,9 +336,9 @@ def compute_digest(*parts: object) -> str:
 
 
 # The most bytes of a state. Reading and writing a state takes several times as much memory.
-MOST_STATE = 1 << 28
+MAX_STATE_BYTES = 1 << 28
 # The most bytes of one value in Spark.
-MOST_OF_SPARK = (1 << 31) - (1 << 20)
+MAX_SPARK_VALUE_BYTES = (1 << 31) - (1 << 20)
 
 
 def check_size(size: int, memory: BucketMemory) -> None:
@@ -351,11 +351,11 @@ def check_size(size: int, memory: BucketMemory) -> None:
     Raises:
         MatchRecognizeRunError: the state is too large.
     """
-    if size <= MOST_OF_SPARK and can_take(size, MOST_STATE):
+    if size <= MAX_SPARK_VALUE_BYTES and can_take(size, MAX_STATE_BYTES):
         return
     raise stream_state_too_large(
         mebibytes=size >> 20,
-        limit=MOST_STATE >> 20,
+        limit=MAX_STATE_BYTES >> 20,
         rows=memory.rows.num_rows,
         keys=memory.keys.num_rows,
     )

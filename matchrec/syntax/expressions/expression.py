@@ -15,7 +15,7 @@ from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
     LONG_CHAIN,
-    MOST_NESTED,
+    MAX_NESTED,
     Operation,
     Scalar,
     find_amount,
@@ -65,7 +65,7 @@ BINARY_OPERATORS = {
 _WORDS_AFTER_NOT = split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 # The most operands of a chain that becomes a tree: see `ScalarReader.read_binary`.
-_MOST_OPERANDS = MOST_NESTED + 1
+_MAX_OPERANDS = MAX_NESTED + 1
 
 # For each operator between a text and a pattern, the name of its operation.
 LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
@@ -218,12 +218,12 @@ class ScalarReader(OperandReader):
                 operations = frozenset({name_operation(operator.sign, constant)})
                 operands.append(self.read_binary(chain_level + 1))
                 chain_operations |= operations
-                if len(operands) <= _MOST_OPERANDS:
+                if len(operands) <= _MAX_OPERANDS:
                     tree = self.make_operation(
                         operator.name, start, tree, operands[-1], operations=operations
                     )
                 operator = self.peek_operator()
-            if len(operands) > _MOST_OPERANDS:
+            if len(operands) > _MAX_OPERANDS:
                 opaque_chain = self.make_term(start, chain_operations, *operands)
                 tree = self.make_operation(LONG_CHAIN, start, opaque_chain)
         return tree

@@ -38,7 +38,7 @@ from matchrec.plan.expression import (
     find_column_names,
     write_row_sql,
 )
-from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
+from matchrec.syntax.amounts import MAX_ROWS, read_whole_number
 from matchrec.syntax.expressions.call_parts import (
     check_semantics,
     find_nulls_word,
@@ -219,6 +219,6 @@ def _read_offset(
     offset = read_whole_number(token.text)
     if offset is None:
         raise navigation_errors.offset_too_large(
-            span, function=name, clause=reader.where, limit=MOST_ROWS
+            span, function=name, clause=reader.where, limit=MAX_ROWS
         )
     return offset

@@ -41,7 +41,7 @@ _TYPES_OF_LITERALS = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NT
 _NESTED_TYPES = split_words("ARRAY MAP STRUCT")
 
 # The most parentheses directly inside each other. The parser of Sail fails at about 1,000.
-MOST_PARENTHESES = 500
+MAX_PARENTHESES = 500
 
 
 class OperandReader(CallReader):
@@ -356,7 +356,7 @@ class OperandReader(CallReader):
                 break
             inner += 1
         self.position = inner + 1
-        if inner - start > MOST_PARENTHESES:
+        if inner - start > MAX_PARENTHESES:
             raise expression_nested_too_deep(self.here, where=self.where)
         fields = self.read_fields()
         self.expect(")")

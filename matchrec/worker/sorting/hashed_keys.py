@@ -28,7 +28,7 @@ from matchrec.worker.sorting.words import (
 
 # The least number of bits of a hash. A word has both a hash and codes of the order only if the
 # order leaves this many bits.
-LEAST_HASH_BITS = 28
+MIN_HASH_BITS = 28
 
 
 def pack_hashed_words(
@@ -56,7 +56,7 @@ def pack_hashed_words(
         return None
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
-    if first_word.bits > bits_per_sort - LEAST_HASH_BITS:
+    if first_word.bits > bits_per_sort - MIN_HASH_BITS:
         last_words.append(first_word)
         first_word = make_empty_word(count)
     if count_sorts(last_words, bits_per_sort) + 1 >= sorts_without_hash:

@@ -26,7 +26,7 @@ from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
 
 # The least number of words for which the compiled sort is faster than a slow sort of NumPy.
-LEAST_WORDS_FOR_RADIX = 1 << 14
+MIN_WORDS_FOR_RADIX = 1 << 14
 # NumPy's sort is slow if it takes longer than this. With vector instructions it takes 8 to 11
 # nanoseconds a word, without them about 50. The compiled sort takes 11 to 16.
 SLOW_SECONDS_PER_WORD = 20e-9
@@ -186,7 +186,7 @@ def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> Word
         position_bits: the number of bits of a position.
         bits: the number of bits before the position that can be 1.
     """
-    if len(words) >= LEAST_WORDS_FOR_RADIX and is_numpy_slow():
+    if len(words) >= MIN_WORDS_FOR_RADIX and is_numpy_slow():
         sorted_words = sort_words_by_bits(words, position_bits, bits)
         if sorted_words is not None:
             return sorted_words

@@ -59,6 +59,6 @@ def test_copies_where_needed(text: str, copied: bool) -> None:
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explore_states, "MOST_CHOICES", 30)
+    monkeypatch.setattr(explore_states, "MAX_CHOICES", 30)
     with pytest.raises(MatchRecognizePlanError, match="over 30 choices"):
         compile_query("PERMUTE(A+, B, C)+")

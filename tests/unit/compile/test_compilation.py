@@ -71,8 +71,8 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
 @pytest.fixture
 def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
     """Lower the limit of choices, so that a small pattern exceeds it, and return the limit."""
-    monkeypatch.setattr(explore_states, "MOST_CHOICES", 2000)
-    return explore_states.MOST_CHOICES
+    monkeypatch.setattr(explore_states, "MAX_CHOICES", 2000)
+    return explore_states.MAX_CHOICES
 
 
 @pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])

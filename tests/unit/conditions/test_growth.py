@@ -88,8 +88,8 @@ def test_quadratic_growth_is_rejected_with_the_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
     """The limits are a hundredth of the real ones, which take seconds to reach."""
-    monkeypatch.setattr(explore_states, "MOST_CHOICES", 2_000)
-    monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
+    monkeypatch.setattr(explore_states, "MAX_CHOICES", 2_000)
+    monkeypatch.setattr(steps, "MAX_OPERATIONS", 2_000)
     (queries,) = (family for family in list_families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
         plan_family(queries, 100)

@@ -376,7 +376,7 @@ def test_a_running_execution_is_not_dropped_for_newer_ones(
     engine: FakeEngine, planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise its client would be told to send it again, and an INSERT would run twice."""
-    monkeypatch.setattr(executions, "MOST_EXECUTIONS", 1)
+    monkeypatch.setattr(executions, "MAX_EXECUTIONS", 1)
     newer = proto.ExecutePlanRequest(session_id=str(uuid4()))
     newer.plan.command.sql_command.sql = CLAUSE
     second = waiting.send("ExecutePlan", newer)
@@ -396,7 +396,7 @@ def test_a_running_execution_is_not_dropped_for_newer_ones(
 def test_the_oldest_answer_is_dropped_if_there_are_many(
     engine: FakeEngine, planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executions, "MOST_EXECUTIONS", 1)
+    monkeypatch.setattr(executions, "MAX_EXECUTIONS", 1)
     planner.may_end.set()
     waiting.first.result(20)
     newer = proto.ExecutePlanRequest(session_id=str(uuid4()))

@@ -56,6 +56,6 @@ def test_a_parse_error_is_an_analysis_error_too() -> None:
 @pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 has no such messages")
 def test_the_number_of_long_messages_is_limited() -> None:
     log = ErrorLog()
-    for number in range(status.MOST_DETAILS + 5):
+    for number in range(status.MAX_DETAILS + 5):
         log.build_status(MatchRecognizePlanError(f"{number} " * status.LONGEST_MESSAGE))
-    assert len(log.answers) == status.MOST_DETAILS
+    assert len(log.answers) == status.MAX_DETAILS

@@ -347,7 +347,7 @@ def test_python_takes_at_most_the_configured_steps(fresh: LateKernel[..., Any]) 
 
 
 def test_python_begins_no_call_of_many_steps(fresh: LateKernel[..., Any]) -> None:
-    many = first_steps.MOST_STEPS_AT_ONCE
+    many = first_steps.MAX_STEPS_AT_ONCE
     with use_shortcuts(Shortcuts(max_python_steps=4 * many)):
         assert fresh.allow_steps(TYPES, many) == 4 * many
         assert fresh.allow_steps(TYPES, many + 1) == 0

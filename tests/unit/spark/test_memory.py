@@ -77,7 +77,7 @@ def test_a_search_without_enough_memory_says_so(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 100)
-    monkeypatch.setattr(row_sizes, "MOST_BYTES_OF_ROW", 100)
+    monkeypatch.setattr(row_sizes, "MAX_BYTES_OF_ROW", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
         list(run_worker(compile_kind("arrays"), *FEW))
 

@@ -30,7 +30,7 @@ from matchrec.plan.pattern import (
     walk_pattern,
 )
 from matchrec.source import Source, Span
-from matchrec.syntax.row_pattern import MOST_NESTED_GROUPS, parse_row_pattern
+from matchrec.syntax.row_pattern import MAX_NESTED_GROUPS, parse_row_pattern
 from tests.quick.scale import examples
 from tests.unit import golden_text
 
@@ -168,7 +168,7 @@ def test_children_lie_in_their_parents(tree: RowPattern) -> None:
 
 
 def test_depth_is_limited_in_plain_words() -> None:
-    deep = "(" * MOST_NESTED_GROUPS + "A" + ")" * MOST_NESTED_GROUPS
+    deep = "(" * MAX_NESTED_GROUPS + "A" + ")" * MAX_NESTED_GROUPS
     assert parse_row_pattern(deep) == A
     with pytest.raises(MatchRecognizeError, match="nested more than 100 groups deep"):
         parse_row_pattern(f"({deep})")

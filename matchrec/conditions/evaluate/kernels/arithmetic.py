@@ -68,7 +68,7 @@ def comparison_holds(comparison: int, order: int) -> bool:
     return bool(comparison >> (order + 1) & 1)
 
 
-_LEAST_INTEGER = np.int64(-(2**63))
+_MIN_INTEGER = np.int64(-(2**63))
 
 
 @inner
@@ -125,7 +125,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
         return 0, op.DIVISION_BY_ZERO if mode == op.ANSI else NULL
     elif operator == op.DIVIDE:
         value = divide_rounded(left, right)
-        overflow = right == -1 and left == _LEAST_INTEGER
+        overflow = right == -1 and left == _MIN_INTEGER
     else:
         value = find_remainder(left, right)
     unused = 64 - bits
@@ -139,7 +139,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
 def product_overflows(left: int, right: int, product: int) -> bool:
     """Return whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
-        return bool(right == _LEAST_INTEGER)
+        return bool(right == _MIN_INTEGER)
     return left != 0 and product // left != right
 
 

@@ -25,7 +25,7 @@ from matchrec.jit.decorators import inner
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _INVERSE_LN2 = 1.44269504088896338700
 # The arguments above and below which `exp` is infinity and zero.
-_LARGEST_EXPONENT, _LEAST_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
+_LARGEST_EXPONENT, _MIN_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
 # The least floats whose upper 32 bits are greater than the upper 32 bits of ln(2) / 2 and of 1/2.
 _HALF_LN2 = float.fromhex("0x1.62e43p-2")
 _ABOVE_HALF = float.fromhex("0x1.00001p-1")
@@ -41,7 +41,7 @@ def exp(x: float) -> float:
         return x
     if x > _LARGEST_EXPONENT:
         return inf
-    if x < _LEAST_EXPONENT:
+    if x < _MIN_EXPONENT:
         return 0.0
     # The argument is k * ln(2) + (high - low), and high - low is small.
     size, k, high, low = abs(x), 0, x, 0.0

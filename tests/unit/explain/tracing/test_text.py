@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.explain.tracing.shown_lines import MOST_LINES, choose_lines
+from matchrec.explain.tracing.shown_lines import MAX_LINES, choose_lines
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.explain.tracing.story_text import show_story
@@ -38,7 +38,7 @@ def test_the_rows_where_the_outcomes_change_are_shown() -> None:
 
 
 def test_a_short_attempt_is_shown_as_it_is() -> None:
-    assert len(choose_lines(make_attempt(MOST_LINES))) == MOST_LINES
+    assert len(choose_lines(make_attempt(MAX_LINES))) == MAX_LINES
 
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:

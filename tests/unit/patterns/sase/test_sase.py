@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import StreamOptions, compile_sase
-from matchrec.patterns.sase.conjuncts import MOST_CONJUNCTS, split_into_conjuncts
+from matchrec.patterns.sase.conjuncts import MAX_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.expressions import EventReader
 from matchrec.patterns.sase.parser import parse
 from matchrec.patterns.sase.query_tokens import read_sase_tokens
@@ -112,7 +112,7 @@ def count_conjuncts_of_b(pair_count: int) -> int:
 
 
 def test_a_disjunction_of_too_many_conjunctions_is_not_distributed() -> None:
-    assert MOST_CONJUNCTS == 2**5
+    assert MAX_CONJUNCTS == 2**5
     # The conjunct that reads only `a` is a condition of `a`.
     assert count_conjuncts_of_b(5) == 2**5 - 1
     assert count_conjuncts_of_b(6) == 1

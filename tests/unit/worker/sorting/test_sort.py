@@ -99,7 +99,7 @@ def test_thousands_of_rows_come_in_order_through_many_files(case: Rows, budget: 
 def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use the compiled sort for any number of words, as on a processor on which NumPy is slow."""
     monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
-    monkeypatch.setattr(packing, "LEAST_WORDS_FOR_RADIX", 1)
+    monkeypatch.setattr(packing, "MIN_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(kernels, "WORDS_PER_STEP", 1)
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         yield
@@ -169,7 +169,7 @@ def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         kernels.sort_by_bits, "take_steps", lambda steps, _: counted.append(steps) is None
     )
-    words = np.arange(packing.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
+    words = np.arange(packing.MIN_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
     assert packing.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
     assert counted == [len(words) // kernels.WORDS_PER_STEP]
 
@@ -178,7 +178,7 @@ def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("most_distinct", [7, 8, 1 << 16])
 def test_repeated_numbers_are_ranked(most_distinct: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight distinct numbers, with and without room for them in the kernel's hash table."""
-    monkeypatch.setattr(kernels, "MOST_DISTINCT", most_distinct)
+    monkeypatch.setattr(kernels, "MAX_DISTINCT", most_distinct)
     numbers = np.array([5, -(2**63), 2**63 - 1, 0, -1, 5, 1 << 44, -(1 << 44), 0, 6], np.int64)
     is_numbered = kernels.number_distinct(numbers) is not None
     assert is_numbered == (most_distinct >= 8)
