@@ -21,9 +21,9 @@ from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.columns import PartitionPreparation
 from matchrec.spark.compile import compile_request
 from matchrec.spark.request import MatchRequest
-from matchrec.spark.substitutes import write_text
 from matchrec.spark.transport import Worker, build_output_schema, plan_worker_output
 from matchrec.spark.types import make_struct_type
+from matchrec.spark.value_texts import write_text
 from matchrec.worker import wire
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
 from matchrec.worker.coverage import CoverageWorker, sum_coverage

@@ -15,7 +15,6 @@ restores them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import pyspark
@@ -23,8 +22,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
-from matchrec.plan.text import quote_name, quote_string
+from matchrec.plan.text import quote_name
 from matchrec.spark.types import change_inner_types
+from matchrec.spark.value_parts import FindTemplate, convert_parts, has_converted_part
 
 # Whether Spark can write day-time intervals as durations of Arrow.
 HAS_DURATIONS = int(pyspark.__version__.split(".")[0]) >= 4
@@ -49,10 +49,6 @@ class Substitute(NamedTuple):
     type: DataType  # the type in which the value is sent
     encoded: str  # the sent value in terms of the original one
     decoded: str  # the original value in terms of the sent value
-
-
-# Chooses one of the two templates of a substitute.
-ChooseTemplate = Callable[[Substitute], str]
 
 
 def find_substitute(type_: DataType) -> Substitute | None:
@@ -86,25 +82,33 @@ def find_substitute(type_: DataType) -> Substitute | None:
     return None
 
 
-# Returns the substitute of values of a type; None if they have none. It ignores parts of the type.
-FindSubstitute = Callable[[DataType], Substitute | None]
+def find_encoding(type_: DataType) -> str | None:
+    """Return the template that encodes values of a type; None if they have no substitute."""
+    substitute = find_substitute(type_)
+    return None if substitute is None else substitute.encoded
 
 
-def find_sent_type(type_: DataType, find: FindSubstitute = find_substitute) -> DataType:
-    """Return the type in which values of a type are sent.
+def find_decoding(type_: DataType) -> str | None:
+    """Return the template that decodes values of a type; None if they have no substitute.
 
     Args:
-        type_: the type.
-        find: finds the substitutes of the value and of its parts.
+        type_: the type before the values were encoded.
+    """
+    substitute = find_substitute(type_)
+    return None if substitute is None else substitute.decoded
+
+
+def find_sent_type(type_: DataType) -> DataType:
+    """Return the type in which values of a type are sent.
 
     >>> from pyspark.sql.types import ArrayType, LongType, NullType
     >>> find_sent_type(ArrayType(NullType(), False)), find_sent_type(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
-    substitute = find(type_)
+    substitute = find_substitute(type_)
     if substitute is not None:
         return substitute.type
-    return change_inner_types(type_, lambda part: find_sent_type(part, find))
+    return change_inner_types(type_, find_sent_type)
 
 
 def build_sent_schema(schema: StructType) -> StructType:
@@ -114,7 +118,7 @@ def build_sent_schema(schema: StructType) -> StructType:
 
 def encode_columns(frame: DataFrame) -> DataFrame:
     """Convert the columns of a DataFrame to types that can be sent."""
-    return convert_columns(frame, frame.schema, lambda substitute: substitute.encoded)
+    return convert_columns(frame, frame.schema, find_encoding)
 
 
 def decode_columns(frame: DataFrame, schema: StructType) -> DataFrame:
@@ -124,91 +128,24 @@ def decode_columns(frame: DataFrame, schema: StructType) -> DataFrame:
         frame: columns as `encode_columns` makes them.
         schema: the schema that the columns had before they were encoded.
     """
-    return convert_columns(frame, schema, lambda substitute: substitute.decoded)
+    return convert_columns(frame, schema, find_decoding)
 
 
-def convert_columns(frame: DataFrame, schema: StructType, choose: ChooseTemplate) -> DataFrame:
+def convert_columns(frame: DataFrame, schema: StructType, find_template: FindTemplate) -> DataFrame:
     """Encode or decode those columns of a DataFrame that have substitutes.
 
     Args:
         frame: the DataFrame.
         schema: the schema of the columns before they are encoded.
-        choose: chooses the template that converts a value.
+        find_template: `find_encoding` or `find_decoding`.
     """
-    if all(find_sent_type(field.dataType) == field.dataType for field in schema.fields):
+    if not has_converted_part(schema, find_template):
         return frame
     items = []
     for field in schema.fields:
         name = quote_name(field.name)
-        items.append(f"{convert_parts(name, field.dataType, choose)} AS {name}")
+        items.append(f"{convert_parts(name, field.dataType, find_template)} AS {name}")
     return frame.selectExpr(*items)
-
-
-def convert_parts(
-    value: str,
-    type_: DataType,
-    choose: ChooseTemplate,
-    find: FindSubstitute = find_substitute,
-    depth: int = 0,
-) -> str:
-    """Return SQL of a value in which each part that has a substitute is converted.
-
-    Args:
-        value: SQL of the value.
-        type_: the type of the value before it is encoded.
-        choose: chooses the template that converts a part.
-        find: finds the substitutes of the value and of its parts.
-        depth: the number of arrays around the value. The variables of lambdas get it as a number,
-            so that they have different names.
-    """
-    if find_sent_type(type_, find) == type_:
-        return value
-    substitute = find(type_)
-    if substitute is not None:
-        return choose(substitute).format(value)
-    match type_:
-        case spark_types.ArrayType():
-            element = convert_parts(f"e{depth}", type_.elementType, choose, find, depth + 1)
-            return f"transform({value}, e{depth} -> {element})"
-        case spark_types.MapType():  # as two arrays, because Sail has no transform_values
-            keys_type = spark_types.ArrayType(type_.keyType)
-            values_type = spark_types.ArrayType(type_.valueType)
-            keys = convert_parts(f"map_keys({value})", keys_type, choose, find, depth)
-            values = convert_parts(f"map_values({value})", values_type, choose, find, depth)
-            return f"map_from_arrays({keys}, {values})"
-    assert isinstance(type_, StructType)
-    fields = []
-    for field in type_.fields:
-        field_value = f"{value}.{quote_name(field.name)}"
-        converted = convert_parts(field_value, field.dataType, choose, find, depth)
-        fields.append(f"{quote_string(field.name)}, {converted}")
-    return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
-
-
-def write_text(value: str, type_: DataType) -> str:
-    """Return SQL of a text that differs for different values. Bytes are shown in hexadecimal.
-
-    >>> from pyspark.sql.types import ArrayType, BinaryType
-    >>> write_text("x", ArrayType(BinaryType()))
-    "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
-    """
-    shown = convert_parts(
-        value, type_, lambda substitute: substitute.encoded, find_bytes_substitute
-    )
-    return f"CAST({shown} AS STRING)"
-
-
-def find_bytes_substitute(type_: DataType) -> Substitute | None:
-    """Return the substitute of bytes in a text, for instance `X'0AFF'`; None for other types.
-
-    Geometries and geographies are shown by their bytes, because Spark cannot cast them to text.
-    """
-    is_spatial = type_.typeName() in ("geometry", "geography")
-    if not is_spatial and not isinstance(type_, spark_types.BinaryType):
-        return None
-    value_bytes = "ST_AsBinary({0})" if is_spatial else "{0}"
-    text = f"concat('X', chr(39), hex({value_bytes}), chr(39))"
-    return Substitute(spark_types.StringType(), encoded=text, decoded="")
 
 
 def write_microseconds(value: str) -> str:

@@ -1,8 +1,8 @@
 """Convert Spark's types to the types of plans, change their inner types, and write their SQL.
 
 Neighbouring modules: `read_types` has the types of the columns that the workers return,
-`substitutes` the types in which values are sent to the workers, and `order_numbers` the values of
-ORDER BY as whole numbers.
+`substitutes` the types in which values are sent to the workers, `value_texts` the texts of values,
+and `order_numbers` the values of ORDER BY as whole numbers.
 """
 
 from __future__ import annotations
