@@ -1,20 +1,26 @@
 """Find what measures read for each output row: positions of rows, counts, and lists of rows.
 
-The functions are array arithmetic over many matches at once. Rows are numbered in three ways, each
+The functions are array arithmetic over many matches at once. Rows are numbered in four ways, each
 from 0. In arrays, -1 stands for no row:
 
-    output row    one of the r rows of the result
-    mapped row    one of the k rows of all matches, match after match
-    row position  the position of an input row in the table
+    output row          one of the r rows of the result
+    mapped row          one of the k rows of all matches, match after match
+    row position        the position of an input row in the table
+    position in match   the number of rows of the match before a mapped row
 
-An output row sees the mapped rows of its match: with running semantics those up to its current row,
-with final semantics all. For example, for two matches of A B and ALL ROWS PER MATCH:
+The *current row* of an output row (`OutputRows.current`) is the mapped row from which measures
+look. An output row sees mapped rows of its match: with running semantics those up to its current
+row, with final semantics all. For example, for two matches of A B and ALL ROWS PER MATCH:
 
-    mapped row                    0    1    2    3
+    output row, current row       0    1    2    3
     classifier                    A    B    A    B
     row position                  5    6    8    9
     RUNNING LAST(B.price) reads   -1   6    -1   9
     FINAL LAST(B.price) reads     6    6    9    9
+
+If matches share their rows (`search.matches.Chains`), mapped rows are in another order: a mapped
+row has a link to the next row of its match, which has a smaller index. Only a few functions accept
+such matches. `Read.can_read_chains` says which values can be read from them.
 
 Source: ISO/IEC 19075-5, row pattern navigation operations; running and final semantics.
 """
@@ -45,57 +51,67 @@ Links = npt.NDArray[np.int32]
 Variables = npt.NDArray[np.int16]
 
 
-@allocating
-def find_nth_mapped(
-    classifiers: Variables, belongs: BoolArray, begin: IntArray, end: IntArray, ordinal: int
-) -> IntArray:
-    """Return for each output row the nth of the mapped rows that count, or -1: int64[r].
+# Kernels. Some mapped rows are marked: mostly, the rows that are mapped to one variable.
 
-    A mapped row counts if its variable does, and if the output row sees it.
+
+@allocating
+def find_nth_marked(
+    classifiers: Variables,
+    is_marked_variable: BoolArray,
+    begin: IntArray,
+    end: IntArray,
+    ordinal: int,
+) -> IntArray:
+    """Return for each output row the nth of the marked rows that it sees, or -1: int64[r].
+
+    A mapped row is marked if its variable is.
 
     Args:
         classifiers: int16[k], the id of the variable of each mapped row.
-        belongs: bool[v], for each variable by id, whether its rows count.
+        is_marked_variable: bool[v], which variables are marked, by id.
         begin: int64[r], the first mapped row that each output row sees.
         end: int64[r], the end of the mapped rows that each output row sees.
-        ordinal: which of the rows that count, as a Python index: 0 for the first, -1 for the last.
+        ordinal: which of the marked rows, as a Python index: 0 for the first, -1 for the last.
     """
-    before = np.empty(len(classifiers) + 1, np.int32)  # number of counted rows before each row
-    # The counted rows. One element more, because the loop also writes a row that does not count,
-    # and the next row replaces it.
-    counted = np.empty(len(classifiers) + 1, np.int32)
-    count = 0
-    for index in range(len(classifiers)):  # without a branch, which is six times as fast
-        before[index] = count
-        counted[count] = index
-        count += int(belongs[classifiers[index]])
-    before[len(classifiers)] = count
+    # The number of marked rows before each mapped row, and at the end the number of all.
+    marked_before = np.empty(len(classifiers) + 1, np.int32)
+    # The marked rows in ascending order, then elements that are not read.
+    marked_rows = np.empty(len(classifiers), np.int32)
+    marked_count = 0
+    # A row that is not marked is written, too, and the next row replaces it. So the loop has no
+    # branch, and is twice as fast if classifiers alternate without a rule.
+    for index in range(len(classifiers)):
+        marked_before[index] = marked_count
+        marked_rows[marked_count] = index
+        marked_count += int(is_marked_variable[classifiers[index]])
+    marked_before[len(classifiers)] = marked_count
     mapped = np.full(len(begin), -1)
     for row in range(len(begin)):
-        first, past_last = before[begin[row]], before[end[row]]
+        # The marked rows that the output row sees are marked_rows[first:past_last].
+        first, past_last = marked_before[begin[row]], marked_before[end[row]]
         nth = (first if ordinal >= 0 else past_last) + ordinal
         if first <= nth < past_last:
-            mapped[row] = counted[nth]
+            mapped[row] = marked_rows[nth]
     return mapped
 
 
-# For matches that share their rows (`search.matches.Chains`). In a match, indices of mapped rows
-# decrease, so the rows after a mapped row are visited before it.
+# Kernels for matches that share their rows. The next row of a match has a smaller index, so one
+# pass in the order of indices visits the rows after a mapped row before the row itself.
 
 
 @allocating
-def find_first_marked(mask: BoolArray, following: Links) -> IntArray:
+def find_first_marked(is_marked: BoolArray, following: Links) -> IntArray:
     """Return for each mapped row the first marked row at or after it in its match: int64[k].
 
     -1 if there is none.
 
     Args:
-        mask: bool[k], which mapped rows are marked.
+        is_marked: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
     """
-    first_marked = np.empty(len(mask), np.int64)
-    for mapped in range(len(mask)):
-        if mask[mapped]:
+    first_marked = np.empty(len(is_marked), np.int64)
+    for mapped in range(len(is_marked)):
+        if is_marked[mapped]:
             first_marked[mapped] = mapped
         elif following[mapped] >= 0:
             first_marked[mapped] = first_marked[following[mapped]]
@@ -105,40 +121,43 @@ def find_first_marked(mask: BoolArray, following: Links) -> IntArray:
 
 
 @allocating
-def find_marked_before_end(mask: BoolArray, following: Links, later: int) -> IntArray:
-    """Return for each mapped row the marked row after which `later` marked rows follow: int64[k].
+def find_nth_last_marked(is_marked: BoolArray, following: Links, rows_after: int) -> IntArray:
+    """Return for each mapped row the nth last marked row of its match: int64[k].
 
-    The marked row is at or after the mapped row, in the same match. -1 if there is none.
+    -1 if the nth last marked row comes before the mapped row, or if there is none.
 
     Args:
-        mask: bool[k], which mapped rows are marked.
+        is_marked: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
-        later: the number of marked rows that come after the returned row in the match: 0 for the
-            last marked row.
+        rows_after: how many marked rows come after the returned row in the match: 0 for the last
+            marked row.
     """
-    marked = np.empty(len(mask), np.int64)
-    counts = np.empty(len(mask), np.int64)  # of marked rows at or after each mapped row
-    for mapped in range(len(mask)):
-        marked_row = np.int64(-1)
-        count = np.int64(0)
+    nth_last_marked = np.empty(len(is_marked), np.int64)
+    # The number of marked rows at or after each mapped row in its match.
+    marked_counts = np.empty(len(is_marked), np.int64)
+    for mapped in range(len(is_marked)):
+        found = np.int64(-1)
+        marked_count = np.int64(0)
         if following[mapped] >= 0:
-            marked_row = marked[following[mapped]]
-            count = counts[following[mapped]]
-        if mask[mapped]:
-            if count == later:
-                marked_row = np.int64(mapped)
-            count += 1
-        marked[mapped] = marked_row
-        counts[mapped] = count
-    return marked
+            found = nth_last_marked[following[mapped]]
+            marked_count = marked_counts[following[mapped]]
+        if is_marked[mapped]:
+            if marked_count == rows_after:
+                found = np.int64(mapped)
+            marked_count += 1
+        nth_last_marked[mapped] = found
+        marked_counts[mapped] = marked_count
+    return nth_last_marked
 
 
 @dataclass(frozen=True)
 class MatchReader:
-    """A reader of what the measures of a query read, for r output rows and k mapped rows.
+    """r output rows of matches with k mapped rows, for which rows and counts are looked up.
 
     If matches share their rows (`search.matches.Chains`), there is one output row for each match,
-    and running and final semantics are the same.
+    so that running and final semantics are the same. Then only `find_mapped_rows`,
+    `find_row_positions`, `mark_mapped_rows` and `find_match_numbers` may be called, and
+    `find_classifiers` for a navigation without a physical offset.
     """
 
     matches: Matches
@@ -146,7 +165,7 @@ class MatchReader:
     rows: OutputRows
     # The partitions of the input rows.
     partitions: Partitions
-    # For the name of each variable of the query, the ids of its primary variables.
+    # For the name of each variable of the query, the ids of its primary variables, at least one.
     members: dict[str, frozenset[int]]
     # The frame of a row pattern window, which begins with the match's first row. Measures can read
     # no rows outside of the frame. None for other queries.
@@ -157,43 +176,55 @@ class MatchReader:
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def mark_mapped_rows(self, variable: str | None) -> BoolArray:
-        """Return which mapped rows belong to a variable: bool[k].
+        """Return which mapped rows are mapped to a variable: bool[k].
 
         Args:
-            variable: the variable; None for the universal variable, to which all rows belong.
+            variable: a name in `members`; None for the universal variable, to which all rows are
+                mapped.
         """
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
         return np.asarray(self.mark_members(variable)[self.matches.classifiers], np.bool_)
 
     def mark_members(self, variable: str) -> BoolArray:
-        """Return, for each primary variable by id, whether it belongs to a variable: bool[v]."""
-        belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
-        belongs[list(self.members[variable])] = True
-        return belongs
+        """Return which primary variables are members of a variable: bool[v], by id.
+
+        Args:
+            variable: the name of a primary variable, its only member, or of a union variable.
+        """
+        is_member = np.zeros(self.variable_count, np.bool_)
+        is_member[list(self.members[variable])] = True
+        return is_member
+
+    @cached_property
+    def variable_count(self) -> int:
+        """Return the number v of primary variables: one more than the greatest id."""
+        greatest_ids = [max(variable_ids) for variable_ids in self.members.values()]
+        return 1 + max(greatest_ids, default=-1)
 
     def find_visible_rows(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Return begin and end of the mapped rows that each output row sees: int64[r] each.
 
-        Begin and end are equal if the output row sees no row.
+        Begin and end are equal if the output row sees no row. Matches may not share their rows.
         """
         return self.running_rows if semantics is Semantics.RUNNING else self.final_rows
 
     @cached_property
     def running_rows(self) -> tuple[IntArray, IntArray]:
-        """Return where the mapped rows up to the current one begin and end: int64[r] each.
+        """Return where the rows of the match up to the current row begin and end: int64[r] each.
 
-        An output row without a current row sees none.
+        For an output row without a current row, begin and end are equal.
         """
         begin, end = self.final_rows
         return begin, np.where(self.rows.current >= 0, self.rows.current + 1, end)
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
-        """Return where the mapped rows of the match begin and end: int64[r] each.
+        """Return where the rows of the match begin and end: int64[r] each.
 
-        An output row without a current row sees none.
+        For an output row without a current row, begin and end are equal.
         """
+        assert self.matches.chains is None
         sees_rows = self.rows.current >= 0
         offsets = self.matches.offsets
         begin = offsets[self.rows.match]
@@ -201,22 +232,22 @@ class MatchReader:
         return np.where(sees_rows, begin, 0), np.where(sees_rows, end, 0)
 
     @cached_property
-    def shifts(self) -> IntArray:
+    def position_offsets(self) -> IntArray:
         """Return for each output row what to add to a mapped row to get its row position: int64[r].
 
-        The result is right only if no rows were skipped, so that the rows of a match are
-        neighbours.
+        The rows of each match must follow each other without a gap.
         """
+        assert self.matches.rows is None
         return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
     def take_physical_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
-        """Return the row positions to which PREV or NEXT of a navigation leads: int64[r].
+        """Return the row positions that PREV or NEXT finds: int64[r].
 
-        -1 if the step leaves the partition or the frame.
+        -1 if the row is outside of the partition or of the frame.
 
         Args:
-            positions: int64[r], the row positions from which PREV or NEXT steps, or -1.
-            navigation: the navigation.
+            positions: int64[r], the row positions from which PREV or NEXT counts, or -1.
+            navigation: has the distance, which is 0 if the user wrote neither PREV nor NEXT.
         """
         if navigation.physical_offset == 0:
             return positions
@@ -232,32 +263,32 @@ class MatchReader:
 
     def find_mapped_rows(self, navigation: Navigation) -> IntArray:
         """Return the mapped row that FIRST or LAST of a navigation finds, or -1: int64[r]."""
-        offset = navigation.logical_offset
-        is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
             return self.find_mapped_in_chains(navigation, self.matches.chains.following)
         begin, end = self.find_visible_rows(navigation.semantics)
+        offset = navigation.logical_offset
+        is_first = navigation.end is End.FIRST
         if navigation.variable is None:
             nth = begin + offset if is_first else end - 1 - offset
             return np.where((nth >= begin) & (nth < end), nth, -1)
         ordinal = offset if is_first else -1 - offset
-        belongs = self.mark_members(navigation.variable)
-        return find_nth_mapped(self.matches.classifiers, belongs, begin, end, ordinal)
+        is_member = self.mark_members(navigation.variable)
+        return find_nth_marked(self.matches.classifiers, is_member, begin, end, ordinal)
 
     def find_mapped_in_chains(self, navigation: Navigation, following: Links) -> IntArray:
-        """Return what `find_mapped_rows` does if matches share their rows.
+        """Return the result of `find_mapped_rows` for matches that share their rows.
 
-        The current row is the first row of the match, from which the match is read.
+        The current row is the first row of the match, from which all of its rows can be reached.
 
         Args:
-            navigation: the navigation.
-            following: int32[k], the next row of each mapped row in its match.
+            navigation: FIRST or LAST; its semantics make no difference.
+            following: int32[k], the next row of each mapped row in its match, or -1.
         """
-        mask = self.mark_mapped_rows(navigation.variable)
+        is_marked = self.mark_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
-            marked = find_marked_before_end(mask, following, navigation.logical_offset)
-            return take_or_default(marked, self.rows.current, -1)
-        first_marked = find_first_marked(mask, following)
+            nth_last_marked = find_nth_last_marked(is_marked, following, navigation.logical_offset)
+            return take_or_default(nth_last_marked, self.rows.current, -1)
+        first_marked = find_first_marked(is_marked, following)
         mapped = take_or_default(first_marked, self.rows.current, -1)
         if navigation.logical_offset:
             # Go from marked row to marked row.
@@ -266,11 +297,11 @@ class MatchReader:
                 mapped = take_or_default(next_marked, mapped, -1)
         return mapped
 
-    def find_positions(self, navigation: Navigation) -> IntArray:
+    def find_row_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""
         mapped = self.find_mapped_rows(navigation)
         if self.matches.rows is None:
-            positions = np.where(mapped >= 0, mapped + self.shifts, -1)
+            positions = np.where(mapped >= 0, mapped + self.position_offsets, -1)
         else:
             positions = take_or_default(self.matches.rows, mapped, -1)
         return self.take_physical_step(positions, navigation)
@@ -278,10 +309,10 @@ class MatchReader:
     def find_classifiers(self, navigation: Navigation) -> Variables:
         """Return the id of the variable of the row that a navigation finds: int16[r].
 
-        -1 if there is no such row, or if the match does not map the row.
+        -1 if the navigation finds no row, or a row that the match does not map.
 
-        A row to which PREV or NEXT leads has a variable if the same match maps the row, even after
-        the current row: NEXT may step beyond the rows that running semantics sees.
+        A row that PREV or NEXT finds has a variable if the same match maps the row, even after the
+        current row: NEXT may find rows that running semantics does not see.
         """
         mapped = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
@@ -289,27 +320,30 @@ class MatchReader:
         return take_or_default(self.matches.classifiers, mapped, -1)
 
     def find_mapped_at_distance(self, mapped: IntArray, distance: int) -> IntArray:
-        """Return the mapped row of the same match at a distance from another one: int64[r].
+        """Return the mapped row at a distance from a mapped row of the same match: int64[r].
 
-        -1 if the match does not map the row at this distance.
+        -1 if the match does not map the row at this distance. Matches may not share their rows.
 
         Args:
-            mapped: int64[r], the mapped row of each output row, or -1.
-            distance: the number of row positions; negative for rows before.
+            mapped: int64[r], a mapped row of the match of each output row, or -1.
+            distance: how many row positions after `mapped`; negative for rows before.
         """
         target = mapped + distance
         if self.matches.rows is None:
             begin, end = self.find_visible_rows(Semantics.FINAL)
-            inside = (mapped >= 0) & (target >= begin) & (target < end)
-            return np.where(inside, target, -1)
+            is_in_match = (mapped >= 0) & (target >= begin) & (target < end)
+            return np.where(is_in_match, target, -1)
+        assert self.matches.chains is None, "without chains, the keys below ascend"
         rows = self.matches.rows
         if not len(rows):
-            return mapped
+            return mapped  # no row is mapped, so all elements are -1
         # Rows were skipped, so neighbours in a match may be further apart. Search for the position
-        # by keys of match and position, which ascend.
+        # by keys of match and position, which ascend. `width` is so great that the target keys of
+        # one match are not keys of another match.
         lengths = np.diff(self.matches.offsets)
         width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
+        # Where `mapped` is -1, the target key is that of some other row. It is not used.
         target_keys = self.rows.match * width + rows[mapped] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
         return np.where((mapped >= 0) & (keys[indices] == target_keys), indices, -1)
@@ -319,35 +353,39 @@ class MatchReader:
         return take_or_default(self.matches.number, self.rows.match, -1)
 
     def find_positions_in_match(self) -> IntArray:
-        """Return the position of each mapped row in its match, from 0: int64[k]."""
+        """Return the position of each mapped row in its match: int64[k].
+
+        Matches may not share their rows.
+        """
+        assert self.matches.chains is None
         lengths = np.diff(self.matches.offsets)
         first = np.repeat(self.matches.offsets[:-1], lengths)
         return np.asarray(np.arange(len(self.matches.classifiers)) - first, np.int64)
 
-    def find_current_positions(self) -> IntArray:
-        """Return the position of the current row in its match, from 0, or -1: int64[r]."""
+    def find_current_positions_in_match(self) -> IntArray:
+        """Return the position of the current row in its match, or -1: int64[r]."""
         begin, _ = self.find_visible_rows(Semantics.FINAL)
         return np.where(self.rows.current >= 0, self.rows.current - begin, -1)
 
-    def collect_rows(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
+    def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
 
         If rows 0 and 2 are marked, and two output rows see rows 0 .. 1 and 0 .. 2, the result is
         [0, 0, 2] and [0, 1, 3].
 
         Args:
-            mask: bool[k], which mapped rows are marked.
+            is_marked: bool[k], which mapped rows are marked.
             semantics: which rows an output row sees.
 
         Returns:
-            The collected mapped rows, output row after output row. And int64[r + 1]: where the rows
-            of each output row begin, then the number of all rows.
+            Two arrays: the c collected mapped rows, output row after output row, int64[c]; and the
+            index in it at which the rows of each output row begin, then c, int64[r + 1].
         """
-        marked_before = add_up_before(mask)  # number of marked rows before each mapped row
+        marked_before = add_up_before(is_marked)  # number of marked rows before each mapped row
         begin, end = self.find_visible_rows(semantics)
         first = marked_before[begin]
         counts = marked_before[end] - first
-        collected = np.flatnonzero(mask)[list_positions(first, counts)]
+        collected = np.flatnonzero(is_marked)[list_positions(first, counts)]
         return collected, find_group_starts(counts)
 
     def add_up_values(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
@@ -357,6 +395,6 @@ class MatchReader:
             values: int64[k] or bool[k], the value of each mapped row.
             semantics: which rows an output row sees.
         """
-        before = add_up_before(values)  # sum of the values before each mapped row
+        sums_before = add_up_before(values)
         begin, end = self.find_visible_rows(semantics)
-        return np.asarray(before[end] - before[begin], np.int64)
+        return np.asarray(sums_before[end] - sums_before[begin], np.int64)

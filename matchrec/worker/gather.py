@@ -158,7 +158,7 @@ class Gatherer:
     def find_navigation_indices(self, navigation: Navigation) -> pa.Array:
         """Return the row position that a navigation finds for each output row, or NULL."""
         if navigation not in self.navigation_indices:
-            positions = self.reader.find_positions(navigation)
+            positions = self.reader.find_row_positions(navigation)
             self.navigation_indices[navigation] = make_array(positions, positions < 0)
         return self.navigation_indices[navigation]
 
@@ -235,7 +235,7 @@ def fill_match_indices(gatherer: Gatherer, _: ReadMatchIndex) -> pa.Array:
 
 def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
     """Return the position in its match, from 0, of the row that measures look from; or -1."""
-    return make_array(gatherer.reader.find_current_positions())
+    return make_array(gatherer.reader.find_current_positions_in_match())
 
 
 def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:

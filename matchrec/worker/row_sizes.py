@@ -106,7 +106,9 @@ class SizeEstimator:
             if isinstance(read, ReadRow):
                 sizes += self.estimate_sizes_at(read.column, reader.rows.row)
             elif isinstance(read, ReadNavigation):
-                sizes += self.estimate_sizes_at(read.column, reader.find_positions(read.navigation))
+                sizes += self.estimate_sizes_at(
+                    read.column, reader.find_row_positions(read.navigation)
+                )
             elif read.row_list is not None:
                 sizes += self.estimate_list_sizes(read.row_list)
             elif read.value_column is not None:

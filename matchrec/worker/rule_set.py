@@ -311,9 +311,11 @@ class RuleSetOutput:
             **keys,
             wire.MATCH_NUMBER: pa.array(match_numbers, mask=~is_match),
             wire.FIRST_ROW_ORDER: gatherer.take_values(
-                rule_set.order, reader.find_positions(FIRST)
+                rule_set.order, reader.find_row_positions(FIRST)
             ),
-            wire.LAST_ROW_ORDER: gatherer.take_values(rule_set.order, reader.find_positions(LAST)),
+            wire.LAST_ROW_ORDER: gatherer.take_values(
+                rule_set.order, reader.find_row_positions(LAST)
+            ),
             wire.MATCHED_ROWS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
         }
 

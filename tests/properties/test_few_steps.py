@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.output.match_reader import find_first_marked, find_marked_before_end, find_nth_mapped
+from matchrec.output.match_reader import find_first_marked, find_nth_last_marked, find_nth_marked
 from matchrec.output.total_kernels import (
     find_extreme_rows,
     sum_decimals,
@@ -50,16 +50,19 @@ def draw_calls(generator: np.random.Generator) -> list[Call]:
     nodes[nodes >= mapped] = -1
     longer = generator.integers(1, 3, mapped)
     classifiers = generator.integers(0, 3, mapped).astype(np.int16)
-    belongs = generator.random(3) < 0.5
+    is_marked_variable = generator.random(3) < 0.5
     return [
         (sum_values, (numbers, counted, links)),
         (sum_values, (generator.normal(size=rows) * 1e300, counted, links)),
         (sum_decimals, (generator.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extreme_rows, (numbers, counted, links, sign, first)),
-        (find_nth_mapped, (classifiers, belongs, begin, end, int(generator.integers(-3, 3)))),
+        (
+            find_nth_marked,
+            (classifiers, is_marked_variable, begin, end, int(generator.integers(-3, 3))),
+        ),
         (find_first_marked, (generator.random(mapped) < 0.5, links)),
         (
-            find_marked_before_end,
+            find_nth_last_marked,
             (generator.random(mapped) < 0.5, links, int(generator.integers(0, 3))),
         ),
         (sum_each_match, (generator.normal(size=rows), counted, links, nodes)),

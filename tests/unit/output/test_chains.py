@@ -101,7 +101,7 @@ def test_chains_are_read_as_the_rows_written_out(
         answers = [
             chunk.start,
             reader.find_match_numbers(),
-            reader.find_positions(navigation),
+            reader.find_row_positions(navigation),
             reader.find_classifiers(Navigation(variable, end, offset)),
             totals.count_values(FINAL),
             take_or_zero(totals.sum_integers(integers, ansi=False), index),

@@ -69,7 +69,7 @@ def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
     rows = find_unmatched_rows(find_matched_rows(MATCHES, ROWS), PARTITIONS)
     assert rows.row.tolist() == [0, 7]
     assert make_reader(rows).find_match_numbers().tolist() == [-1, -1]
-    assert make_reader(rows).find_positions(Navigation("A")).tolist() == [-1, -1]
+    assert make_reader(rows).find_row_positions(Navigation("A")).tolist() == [-1, -1]
 
 
 RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
@@ -91,7 +91,7 @@ RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
     ],
 )
 def test_navigation(navigation: Navigation, on_each_row: list[int]) -> None:
-    assert make_reader(ALL_ROWS).find_positions(navigation).tolist() == on_each_row
+    assert make_reader(ALL_ROWS).find_row_positions(navigation).tolist() == on_each_row
 
 
 def test_classifiers() -> None:
