@@ -27,7 +27,7 @@ def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
     """
     guarded_tests: list[RowTest] = []
     for test in tests:
-        needs_guard = bool(guarded_tests) and to_column(test).may_fail
+        needs_guard = bool(guarded_tests) and to_column(test).can_fail
         guarded_tests.append(guard_test(guarded_tests, test) if needs_guard else test)
     return guarded_tests
 

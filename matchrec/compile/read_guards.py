@@ -23,7 +23,7 @@ from matchrec.plan.expression import (
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operations import can_fail_besides_overflow, may_fail
+from matchrec.plan.operations import can_fail, can_fail_besides_overflow
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
@@ -91,7 +91,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     def guard_input(scalar: Scalar) -> Scalar:
         """Return an input that is computed only on the rows that the aggregate reads."""
         reads_only_columns = bool(scalar.references) and reads_columns_only(scalar)
-        if not reads_only_columns or not may_fail(scalar.operations):
+        if not reads_only_columns or not can_fail(scalar.operations):
             return scalar
         conditions = []
         if condition_of_rows is not None and can_fail_besides_overflow(scalar.operations):

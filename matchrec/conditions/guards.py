@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     is_constant_word,
     split_branches,
 )
-from matchrec.plan.operations import may_fail
+from matchrec.plan.operations import can_fail
 from matchrec.plan.operators import OPERATORS
 
 
@@ -65,7 +65,7 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
             "=", add_guards_to_expression(guards, number), make_number(1, scalar.span)
         )
     outer_count = 1  # the number of guards that the outer CASE tests
-    while outer_count < len(guards) and not may_fail(guards[outer_count].operations):
+    while outer_count < len(guards) and not can_fail(guards[outer_count].operations):
         outer_count += 1
     outer_guard = join_conditions("AND", guards[:outer_count])
     inner_value = add_guards_to_expression(guards[outer_count:], scalar)

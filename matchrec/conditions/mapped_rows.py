@@ -19,7 +19,7 @@ from matchrec.plan.expression import (
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import NO_OPERATIONS, takes_long
+from matchrec.plan.operations import NO_OPERATIONS, can_take_long
 
 
 def find_mapped_row_condition(plan: MatchPlan, variable: str | None) -> Scalar | None:
@@ -60,7 +60,7 @@ def join_row_conjuncts(plan: MatchPlan, variable: str) -> Term | None:
     for conjunct in conjuncts:
         distances = find_distances(plan, variable, conjunct)
         reads_only_row_itself = distances is not None and distances <= {0}
-        is_quick = not takes_long(conjunct.operations)
+        is_quick = not can_take_long(conjunct.operations)
         if reads_columns_only(conjunct) and reads_only_row_itself and is_quick:
             row_conjuncts.append(conjunct)
     if not row_conjuncts:

@@ -121,7 +121,7 @@ class TypedStep:
     # How deeply these operations are nested.
     depth: int = 0
     # Whether computing the value can raise an error on some row.
-    may_fail: bool = False
+    can_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

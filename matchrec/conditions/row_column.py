@@ -58,7 +58,7 @@ class RowColumn:
     pieces: tuple[ColumnPiece, ...]
     # Whether computing the column can raise an error in ANSI mode. True for a column that is put
     # together from others, unless the code that does so knows better.
-    may_fail: bool = field(default=True, compare=False, repr=False)
+    can_fail: bool = field(default=True, compare=False, repr=False)
     # The value, if the column is a number or an interval that the user wrote.
     amount: Amount | None = field(default=None, compare=False, repr=False)
     # If the column is a struct, the columns that are its fields; otherwise empty.
@@ -171,7 +171,7 @@ def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
         return columns[0]
     row_columns = tuple(column for column in columns if column.reads_one_row)
     other_columns = tuple(column for column in columns if not column.reads_one_row)
-    if other_columns and any(column.may_fail for column in row_columns[1:]):
+    if other_columns and any(column.can_fail for column in row_columns[1:]):
         columns = (join_columns(row_columns), *other_columns)
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):

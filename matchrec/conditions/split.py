@@ -90,7 +90,7 @@ from matchrec.plan.expression import (
     write_operand,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import can_fail_besides_overflow, may_fail
+from matchrec.plan.operations import can_fail, can_fail_besides_overflow
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
@@ -259,7 +259,7 @@ class ConditionSplitter:
         # Guards from earlier parts that `guarded_splitter` does not have yet.
         pending_guards: list[Scalar] = []
         for part, guards, later_guards in parts:
-            if may_fail(part.operations):
+            if can_fail(part.operations):
                 guarded_splitter = guarded_splitter.add_guards(pending_guards)
                 pending_guards = []
                 yield guarded_splitter.add_guards(guards), part
@@ -284,7 +284,7 @@ class ConditionSplitter:
         variable, they include what every such row satisfies. An expression that cannot fail is
         returned unchanged.
         """
-        if not may_fail(scalar.operations):
+        if not can_fail(scalar.operations):
             return scalar
         rows = self.find_rows_read(scalar)
         guards = () if rows == OTHER_ROWS else self.guards.get(rows, ())
@@ -349,7 +349,7 @@ class ConditionSplitter:
         column = join_pieces(
             self.build_fixed_distance_piece(piece, write_reference) for piece in scalar.pieces
         )
-        return replace(column, may_fail=may_fail(scalar.operations), amount=find_amount(scalar))
+        return replace(column, can_fail=can_fail(scalar.operations), amount=find_amount(scalar))
 
     def build_fixed_distance_piece(
         self, piece: TextPiece, write_reference: WriteReference
@@ -407,7 +407,7 @@ class ConditionSplitter:
         if position is not None and reads_columns_only(scalar):
             return self.read_at_position(scalar, position)
         operation = find_run_operation(scalar)
-        if position is not None and (operation is None or not may_fail(scalar.operations)):
+        if position is not None and (operation is None or not can_fail(scalar.operations)):
             return choose_by_classifier(scalar, position, self.plan.variables)
         if operation is not None:
             return self.combine_operands(operation)
@@ -461,7 +461,7 @@ class ConditionSplitter:
         condition would not evaluate the expression then, but the column might fail. The result is
         None if that cannot happen, or if the search cannot compute the expression.
         """
-        if not may_fail(scalar.operations) or not self.has_guards_over_other_rows(scalar):
+        if not can_fail(scalar.operations) or not self.has_guards_over_other_rows(scalar):
             return None
         operation = find_run_operation(scalar)
         if operation is None:

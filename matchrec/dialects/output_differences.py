@@ -39,7 +39,7 @@ def note_output_differences(
             f"WITHIN includes its end in {write.title}", clause.within.interval_span
         )
     differ_in_empty_matches = read.finds_empty_matches is not write.finds_empty_matches
-    if differ_in_empty_matches and pattern.may_be_empty(clause.pattern):
+    if differ_in_empty_matches and pattern.can_be_empty(clause.pattern):
         finding, missing = (read, write) if read.finds_empty_matches else (write, read)
         message = f"{finding.title} finds empty matches, and {missing.title} does not"
         yield TranslationNote(message, clause.pattern_span)

@@ -177,7 +177,7 @@ def _is_nonzero(literal: str) -> bool:
         return False
 
 
-def may_fail(operations: Operations) -> bool:
+def can_fail(operations: Operations) -> bool:
     """Return whether these operations can raise an error in ANSI mode, see `NEVER_FAILING`."""
     return not operations <= NEVER_FAILING
 
@@ -188,14 +188,14 @@ def can_fail_besides_overflow(operations: Operations) -> bool:
     >>> can_fail_besides_overflow(frozenset({"+"})), can_fail_besides_overflow(frozenset({"/"}))
     (False, True)
     """
-    return may_fail(operations - OVERFLOWING)
+    return can_fail(operations - OVERFLOWING)
 
 
 # Functions that take no time worth counting.
 _QUICK_FUNCTIONS = frozenset(name for name, entry in OPERATORS.items() if entry.is_quick)
 
 
-def takes_long(operations: Operations) -> bool:
+def can_take_long(operations: Operations) -> bool:
     """Return whether evaluating these operations may take long.
 
     Functions may, because they may be the user's own. Subqueries and texts that were not parsed

@@ -335,15 +335,15 @@ def _list_parts_at_edge(parts: Sequence[RowPattern], *, at_end: bool) -> list[Ro
     edge_parts = []
     for part in reversed(parts) if at_end else parts:
         edge_parts.append(part)
-        if not may_be_empty(part):
+        if not can_be_empty(part):
             break
     return edge_parts[::-1] if at_end else edge_parts
 
 
-def may_be_empty(pattern: RowPattern) -> bool:
+def can_be_empty(pattern: RowPattern) -> bool:
     """Return whether a match may have no rows.
 
-    >>> may_be_empty(make_concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
+    >>> can_be_empty(make_concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
     True
     """
     return not always_has_row(pattern, frozenset(list_variable_names(pattern)))

@@ -137,7 +137,7 @@ def always_is_first_row(
     >>> always_is_first_row(pattern, frozenset("A"), last_of_members=True)
     False
     """
-    if patterns.may_be_empty(pattern):
+    if patterns.can_be_empty(pattern):
         return False
     if not find_first_variables(pattern) <= members:
         return False

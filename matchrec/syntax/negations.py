@@ -165,7 +165,7 @@ def _find_nearest_variables(
     names: dict[str, None] = {}  # a set that keeps the order
     for part in parts:
         names.update(dict.fromkeys(patterns.list_variable_names(part)))
-        if not patterns.may_be_empty(part):
+        if not patterns.can_be_empty(part):
             return tuple(names)
     raise errors.negation_beside_optional(negation.span, side=side)
 

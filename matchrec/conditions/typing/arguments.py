@@ -31,7 +31,7 @@ from matchrec.conditions.types import (
     remove_field_names,
 )
 from matchrec.conditions.typing.constants import make_null
-from matchrec.conditions.typing.failures import cast_may_fail
+from matchrec.conditions.typing.failures import cast_can_fail
 from matchrec.conditions.typing.numbers import widen
 from matchrec.conditions.typing.python_values import cast_in_python
 from matchrec.conditions.typing.typer import Typer
@@ -95,7 +95,7 @@ def cast_implicitly(
     Spark casts a column for every row, so it does so only if the cast cannot fail.
     """
     type_ = operand.type
-    if operand.column_read is not None and not (typer.ansi and cast_may_fail(type_, target)):
+    if operand.column_read is not None and not (typer.ansi and cast_can_fail(type_, target)):
         return typer.cast_column(operand, target)
     search_has_number = type_.family in NUMBERS and not is_wide_decimal(type_)
     if target.family is Family.FLOATING and search_has_number:

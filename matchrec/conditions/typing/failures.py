@@ -16,7 +16,7 @@ from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.operators import OPERATORS, Failure, OperatorKind
 
 
-def operation_may_fail(step: TypedOperation, type_: ValueType) -> bool:
+def operation_can_fail(step: TypedOperation, type_: ValueType) -> bool:
     """Return whether an operation itself can raise an error, its operands left aside.
 
     Args:
@@ -25,7 +25,7 @@ def operation_may_fail(step: TypedOperation, type_: ValueType) -> bool:
     """
     entry = OPERATORS.get(step.operator)
     if entry is None:
-        return operations.may_fail(find_operator_operations(step.operator))
+        return operations.can_fail(find_operator_operations(step.operator))
     match entry.failure:
         case Failure.NEVER | Failure.OTHER_CALLS:
             return False
@@ -35,7 +35,7 @@ def operation_may_fail(step: TypedOperation, type_: ValueType) -> bool:
         case Failure.DIVISION:
             return can_overflow(type_) or not is_nonzero_constant(step.operands[1])
         case Failure.CAST:
-            return cast_may_fail(step.operands[0].type, type_)
+            return cast_can_fail(step.operands[0].type, type_)
         case Failure.PATTERN | Failure.POSSIBLE:
             return True
         case _:
@@ -53,7 +53,7 @@ def can_overflow(type_: ValueType) -> bool:
     return type_.family is Family.INTEGER
 
 
-def cast_may_fail(source: ValueType, target: ValueType) -> bool:
+def cast_can_fail(source: ValueType, target: ValueType) -> bool:
     """Return whether a value of one type may have no value of another type."""
     if source == target or target.family is Family.STRING:
         return False

@@ -56,7 +56,7 @@ from matchrec.conditions.types import BOOLEAN, DOUBLE, INT, Family, Kind, ValueT
 from matchrec.conditions.typing.arithmetic import type_arithmetic, type_try_function
 from matchrec.conditions.typing.calls import type_call
 from matchrec.conditions.typing.constants import find_constant, make_null
-from matchrec.conditions.typing.failures import operation_may_fail
+from matchrec.conditions.typing.failures import operation_can_fail
 from matchrec.conditions.typing.mathematics import type_mathematics
 from matchrec.conditions.typing.operand_types import (
     limit_to_38_digits,
@@ -157,7 +157,7 @@ class StepTyper(Typer):
         if depth > MAX_NESTED:
             raise operations_nested_too_deep(step.span, limit=MAX_NESTED)
         typed = self.type_checked_operation(step)
-        operand_may_fail = any(operand.may_fail for operand in step.operands)
+        operand_can_fail = any(operand.can_fail for operand in step.operands)
         return TypedStep(
             expression=typed.expression,
             type=typed.type,
@@ -166,7 +166,7 @@ class StepTyper(Typer):
             # A rewritten operation consists of more operations than the user wrote.
             size=max(size, typed.size),
             depth=max(depth, typed.depth),
-            may_fail=operand_may_fail or operation_may_fail(step, typed.type),
+            can_fail=operand_can_fail or operation_can_fail(step, typed.type),
         )
 
     def type_checked_operation(self, step: TypedOperation) -> TypedStep:
@@ -288,7 +288,7 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
         typed = typer.type_step(step.deferred)
     except MatchRecognizeUnsupportedError:
         return None
-    return typed if typed.may_fail else None
+    return typed if typed.can_fail else None
 
 
 # Operations that the search does not have.

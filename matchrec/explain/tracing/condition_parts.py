@@ -39,7 +39,7 @@ from matchrec.plan.expression import (
     split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import UNPARSED, may_fail
+from matchrec.plan.operations import UNPARSED, can_fail
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
@@ -153,7 +153,7 @@ class ConjunctBuilder:
         scalars = split_conjuncts(definition.condition)
         conjuncts = []
         for index, scalar in enumerate(scalars):
-            earlier = scalars[:index] if may_fail(scalar.operations) else ()
+            earlier = scalars[:index] if can_fail(scalar.operations) else ()
             guards = [guard for guard in earlier if all(map(is_measured, guard.references))]
             conjuncts.append(self.build_conjunct(scalar, variable, guards))
         return tuple(conjuncts)

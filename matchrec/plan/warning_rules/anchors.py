@@ -70,4 +70,4 @@ def find_inner_anchors(
 
 def have_row(parts: tuple[patterns.RowPattern, ...]) -> bool:
     """Return whether at least one of some parts of PATTERN has a row in every match."""
-    return not all(patterns.may_be_empty(part) for part in parts)
+    return not all(patterns.can_be_empty(part) for part in parts)

@@ -221,4 +221,4 @@ def can_be_left_out(part: patterns.RowPattern) -> bool:
     `(B $)?` can.
     """
     tests_position = any(isinstance(node, _PositionTest) for node in patterns.walk_pattern(part))
-    return patterns.may_be_empty(part) and not tests_position
+    return patterns.can_be_empty(part) and not tests_position

@@ -16,7 +16,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.expression import ColumnReference, End, Navigation
-from matchrec.plan.operations import may_fail
+from matchrec.plan.operations import can_fail
 from matchrec.plan.show import show_scalar
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
@@ -255,10 +255,10 @@ def test_expressions_that_may_fail_are_computed_under_their_guards(
 )
 def test_unknown_functions_may_fail(text: str, fails: bool) -> None:
     scope = Scope(ClausePart.DEFINE, ("A",))
-    assert may_fail(parse_scalar(read_tokens(text), scope).operations) is fails
+    assert can_fail(parse_scalar(read_tokens(text), scope).operations) is fails
     (reference,) = parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope).references
     assert isinstance(reference, ColumnReference)
-    assert may_fail(reference.operations - {"F()"}) is fails
+    assert can_fail(reference.operations - {"F()"}) is fails
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.typing.python_values import NEVER_IN_PYTHON
 from matchrec.plan.forms import apply_form
-from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
+from matchrec.plan.operations import can_fail, find_call_operations, find_operator_operations
 from matchrec.plan.operators import (
     BASIC_OPERATORS,
     OPERATORS,
@@ -111,5 +111,5 @@ def test_no_operator_is_listed_as_a_function_that_never_fails() -> None:
 
 def test_a_word_before_a_literal_never_fails_but_a_call_may() -> None:
     for name in ("DATE", "TIMESTAMP"):
-        assert not may_fail(find_operator_operations(name))
-        assert may_fail(find_call_operations(name))
+        assert not can_fail(find_operator_operations(name))
+        assert can_fail(find_call_operations(name))
