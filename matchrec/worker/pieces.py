@@ -41,6 +41,8 @@ from matchrec.worker.column_roles import Struct
 
 # About how many bytes of rows are searched together, if the number of rows does not limit them.
 BYTES_PER_SEARCH = 64 << 20
+# How many rows are looked at together to find the last start of a partition.
+ROWS_PER_BLOCK = 1 << 14
 # How often waiting rows are in memory when they are searched: as a table, and as the arrays that
 # are made of the table.
 TIMES_IN_MEMORY = 2
@@ -255,9 +257,9 @@ class WaitingRows:
         """Add the rows of a batch, if it has any."""
         if batch.num_rows == 0:
             return
-        starts = find_partition_starts(batch.column(wire.FIRST_BITS))
-        if len(starts):
-            self.last_start = self.row_count + int(starts[-1])
+        last_start = find_last_partition_start(batch.column(wire.FIRST_BITS))
+        if last_start is not None:
+            self.last_start = self.row_count + last_start
         self.batches.append(batch)
         self.row_count += batch.num_rows
         self.byte_count += batch.nbytes
@@ -328,6 +330,22 @@ class WaitingRows:
             rows_before=self.progress.rows_before + dropped,
             covered=covered[dropped:].copy(),
         )
+
+
+def find_last_partition_start(bits: pa.Array) -> int | None:
+    """Return the position of the last row that starts a partition; None if no row does.
+
+    Blocks of rows are looked at from the end, because the last partition is mostly short.
+
+    Args:
+        bits: the first column of bits, see `find_partition_starts`.
+    """
+    for end in range(len(bits), 0, -ROWS_PER_BLOCK):
+        begin = max(0, end - ROWS_PER_BLOCK)
+        starts = find_partition_starts(bits.slice(begin, end - begin))
+        if len(starts):
+            return begin + int(starts[-1])
+    return None
 
 
 def begins_partition(batch: pa.RecordBatch) -> bool:

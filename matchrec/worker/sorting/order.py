@@ -132,7 +132,7 @@ def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
         )
     index = table.column_names.index(wire.FIRST_BITS)
     marked = arrays.read_numbers(arrays.take_column(table, wire.FIRST_BITS)) & ~1
-    marked |= starts_partition
+    marked[np.flatnonzero(starts_partition)] |= 1  # few rows: faster than a mask of all rows
     return table.set_column(index, table.schema.field(index), arrays.make_array(marked))
 
 

@@ -2,16 +2,10 @@
 
 Rows that fit into a budget of memory are sorted there. Otherwise each full budget is sorted and
 spilled to a file, and the spills are merged: see `worker.sorting.spills`.
-
-A sort takes three to five times the budget: for the rows that the task holds, the same rows in
-order, the words that they are sorted by, and memory that Arrow does not return to the system. So
-the budget is smaller if there is less room. If many tasks share a process, as on Sail, all of them
-hold rows, but only a few sort at the same time.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import pairwise
@@ -21,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec import memory
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
@@ -29,19 +22,11 @@ from matchrec.worker.arrays import Batches, take_column
 from matchrec.worker.arrow_types import is_text
 from matchrec.worker.column_roles import Sorting
 from matchrec.worker.pieces import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
+from matchrec.worker.sorting.budget import SORTS_AT_ONCE, Budget
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from matchrec.worker.sorting.order import sort_table
 from matchrec.worker.sorting.spills import Spills
-
-# The greatest and the smallest budget, in bytes of rows.
-MAX_BUDGET = 256 << 20
-MIN_BUDGET = 16 << 20
-# A sort may take this many times its budget in all, with the rows that the task holds.
-BUDGETS_PER_SORT = 5
-# How many tasks of a process sort at the same time: 1.5 for each core. A query has at least as many
-# tasks.
-SORTS_AT_ONCE = (os.cpu_count() or 1) * 3 // 2
 
 # A task of this process holds a permit while it sorts.
 _free_sorts = BoundedSemaphore(SORTS_AT_ONCE)
@@ -74,33 +59,25 @@ def sort_batches(
     """
     if budget is None:
         budget = current_shortcuts().max_sort_bytes
-    if budget is None:
-        budget = find_budget(memory.find_room(), task_count)
-    with closing(sort_tables(batches, sorting, budget)) as tables:
+    with closing(sort_tables(batches, sorting, Budget(budget, task_count))) as tables:
         for table in tables:
             most_rows = min(rows_per_batch, estimate_rows(BYTES_PER_SEARCH, table))
-            starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
-            for begin, end in pairwise(find_cuts(starts, table.num_rows, most_rows)):
-                yield from table.slice(begin, end - begin).to_batches()
+            yield from cut_into_batches(table, most_rows)
 
 
-def find_budget(room: int, task_count: int = 1) -> int:
-    """Return how many bytes of rows a task may hold before it spills.
-
-    The budget is at least MIN_BUDGET, even if the process does not have that much room.
-
-    >>> find_budget(10 << 30) >> 20, find_budget(640 << 20) >> 20
-    (256, 128)
+def cut_into_batches(table: pa.Table, most_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a table in batches. No row is copied.
 
     Args:
-        room: how many bytes the process may take.
-        task_count: the number of tasks of the process. All of them hold rows at the same time, and
-            some of them sort.
+        table: rows in order, with the first row of each partition marked.
+        most_rows: the most rows of a batch, see `find_cuts`.
     """
-    sorting_tasks = min(task_count, SORTS_AT_ONCE)
-    # Each task holds a budget of rows. Each sort takes further budgets.
-    budgets = task_count + (BUDGETS_PER_SORT - 1) * sorting_tasks
-    return max(MIN_BUDGET, min(MAX_BUDGET, room // budgets))
+    if table.num_rows <= most_rows:
+        yield from table.to_batches()
+        return
+    starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
+    for begin, end in pairwise(find_cuts(starts, table.num_rows, most_rows)):
+        yield from table.slice(begin, end - begin).to_batches()
 
 
 def find_cuts(starts: IntArray, row_count: int, most_rows: int) -> Iterator[int]:
@@ -138,7 +115,7 @@ def find_cuts(starts: IntArray, row_count: int, most_rows: int) -> Iterator[int]
     yield row_count
 
 
-def sort_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
+def sort_tables(batches: Batches, sorting: Sorting, budget: Budget) -> Generator[pa.Table]:
     """Yield the rows of a task in order, in tables of at most about one budget of rows.
 
     The arguments are as for `sort_batches`.
@@ -150,7 +127,7 @@ def sort_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa
             if batch.num_rows:
                 held_batches.append(batch)
                 held_bytes += batch.nbytes
-            if held_bytes > budget:
+            if budget.is_exceeded_by(held_bytes):
                 spill_rows(spills, take_all(held_batches))
                 held_bytes = 0
         if spills.is_empty:

@@ -45,6 +45,7 @@ from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
 from matchrec.worker.column_roles import Sorting, TieCounter
+from matchrec.worker.sorting.budget import Budget
 from matchrec.worker.sorting.order import find_order, sort_table
 
 SPILLS_PER_MERGE = 32
@@ -60,8 +61,8 @@ class Spills:
     """The spills of a task. `close` removes their files."""
 
     sorting: Sorting
-    # About how many bytes of rows all heads of a merge have together.
-    budget: int
+    # All heads of a merge together have about as many bytes of rows as the budget.
+    budget: Budget
     # levels[n] has the spills whose rows were merged n times, in the order in which their rows
     # came: fewer than SPILLS_PER_MERGE. Rows of a higher level came before the rows of a lower one.
     levels: list[list[IO[bytes]]] = field(default_factory=list)
@@ -109,7 +110,7 @@ class Spills:
     @property
     def bytes_per_batch(self) -> int:
         """Return the size of a batch of a spill. A merge has one batch of each spill in memory."""
-        return self.budget // SPILLS_PER_MERGE
+        return self.budget.size // SPILLS_PER_MERGE
 
     def close(self) -> None:
         """Close all files, which removes them."""
