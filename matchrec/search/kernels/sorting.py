@@ -1,4 +1,4 @@
-"""Sort words by some of their bits, and number the distinct values of a column.
+"""Sort words by some of their bits, encode numbers for a sort, and number distinct values.
 
 A worker sorts its rows by `sort_by_bits` if NumPy's sort is slow. It is a radix sort. A digit is a
 group of bits. Each pass sorts all words by one digit, beginning with the last digit, and leaves
@@ -19,19 +19,31 @@ instructions. This sort takes 11 to 16.
 `number_values` looks each value up in a hash table. With some hundred distinct values it takes 2
 nanoseconds a value. Arrow's dictionaries, with the ranks of the values, take 6.
 
-Both kernels are compiled only if a process uses them often, because functions of NumPy and Arrow do
+`find_unit_of_all`, `encode_all` and `append_positions` go through the rows once, where NumPy goes
+through them two to five times. For each row, they take about a nanosecond, and NumPy takes two to
+five. An exact division by a unit is a product with the inverse of the unit modulo 2**64:
+
+    the unit 12 is 3 · 4    the inverse of 3 is 0xAAAAAAAAAAAAAAAB, as 3 times this is 1 mod 2**64
+    60 / 12                 60 times the inverse is 20, and 20 / 4 is 5
+    61 / 12                 61 times the inverse is greater than 2**64 / 3, so 3 does not divide 61
+
+The kernels are compiled only if a process uses them often, because functions of NumPy and Arrow do
 the same.
 
-Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5, Sorting by Distribution; 6.4,
-Hashing.
+Sources: Knuth, The Art of Computer Programming, volume 3, 5.2.5, Sorting by Distribution; 6.4,
+Hashing. Warren, Hacker's Delight, 10-16, Exact Division by Constants; 10-17, Test for Zero
+Remainder after Division by a Constant.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.jit.decorators import optional_kernel
+from matchrec.jit.first_steps import LateKernel
 from matchrec.jit.views import read_only
 from matchrec.search.partitions import IntArray, WordArray
 
@@ -41,6 +53,10 @@ SlotArray = npt.NDArray[np.int32]
 # `jit.first_steps`. So a process compiles a kernel after NumPy or Arrow has handled eight million
 # words. If the kernel is in the cache, it is used from the first word on.
 WORDS_PER_STEP = 64
+# For kernels that save a few nanoseconds a word, so many words count as one step. Such a kernel is
+# compiled after 128 million words, and used for at least MIN_WORDS words.
+WORDS_PER_CHEAP_STEP = 1024
+MIN_WORDS = 1 << 14
 
 # A digit has at most this many bits. With more, the counts would not fit into the processor's first
 # cache.
@@ -54,6 +70,7 @@ SLOT_BITS = 17
 # The greatest number of distinct values: at most half of the slots are used.
 MAX_DISTINCT = 1 << (SLOT_BITS - 1)
 
+ALL_BITS = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: products with it spread values evenly
 
 
@@ -95,6 +112,78 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
         return None
     count = number_values(*arguments)
     return None if count < 0 else (numbers, distinct[:count])
+
+
+def reduce_unit(numbers: IntArray, least: int, unit: int) -> int | None:
+    """Return the greatest divisor of a unit that divides all distances from the least number.
+
+    Args:
+        numbers: int64[n].
+        least: the least number.
+        unit: the unit of some of the distances, at least 1.
+
+    Returns:
+        The divisor; None if NumPy should find it.
+    """
+    arguments = read_only(numbers), np.uint64(least & ALL_BITS), np.uint64(unit)
+    if is_for_numpy(find_unit_of_all, len(numbers), arguments):
+        return None
+    return int(find_unit_of_all(*arguments))
+
+
+def compute_codes(
+    numbers: IntArray, least: int, unit: int, first_bit: int, inverted: int
+) -> WordArray | None:
+    """Return a word for each number, with the distance from the least number in units: uint64[n].
+
+    Args:
+        numbers: int64[n].
+        least: the least number.
+        unit: divides each number's distance from the least one.
+        first_bit: the lowest bit of the distance in its word.
+        inverted: a mask of the bits to invert in all words at the end.
+
+    Returns:
+        The words; None if NumPy should compute them.
+    """
+    twos = (unit & -unit).bit_length() - 1
+    inverse = pow(unit >> twos, -1, 1 << 64)
+    words = np.empty(len(numbers), np.uint64)
+    bits = np.array([least & ALL_BITS, inverse, twos, first_bit, inverted], np.uint64)
+    arguments = read_only(numbers), bits, words
+    if is_for_numpy(encode_all, len(numbers), arguments):
+        return None
+    encode_all(*arguments)
+    return words
+
+
+def number_words(words: WordArray, position_bits: int) -> WordArray | None:
+    """Return words, each followed by its position 0, 1, 2, …: uint64[n].
+
+    Args:
+        words: uint64[n]. Their highest `position_bits` bits are dropped, to make room.
+        position_bits: the number of bits of a position.
+
+    Returns:
+        The words; None if NumPy should compute them.
+    """
+    numbered = np.empty(len(words), np.uint64)
+    arguments = read_only(words), np.uint64(position_bits), numbered
+    if is_for_numpy(append_positions, len(words), arguments):
+        return None
+    append_positions(*arguments)
+    return numbered
+
+
+def is_for_numpy(kernel: LateKernel[..., Any], count: int, arguments: tuple[Any, ...]) -> bool:
+    """Return whether NumPy should handle some words because a kernel does not pay yet.
+
+    Args:
+        kernel: a kernel that saves a few nanoseconds a word.
+        count: the number of words.
+        arguments: the arguments of the kernel.
+    """
+    return count < MIN_WORDS or kernel.take_steps(count // WORDS_PER_CHEAP_STEP, arguments)
 
 
 @optional_kernel
@@ -170,3 +259,72 @@ def number_values(values: IntArray, numbers: IntArray, distinct: IntArray, slots
             slots[slot] = count
         numbers[index] = number
     return count
+
+
+@optional_kernel
+def find_unit_of_all(numbers: IntArray, least: np.uint64, unit: np.uint64) -> np.uint64:
+    """Return the greatest divisor of a unit that divides all distances from the least number.
+
+    Args:
+        numbers: int64[n].
+        least: the least number, modulo 2**64.
+        unit: the unit of some of the distances, at least 1.
+    """
+    start = 0
+    while start < numbers.shape[0]:
+        odd = unit
+        twos = np.uint64(0)
+        while odd & np.uint64(1) == np.uint64(0):
+            odd >>= np.uint64(1)
+            twos += np.uint64(1)
+        # Newton's method: each round doubles the number of lowest bits that are right, from 3.
+        inverse = odd
+        for _ in range(5):
+            inverse *= np.uint64(2) - odd * inverse
+        greatest_quotient = ~np.uint64(0) // unit
+        left = (np.uint64(64) - twos) & np.uint64(63)
+        end = numbers.shape[0]
+        for index in range(start, end):
+            product = (np.uint64(numbers[index]) - least) * inverse
+            # Zeros in the lowest bits are rotated away. Other bits become the highest ones, which
+            # makes the number greater than any quotient.
+            if (product >> twos | product << left) > greatest_quotient:
+                end = index
+                break
+        if end < numbers.shape[0]:
+            # The greatest common divisor of the unit and the distance is the next unit.
+            remainder = np.uint64(numbers[end]) - least
+            while remainder != np.uint64(0):
+                unit, remainder = remainder, unit % remainder
+        start = end
+    return unit
+
+
+@optional_kernel
+def encode_all(numbers: IntArray, bits: WordArray, words: WordArray) -> None:
+    """Write the distance of each number from the least number, in units, to a word.
+
+    Args:
+        numbers: int64[n].
+        bits: the least number, modulo 2**64; the inverse of the unit's odd factor modulo 2**64, and
+            the exponent of its other factor, a power of two; the lowest bit of the distances in
+            their words; and a mask of the bits to invert in all words at the end.
+        words: uint64[n], is overwritten.
+    """
+    least, inverse, twos, first_bit, inverted = bits[0], bits[1], bits[2], bits[3], bits[4]
+    for index in range(numbers.shape[0]):
+        product = (np.uint64(numbers[index]) - least) * inverse
+        words[index] = product >> twos << first_bit ^ inverted
+
+
+@optional_kernel
+def append_positions(words: WordArray, position_bits: np.uint64, numbered: WordArray) -> None:
+    """Write each word, followed by its position 0, 1, 2, …
+
+    Args:
+        words: uint64[n]. Their highest `position_bits` bits are dropped, to make room.
+        position_bits: the number of bits of a position.
+        numbered: uint64[n], is overwritten.
+    """
+    for index in range(words.shape[0]):
+        numbered[index] = words[index] << position_bits | np.uint64(index)

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
-from matchrec.search.kernels.sorting import number_distinct
+from matchrec.search.kernels.sorting import ALL_BITS, compute_codes, number_distinct, reduce_unit
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker import arrays
 from matchrec.worker.arrow_types import is_text, is_whole
@@ -36,7 +36,6 @@ from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sort_keys import make_sort_keys, rank_repeated_values
 
 WORD_BITS = 64
-ALL_BITS = (1 << WORD_BITS) - 1
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 
 # How many of the first rows are looked at to estimate how often values are repeated.
@@ -117,13 +116,18 @@ class SortCode:
         >>> code.unit, code.bits, code.encode(0).tolist(), code.encode(4).tolist()
         (2, 2, [0, 2, 1], [0, 32, 16])
         """
-        codes = self.source.find_distances()
+        source = self.source
+        inverted = self.mask << first_bit if self.is_descending else 0
+        words = compute_codes(source.numbers, source.least, self.unit, first_bit, inverted)
+        if words is not None:
+            return words
+        codes = source.find_distances()
         if self.unit > 1:
             codes //= np.uint64(self.unit)
         if first_bit:
             codes <<= np.uint64(first_bit)
-        if self.is_descending:
-            codes ^= np.uint64(self.mask << first_bit)  # inverts the bits of the codes
+        if inverted:
+            codes ^= np.uint64(inverted)
         return codes
 
     def decode(self, words: WordArray, first_bit: int) -> IntArray:
@@ -216,6 +220,9 @@ def find_unit(source: SortNumbers) -> int:
     if unit == 1:
         return 1
     # The unit of a few numbers may be too great. Make it smaller until it divides all distances.
+    reduced_unit = reduce_unit(source.numbers, source.least, unit)
+    if reduced_unit is not None:
+        return reduced_unit
     distances = source.find_distances()
     while True:
         # NumPy multiplies and divides with vector instructions, but finds remainders without.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.search.kernels.sorting import GOLDEN, sort_words_by_bits
+from matchrec.search.kernels.sorting import GOLDEN, number_words, sort_words_by_bits
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
 
@@ -169,8 +169,10 @@ def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
         bits: how many of the other bits, counted from the lowest, can be 1.
         position_bits: the number of bits of a position.
     """
-    numbered = digits << np.uint64(position_bits)
-    numbered |= np.arange(len(numbered), dtype=np.uint64)
+    numbered = number_words(digits, position_bits)
+    if numbered is None:
+        numbered = digits << np.uint64(position_bits)
+        numbered |= np.arange(len(numbered), dtype=np.uint64)
     return sort_numbered_words(numbered, position_bits, bits)
 
 

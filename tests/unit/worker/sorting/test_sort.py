@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from math import gcd
 from threading import BoundedSemaphore, Lock
 from time import sleep
 from typing import Any
@@ -20,11 +21,12 @@ from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.column_roles import SortColumn, Sorting
+from matchrec.worker.sorting import budget as budgets
 from matchrec.worker.sorting import codes as encoding
 from matchrec.worker.sorting import hashed_keys, sort, spills
 from matchrec.worker.sorting import words as packing
 from matchrec.worker.sorting.order import find_order, sort_table
-from matchrec.worker.sorting.sort import find_budget, sort_batches
+from matchrec.worker.sorting.sort import sort_batches
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import mark_first_rows, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -101,6 +103,8 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(packing, "MIN_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(kernels, "WORDS_PER_STEP", 1)
+    monkeypatch.setattr(kernels, "WORDS_PER_CHEAP_STEP", 1)
+    monkeypatch.setattr(kernels, "MIN_WORDS", 1)
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         yield
 
@@ -202,6 +206,80 @@ def test_numbers_with_the_same_slot_are_told_apart() -> None:
     assert distinct.tolist() == values[:4].tolist()
 
 
+SMALLEST, GREATEST = -(2**63), 2**63 - 1
+
+
+def check_codes(numbers: list[int], first_bit: int, *, is_descending: bool) -> None:
+    """Check the unit and the codes of numbers against integers of Python, which do not wrap."""
+    source = encoding.SortNumbers.measure(np.array(numbers, np.int64))
+    code = encoding.encode_numbers(source, is_descending=is_descending)
+    distances = [number - min(numbers) for number in numbers]
+    unit = gcd(*distances) or 1
+    assert code.unit == unit
+    greatest = (1 << code.bits) - 1
+    assert max(distances) // unit <= greatest < 2 * max(distances, default=0) // unit + 1
+    codes = [distance // unit for distance in distances]
+    if is_descending:
+        codes = [greatest - number for number in codes]
+    first_bit = min(first_bit, 64 - code.bits)
+    expected = [number << first_bit for number in codes]
+    assert code.encode(first_bit).tolist() == expected
+
+
+EXAMPLES_OF_CODES = [
+    ([0, 12, 24, 61], 3),  # the unit of the first numbers does not divide the last distance
+    ([SMALLEST, GREATEST], 0),  # the distance is greater than any int64
+    ([SMALLEST, 0], 1),  # the unit is 2**63
+    ([GREATEST, GREATEST - 6, GREATEST - 10], 5),
+    ([7, 7, 7], 2),
+    ([*range(0, 960, 96), 12, 40], 0),  # the unit gets smaller twice
+]
+
+
+@pytest.mark.parametrize(("numbers", "first_bit"), EXAMPLES_OF_CODES)
+@pytest.mark.parametrize("is_descending", [False, True])
+def test_codes_are_distances_in_units(
+    numbers: list[int], first_bit: int, *, is_descending: bool
+) -> None:
+    check_codes(numbers, first_bit, is_descending=is_descending)
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+@pytest.mark.parametrize(("numbers", "first_bit"), EXAMPLES_OF_CODES)
+@pytest.mark.parametrize("is_descending", [False, True])
+def test_compiled_codes_are_distances_in_units(
+    numbers: list[int], first_bit: int, *, is_descending: bool
+) -> None:
+    check_codes(numbers, first_bit, is_descending=is_descending)
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+@settings(
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    least=st.integers(SMALLEST, GREATEST),
+    unit=st.integers(1, 1 << 40),
+    quotients=st.lists(st.integers(0, 1 << 24), min_size=1, max_size=20),
+    others=st.lists(st.integers(SMALLEST, GREATEST), max_size=1),
+    first_bit=st.integers(0, 63),
+    is_descending=st.booleans(),
+)
+def test_compiled_codes_of_any_numbers(
+    least: int,
+    unit: int,
+    quotients: list[int],
+    others: list[int],
+    first_bit: int,
+    *,
+    is_descending: bool,
+) -> None:
+    numbers = [min(least + unit * quotient, GREATEST) for quotient in quotients]
+    check_codes(numbers + others, first_bit, is_descending=is_descending)
+
+
 def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other tasks hold their rows meanwhile."""
     lock = Lock()
@@ -236,11 +314,34 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each task holds its budget. A task that sorts takes four times as much in addition."""
-    monkeypatch.setattr(sort, "SORTS_AT_ONCE", 3)
+    monkeypatch.setattr(budgets, "SORTS_AT_ONCE", 3)
     room = 62 * 100 << 20
-    assert find_budget(room, task_count=50) == 100 << 20  # 50 + 3 * 4 shares
-    assert find_budget(room // 10, task_count=2) == (room // 10) // 10
-    assert find_budget(1, task_count=50) == sort.MIN_BUDGET
+    assert budgets.find_budget(room, task_count=50) == 100 << 20  # 50 + 3 * 4 shares
+    assert budgets.find_budget(room // 10, task_count=2) == (room // 10) // 10
+    assert budgets.find_budget(1, task_count=50) == budgets.MIN_BUDGET
+
+
+def test_the_room_is_looked_up_once_and_only_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    lookups: list[int] = []
+
+    def find_room() -> int:
+        """Count the call, and return as much room as one task of one thousand bytes needs."""
+        lookups.append(1)
+        return 5 * 1000
+
+    monkeypatch.setattr(budgets, "MIN_BUDGET", 100)
+    monkeypatch.setattr(budgets.memory, "find_room", find_room)
+    budget = budgets.Budget(given_size=None, task_count=1)
+    assert not budget.is_exceeded_by(100)
+    assert not lookups
+    assert not budget.is_exceeded_by(1000)
+    assert budget.is_exceeded_by(1001)
+    assert len(lookups) == 1
+
+    given = budgets.Budget(given_size=50, task_count=1)
+    assert not given.is_exceeded_by(50)
+    assert given.is_exceeded_by(51)
+    assert len(lookups) == 1
 
 
 def compute_short_hashes(keys: list[encoding.SortCode]) -> WordArray:
@@ -320,7 +421,7 @@ def test_a_key_of_many_bits_is_sorted_once(
     sort_words = packing.sort_words
     with patch.multiple(hashed_keys, sort_words=count_and_sort, compute_hashes=hashing):
         sorting = Sorting(("key",), (item,))
-        (result,) = sort.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
+        (result,) = sort.sort_tables(iter(table.to_batches()), sorting, budgets.Budget(1 << 30, 1))
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
     check_columns(table, result)
