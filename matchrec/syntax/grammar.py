@@ -40,6 +40,7 @@ from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
 from matchrec.syntax.misplaced_patterns import (
     explain_symbol_outside_pattern,
     explain_unclosed_parenthesis,
+    reject_part_inside_pattern,
 )
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -180,12 +181,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     """
     opening = section.start
     closing = clause.pairs[opening]
-    for index in range(opening, closing):
-        if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
-            # The `)` at `closing` belongs to a condition of DEFINE.
-            raise errors.bracket_not_closed(
-                clause[opening].span, clause[index].span, query=clause.text, keyword="DEFINE"
-            )
+    reject_part_inside_pattern(clause, opening)
     if end < section.end:
         raise _explain_words_after_pattern(clause, section, end)
     inside = Span(clause[opening].span.end, clause[closing].span.start)

@@ -1,16 +1,20 @@
-"""Make the errors about parentheses of PATTERN and SUBSET, and about symbols outside of them.
+"""Make the errors about the parentheses of PATTERN and SUBSET, and what is inside or outside.
 
 PATTERN A B+ DEFINE ...          no parentheses
 PATTERN (A B+ DEFINE ...         no closing parenthesis
 PATTERN ^(A B+)$ DEFINE ...      symbols outside the parentheses
+PATTERN (A B+ WITHIN 5 ROWS)     another part of the clause inside the parentheses
 """
 
 from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as errors
-from matchrec.syntax.clause_locations import find_part_at
+from matchrec.errors.wording import shorten
+from matchrec.source import Span
+from matchrec.syntax.clause_locations import find_part_at, find_part_outside
 from matchrec.syntax.clause_tokens import ClauseTokens
+from matchrec.syntax.durations import is_distance, is_length_of_time
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
 # Symbols of row patterns that may be outside PATTERN's parentheses by mistake.
@@ -95,3 +99,85 @@ def explain_symbol_outside_pattern(
         end = tokens.index_after(end)
     text = tokens.text_at(tokens.span(start, end))
     return errors.symbol_outside_pattern(tokens[symbol].span, symbol=tokens[symbol].text, text=text)
+
+
+# The parts that can be in PATTERN's parentheses by mistake, and that belong before PATTERN.
+_PARTS_BEFORE_PATTERN = ("MEASURES", "ALL ROWS PER MATCH", "AFTER MATCH SKIP")
+
+
+def reject_part_inside_pattern(clause: ClauseTokens, opening: int) -> None:
+    """Raise an error if another part of the clause is in PATTERN's parentheses, as WITHIN.
+
+    Only words that cannot be pattern variables there begin a part.
+
+    Args:
+        clause: the tokens of the clause.
+        opening: the parenthesis that opens the row pattern.
+    """
+    closing = clause.pairs[opening]
+    for index in range(opening + 1, closing):
+        part = _find_part_inside(clause, index)
+        if part is None:
+            continue
+        group = clause.enclosing_openings[index]
+        group_end = end = clause.pairs[group] if group >= opening else closing
+        text = clause.text_at(clause.span(index, end))
+        if part == "WITHIN":
+            end = _find_end_of_window(clause, index + 1, end)
+            if find_part_at(clause, end):  # DEFINE or SUBSET is inside, too
+                end = group_end
+            text = clause.text_at(clause.span(index, end))
+            if is_length_of_time(clause, index + 1):
+                text = f"WITHIN INTERVAL {clause.text_at(clause.span(index + 1, end))}"
+        before = Span(clause[opening].span.end, clause[index].span.start)
+        after = Span(clause[end - 1].span.end, clause[closing].span.start)
+        rest = clause.text_at(after).strip()
+        separator = " " if rest and end not in clause.openings else ""
+        raise errors.part_inside_pattern(
+            clause.span(index, end),
+            part=part,
+            text=shorten(text),
+            row_pattern=clause.text_at(before).strip() + separator + rest,
+            precedes_pattern=part in _PARTS_BEFORE_PATTERN,
+        )
+
+
+def _find_part_inside(clause: ClauseTokens, index: int) -> str | None:
+    """Return the part of the clause or the option that starts at `index`; None for variables.
+
+    LONGEST MATCH, STRICT CONTIGUITY and ONE ROW PER MATCH are not found, because a row pattern can
+    have variables with these names.
+    """
+    match clause.key(index), clause.key(index + 1):
+        case (("SUBSET" | "DEFINE"), _):
+            return find_part_at(clause, index)
+        case "WITHIN", _ if index + 1 < len(clause) and clause[index + 1].is_constant:
+            return "WITHIN"
+        case ("SKIP", "TILL") | ("ALL", "MATCHES") | ("NON", "-"):
+            words = {"SKIP": "SKIP TILL", "ALL": "ALL MATCHES", "NON": "NON-OVERLAPPING MATCHES"}
+            return words[clause.key(index)]
+        case "FIRST", _ if clause.key(index + 2) == "MATCHES":
+            is_number = clause[index + 1].kind is TokenKind.NUMBER
+            return "FIRST MATCHES" if is_number else None
+        case "MEASURES", "(":
+            return None
+        case "ONE", _:
+            return None
+    return find_part_outside(clause, index)
+
+
+def _find_end_of_window(clause: ClauseTokens, start: int, end: int) -> int:
+    """Return the index after the window of WITHIN at `start`; at most `end`.
+
+    `INTERVAL '1' HOUR`, `1 HOUR`, `5 ROWS`, `5`, then perhaps `BETWEEN ROWS` or `FROM a TO b`.
+    """
+    index = start + 1 if clause.key(start) == "INTERVAL" else start
+    index += 2 if clause.key(index) == ":" else 1  # `:n` is two tokens
+    has_unit = clause.key(start) == "INTERVAL" or is_distance(clause, start)
+    if has_unit:
+        index += 1
+    if clause.has_keys(index, "BETWEEN", "ROWS"):
+        index += len(("BETWEEN", "ROWS"))
+    elif clause.key(index) == "FROM" and clause.key(index + 2) == "TO":
+        index += len(("FROM", "variable", "TO", "variable"))
+    return min(index, end)

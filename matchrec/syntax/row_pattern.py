@@ -40,6 +40,11 @@ MAX_NESTED_GROUPS = 100
 _KEYS_AFTER_ALTERNATIVE = ("|", ",", ")", "-}")
 _OPENING_BRACKETS = {")": "(", "-}": "{-"}
 
+# A variable with its quantifier at the end of a text, and at its start.
+_VARIABLE = r"\b(?P<name>[^\W\d]\w*)(?:[*+?]\??|\{[\d, ]*\}\??)?"
+_VARIABLE_BEFORE = re.compile(rf"{_VARIABLE}$")
+_VARIABLE_AFTER = re.compile(_VARIABLE)
+
 # A bound of a quantifier as it is written; None if it is left out.
 QuantifierBound = int | patterns.Parameter | None
 
@@ -314,8 +319,22 @@ class _Parser(Cursor):
         if token.kind is TokenKind.WORD and token.key == "NOT":
             return self.read_negation(token)
         if token.kind is TokenKind.WORD and is_reserved(token.text):
-            raise errors.reserved_word(token.key, "PATTERN", token.span)
+            raise self.explain_reserved_word(token)
         return patterns.Variable(token.variable, token.span)
+
+    def explain_reserved_word(self, word: Token) -> MatchRecognizeError:
+        """Return the error for a reserved word, which was read just before."""
+        start = self.position - 1
+        span = word.span
+        if word.key == "BY" and self.sequence.key(start - 1) == "FOLLOWED":
+            span = self.tokens[start - 1].span.to(span)
+        before = self.sequence.text_at(Span(self.tokens[0].span.start, span.start)).rstrip()
+        after = self.sequence.text_at(Span(span.end, self.tokens[-1].span.start)).lstrip()
+        parts = []
+        for found in (_VARIABLE_BEFORE.search(before), _VARIABLE_AFTER.match(after)):
+            is_part = found is not None and not is_reserved(found["name"])
+            parts.append(found[0] if found and is_part else "")
+        return errors.reserved_word_in_pattern(word.key, span, before=parts[0], after=parts[1])
 
     def explain_quantifier_without_part(self) -> MatchRecognizeError:
         """Return the error for a quantifier at the position, which has nothing to repeat."""

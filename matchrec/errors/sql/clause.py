@@ -152,6 +152,30 @@ def symbol_outside_pattern(span: Span, *, symbol: str, text: str) -> MatchRecogn
     )
 
 
+def part_inside_pattern(
+    span: Span, *, part: str, text: str, row_pattern: str, precedes_pattern: bool
+) -> MatchRecognizeParseError:
+    """Return the error for a part of the clause that is in the parentheses of PATTERN.
+
+    An example is `PATTERN (A B+ WITHIN 5 ROWS)`.
+
+    Args:
+        span: the part in the text of the query.
+        part: the keyword of the part, `WITHIN`.
+        text: the part as the help writes it, `WITHIN 5 ROWS`.
+        row_pattern: the row pattern without the part, `A B+`.
+        precedes_pattern: whether the part must be written before PATTERN.
+    """
+    pattern = f"PATTERN ({join_lines(row_pattern)})"
+    first, second = (text, pattern) if precedes_pattern else (pattern, text)
+    return MatchRecognizeParseError(
+        f"{part} is not allowed inside the parentheses of PATTERN",
+        span,
+        hint=f"write {first} {second}",
+        code="part-inside-pattern",
+    )
+
+
 def pattern_without_parentheses(
     span: Span, *, row_pattern: str = "A B+"
 ) -> MatchRecognizeParseError:

@@ -156,24 +156,49 @@ def doubled_braces(span: Span, *, bounds: str) -> MatchRecognizeParseError:
 
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a reserved word, such as AND, as a pattern variable without quotes."""
-    note = _NOTES_ON_WORDS.get(word, "") if where == "PATTERN" else ""
     return MatchRecognizeParseError(
         f"reserved word `{word}` is not allowed as a pattern variable in {where}",
         span,
-        notes=(note,),
         hint=f"write `{word}` in backticks if it is the name of a variable",
         code="reserved-word",
     )
 
 
-# For reserved words in PATTERN: how to write what the user probably meant.
-_NOTES_ON_WORDS = {
-    "AND": "A B means A, then B; conditions belong in DEFINE",
-    "OR": "(A | B) means A or B",
-    "NULL": "() is a pattern without rows",
-    **dict.fromkeys(("THEN", "BY"), "A B means A, then B"),
-    "WITHIN": "the length of a match follows the parentheses: PATTERN (A B) WITHIN INTERVAL 1 HOUR",
-}
+def reserved_word_in_pattern(
+    word: str, span: Span, *, before: str, after: str
+) -> MatchRecognizeParseError:
+    """Return the error for a reserved word in PATTERN, which is often a word of other languages.
+
+    Args:
+        word: the word in upper case.
+        span: the word in the text of the query.
+        before: the variable right before the word, with its quantifier; "" if there is none.
+        after: the variable right after the word, with its quantifier; "" if there is none.
+
+    >>> reserved_word_in_pattern("OR", Span(2, 4), before="A+", after="B").hint
+    'write (A+ | B) for A+ or B; or write `OR` in backticks if it is the name of a variable'
+    """
+    error = reserved_word(word, "PATTERN", span)
+    first, second = before or "A", after or "B"
+    meant = ""
+    match word:
+        case "AND" | "THEN" | "BY":
+            meant = f"write {first} {second} for {first}, then {second}"
+            if word == "AND":
+                meant += f", PERMUTE({first}, {second}) for any order"
+        case "OR":
+            meant = f"write ({first} | {second}) for {first} or {second}"
+        case "NULL":
+            meant = "write () for a pattern without rows"
+        case "WITHIN":
+            meant = "write the length of a match after the parentheses: WITHIN INTERVAL 1 HOUR"
+        case "ANY":
+            meant = "write X for any row: a variable without a condition in DEFINE"
+        case "WHERE" | "ON" | "HAVING" | "WHEN":
+            meant = "write the conditions in DEFINE: DEFINE A AS x > 1"
+    if meant:
+        error.hint = f"{meant}; or {error.hint}"
+    return error
 
 
 def empty_alternative(span: Span, *, other: str) -> MatchRecognizeParseError:
