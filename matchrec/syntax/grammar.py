@@ -196,9 +196,15 @@ def _explain_words_after_pattern(
 ) -> MatchRecognizeError:
     """Return the error for the tokens from `start` on, which follow PATTERN and its options."""
     token = clause[start]
-    if token.key in _FIRST_WORDS_OF_OPTIONS:
+    ends_like_option = any(
+        clause.key(index) in ("MATCH", "MATCHES") for index in range(start, section.end)
+    )
+    if token.key in _FIRST_WORDS_OF_OPTIONS or (token.is_word and ends_like_option):
         words = clause.cut_out(start, section.end)
-        return errors.malformed_event_selection(words.full_span, text=words.text)
+        options = clause.cut_out(clause.pairs[section.start] + 1, start)
+        return errors.malformed_event_selection(
+            words.full_span, text=words.text, before=options.text
+        )
     outside = explain_symbol_outside_pattern(clause, section.start - 1, start)
     return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
 

@@ -25,6 +25,7 @@ from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.query import reject_other_language
+from matchrec.errors.sql.tokens import missing_by
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.source import Span
 from matchrec.syntax.amounts import make_first_matches
@@ -94,7 +95,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     reject_unquoted_characters(clause, "MATCH_RECOGNIZE")
     starts = tuple(_find_part_starts(clause))
     if not starts or starts[0].first_word != 0:
-        raise _explain_first_word(clause)
+        raise _explain_first_word(clause, starts[0].first_word if starts else len(clause))
     _check_order(clause, starts)
     ends = [following.first_word for following in starts[1:]] + [len(clause)]
     sections: dict[ClausePart, Section] = {}
@@ -110,8 +111,12 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     return sections
 
 
-def _explain_first_word(clause: ClauseTokens) -> MatchRecognizeError:
+def _explain_first_word(clause: ClauseTokens, end: int) -> MatchRecognizeError:
     """Return the error for a clause that does not start with a part.
+
+    Args:
+        clause: the tokens of the clause.
+        end: the first token of the first part.
 
     Raises:
         MatchRecognizeError: the clause is in a pattern language other than SQL.
@@ -121,6 +126,8 @@ def _explain_first_word(clause: ClauseTokens) -> MatchRecognizeError:
         return explain_missing_parentheses(clause, 0)
     start = first.span.start
     reject_other_language(clause.text[start - clause.offset :], start)
+    if first.key in ("PARTITION", "ORDER"):
+        return missing_by(clause.text_at(clause.span(0, end)), first.span)
     return errors.unexpected_first_word(first.text, first.span)
 
 

@@ -96,18 +96,91 @@ def unexpected_token(
     before, after = text_around
     if re.match(r"(?i)GROUP\s+BY\b", after):
         return group_by_in_clause(" ".join(after.split()), where, span)
-    explanation = _explain_token(text, where, before, after)
+    explanation = _explain_keyword_without_by(after, where)
+    if explanation is not None:
+        where = "MATCH_RECOGNIZE" if where != "the query" else where
+    else:
+        explanation = _explain_token(text, where, before, after)
+    if explanation.text is not None:
+        span = Span(span.start, span.start + len(explanation.text))
     return MatchRecognizeParseError(
         f"{explanation.problem} in {where}", span, hint=explanation.hint, code="unexpected-word"
     )
 
 
-# The options that follow ONE ROW PER MATCH or ALL ROWS PER MATCH.
-_OUTPUT_OPTION = re.compile(
-    r"(SHOW\s+(EMPTY|TIMEOUT|UNFINISHED|TIMEOUT\s+AND\s+UNFINISHED)|OMIT\s+EMPTY)\s+MATCHES\b"
-    r"|WITH\s+UNMATCHED\s+ROWS\b",
-    re.IGNORECASE,
+# PARTITION or ORDER without BY, with ON or FOR that may be written instead, and the first key.
+_WITHOUT_BY = re.compile(
+    r"(?P<keyword>PARTITION|ORDER)\b(?!\s+BY\b)(?P<instead>\s+(?:ON|FOR|WITH|OF)\b)?"
+    r"(?:\s+(?P<keys>[\w`].*))?",
+    re.IGNORECASE | re.DOTALL,
 )
+
+
+def missing_by(text: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for PARTITION or ORDER without BY at the start of a clause.
+
+    Args:
+        text: the text of the clause from the word up to the next part.
+        span: the word in the text of the query.
+
+    >>> print(missing_by("PARTITION ON sym", Span(0, 9)))
+    missing BY after PARTITION in MATCH_RECOGNIZE [unexpected-first-word]
+      help: write PARTITION BY sym
+    """
+    explanation = _explain_keyword_without_by(text, "MATCH_RECOGNIZE")
+    if explanation is None or explanation.text is None:
+        explanation = _TokenExplanation("missing BY after PARTITION", "write PARTITION BY", "")
+    return MatchRecognizeParseError(
+        f"{explanation.problem} in MATCH_RECOGNIZE",
+        Span(span.start, max(span.end, span.start + len(explanation.text or ""))),
+        hint=explanation.hint,
+        code="unexpected-first-word",
+    )
+
+
+def _explain_keyword_without_by(text: str, where: str) -> _TokenExplanation | None:
+    """Explain PARTITION or ORDER without BY at the start of a text; None for other texts.
+
+    Args:
+        text: the text of the query from the word on.
+        where: the part of the clause before the text.
+    """
+    written = _WITHOUT_BY.match(text)
+    if written is None:
+        return None
+    keyword = written["keyword"].upper()
+    keys = f" {shorten(written['keys'])}" if written["keys"] else ""
+    location = " before ORDER BY" if (keyword, where) == ("PARTITION", "ORDER BY") else ""
+    hint = f"write {keyword} BY{keys}{location}"
+    marked = written["keyword"] + (written["instead"] or "")
+    return _TokenExplanation(f"missing BY after {keyword}", hint, marked)
+
+
+# For each option of the clause, or end of one, that cannot begin a part: what is missing before it,
+# as a message says it, and as the help writes it.
+_ALL_ROWS = "ALL ROWS PER MATCH"
+_ONE_OR_ALL_ROWS = "ONE ROW PER MATCH or ALL ROWS PER MATCH"
+_PARTIAL = r"(?:TIMEOUT AND UNFINISHED|TIMEOUT|UNFINISHED) MATCHES"
+_CUT_OFF_OPTIONS = tuple(
+    (re.compile(words.replace(" ", r"\s+") + r"\b", re.IGNORECASE), missing, start)
+    for words, missing, start in (
+        ("(?:SHOW|OMIT) EMPTY MATCHES", _ALL_ROWS, _ALL_ROWS),
+        ("EMPTY MATCHES", f"{_ALL_ROWS} SHOW", f"{_ALL_ROWS} SHOW"),
+        ("WITH UNMATCHED ROWS", _ALL_ROWS, _ALL_ROWS),
+        ("UNMATCHED ROWS", f"{_ALL_ROWS} WITH", f"{_ALL_ROWS} WITH"),
+        (f"SHOW {_PARTIAL}", _ONE_OR_ALL_ROWS, "ONE ROW PER MATCH"),
+        (_PARTIAL, "ONE ROW PER MATCH SHOW", "ONE ROW PER MATCH SHOW"),
+        ("ROW PER MATCH", "ONE", "ONE"),
+        ("ROWS PER MATCH", "ALL", "ALL"),
+        ("PER MATCH", "ONE ROW or ALL ROWS", "ONE ROW"),
+        ("MATCH SKIP (?:TO|PAST)", "AFTER", "AFTER"),
+        ("SKIP (?:TO|PAST)", "AFTER MATCH", "AFTER MATCH"),
+        ("PAST LAST ROW", "AFTER MATCH SKIP", "AFTER MATCH SKIP"),
+        ("TO NEXT ROW", "AFTER MATCH SKIP", "AFTER MATCH SKIP"),
+    )
+)
+# The words after AFTER MATCH SKIP TO.
+_SKIP_TARGET = re.compile(r"(?i)\s+(?:(?:NEXT|LAST)\s+ROW|(?:FIRST|LAST)\s+\w+|\w+)")
 # The marks of templates of Jinja, as dbt uses them.
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 _TEMPLATE_HINT = "render the template first, and pass the SQL that it makes"
@@ -120,21 +193,33 @@ class _TokenExplanation(NamedTuple):
 
     problem: str  # the headline without the part of the query
     hint: str | None  # None if it is not clear what to write
+    # The text that is not allowed, from the word on; None for the word alone.
+    text: str | None = None
 
 
-def _explain_output_option(option: str) -> _TokenExplanation:
-    """Explain why an output option is not allowed without the words that come before it.
-
-    >>> _explain_output_option("SHOW EMPTY MATCHES").problem
-    'missing ALL ROWS PER MATCH before SHOW EMPTY MATCHES'
+def _explain_cut_off_option(after: str) -> _TokenExplanation | None:
+    """Explain an option of the clause without the words that come before it; None for other texts.
 
     Args:
-        option: the option, such as SHOW TIMEOUT MATCHES.
+        after: the text of the query from the option on.
+
+    >>> _explain_cut_off_option("SHOW EMPTY MATCHES").problem
+    'missing ALL ROWS PER MATCH before SHOW EMPTY MATCHES'
+    >>> _explain_cut_off_option("PAST LAST ROW PATTERN").hint
+    'write AFTER MATCH SKIP PAST LAST ROW'
     """
-    takes_one_row = "TIMEOUT" in option or "UNFINISHED" in option
-    rows = "ONE ROW PER MATCH" if takes_one_row else "ALL ROWS PER MATCH"
-    either = "ONE ROW PER MATCH or ALL ROWS PER MATCH" if takes_one_row else rows
-    return _TokenExplanation(f"missing {either} before {option}", f"write {rows} {option}")
+    for pattern, missing, start in _CUT_OFF_OPTIONS:
+        option = pattern.match(after)
+        if option is None:
+            continue
+        end = option.end()
+        if option[0].upper().endswith((" TO", " PAST")):
+            target = _SKIP_TARGET.match(after, end)
+            end = target.end() if target else end
+        words = " ".join(after[:end].split())
+        problem = f"missing {missing} before {words}"
+        return _TokenExplanation(problem, f"write {start} {words}", after[:end])
+    return None
 
 
 def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExplanation:
@@ -195,9 +280,9 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
     operator = after[:2]
     if operator in _TEMPLATE_MARKS:
         return _TokenExplanation(f"`{operator}` is not allowed here", _TEMPLATE_HINT)
-    output_option = _OUTPUT_OPTION.match(after)
-    if output_option is not None:
-        return _explain_output_option(" ".join(output_option[0].upper().split()))
+    option = _explain_cut_off_option(after)
+    if option is not None:
+        return option
     if operator in _NEGATED_COMPARISONS:
         hint = f"write {_NEGATED_COMPARISONS[operator]}"
         return _TokenExplanation(f"`{operator}` is not allowed here", hint)
