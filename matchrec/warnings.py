@@ -7,6 +7,7 @@ All of them are subclasses of `MatchRecognizeWarning`.
 
 from matchrec.errors.warning_classes import AnyRowsWarning as AnyRowsWarning
 from matchrec.errors.warning_classes import BracesWarning as BracesWarning
+from matchrec.errors.warning_classes import CountedConditionWarning as CountedConditionWarning
 from matchrec.errors.warning_classes import DaysInHoursWarning as DaysInHoursWarning
 from matchrec.errors.warning_classes import EarlyEndWarning as EarlyEndWarning
 from matchrec.errors.warning_classes import EmptyMatchesWarning as EmptyMatchesWarning

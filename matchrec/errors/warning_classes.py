@@ -87,6 +87,13 @@ class WildcardWarning(MatchRecognizeWarning):
     """A string in a condition has `%` or `*` as a wildcard, which the operator does not know."""
 
 
+class CountedConditionWarning(MatchRecognizeWarning):
+    """COUNT of a condition counts the rows in which the condition is false, too.
+
+    COUNT counts every value that is not NULL, and FALSE is such a value.
+    """
+
+
 class BracesWarning(MatchRecognizeWarning):
     """A variable without a condition looks like a quantifier whose braces a Python f-string has
     removed.

@@ -17,6 +17,7 @@ from matchrec.errors.language import current_language, current_surface, name_par
 from matchrec.errors.warning_classes import (
     AnyRowsWarning,
     BracesWarning,
+    CountedConditionWarning,
     DaysInHoursWarning,
     EarlyEndWarning,
     EmptyMatchesWarning,
@@ -286,6 +287,25 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
         span,
         notes=notes,
         hint=hint,
+    )
+
+
+# Aggregates.
+
+
+def counted_condition(span: Span | None, *, clause: str, condition: str) -> CountedConditionWarning:
+    """Return the warning for COUNT of a condition, as in COUNT(A.price > 1).
+
+    Args:
+        span: the call of COUNT.
+        clause: the clause of the call.
+        condition: the condition, `A.price > 1`.
+    """
+    return CountedConditionWarning(
+        f"`COUNT` of a condition in {name_part(clause)} also counts rows where it is false",
+        span,
+        notes=("COUNT counts every value that is not NULL, and FALSE is not NULL",),
+        hint=f"write count_if({condition})",
     )
 
 

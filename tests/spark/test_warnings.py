@@ -198,6 +198,20 @@ def test_a_wildcard_that_finds_nothing(spark: SparkSession) -> None:
         matchrec.match_pattern(events, pattern, order_by="ts")
 
 
+def test_count_of_a_condition_counts_rows_where_it_is_false(spark: SparkSession) -> None:
+    # 3 rows have a price, 2 of them a price above 1.
+    rows = "VALUES (1, 5), (2, 1), (3, NULL), (4, 7)"
+    events = spark.sql(f"SELECT * FROM {rows} AS t(ts, price)")
+    clause = "ORDER BY ts MEASURES {} AS n PATTERN (A+) DEFINE A AS ts > 0"
+    with pytest.warns(
+        matchrec.warnings.CountedConditionWarning, match=r"write count_if\(price > 1"
+    ):
+        matches = matchrec.match_recognize(events, clause.format("COUNT(price > 1)"))
+    assert [row.n for row in matches.collect()] == [3]
+    matches = matchrec.match_recognize(events, clause.format("count_if(price > 1)"))
+    assert [row.n for row in matches.collect()] == [2]
+
+
 # Ties: rows with equal ORDER BY values. The warning comes with the first action on the result.
 
 FALLS = """PARTITION BY sym ORDER BY ts MEASURES count(*) AS n PATTERN (A DOWN+)

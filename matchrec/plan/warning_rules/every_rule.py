@@ -9,6 +9,7 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
+from matchrec.plan.warning_rules.counts import warn_about_counted_conditions
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
     warn_about_lost_braces,
@@ -39,6 +40,7 @@ def warn_about_stages(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 # The rules for plans in every language.
 RULES: tuple[WarningRule, ...] = (
     warn_about_comparisons,
+    warn_about_counted_conditions,
     warn_about_skipped_rows,
     warn_about_stages,
 )

@@ -110,6 +110,12 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A) DEFINE A AS sym RLIKE '[0-9]+%' OR sym RLIKE '(a|b)%' OR sym RLIKE 'a.*'",
         "PATTERN (A A2) DEFINE A AS price > 1, A2 AS price > 2",
         "PATTERN (A B2 B3) DEFINE A AS price > 1",
+        "MEASURES COUNT(A.price) AS n, COUNT(*) AS m PATTERN (A) DEFINE A AS price > 1",
+        # NULL where the condition is false, so COUNT counts what is meant.
+        "MEASURES COUNT(A.price > 1 OR NULL) AS n PATTERN (A) DEFINE A AS price > 1",
+        "MEASURES COUNT(NULLIF(A.price > 1, FALSE)) AS n PATTERN (A) DEFINE A AS price > 1",
+        "MEASURES COUNT(DISTINCT A.price > 1) AS n PATTERN (A) DEFINE A AS price > 1",
+        "MEASURES count_if(A.price > 1) AS n PATTERN (A) DEFINE A AS price > 1",
     ],
 )
 def test_plausible_clauses_raise_no_warning(clause_end: str) -> None:
