@@ -3,7 +3,8 @@
 The language of a block says how it is tested:
 
 python  The blocks of a page run one after another in one namespace. It is empty at first, as for a
-        reader who pastes the page.
+        reader who pastes the page. The current folder is temporary, with the files of a clone that
+        blocks read.
 sql     It runs over the tables of sql_examples/data.
 sh      It is a line of README that .ci/run reads, a benchmark that its own test runs, or a
         `matchrec` command, which runs. `matchrec warm`, which compiles all kernels, does not run.
@@ -33,7 +34,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
-from tests.pages.blocks import BLOCK, Block, read_blocks, read_files
+from tests.pages.blocks import BLOCK, Block, enter_temporary_clone, read_blocks, read_files
 from tests.pages.reference import remove_commands, remove_entries
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
@@ -114,18 +115,18 @@ def run_command(line: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
-    page: Path, tables: SparkSession, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+    page: Path, tables: SparkSession, pytestconfig: pytest.Config
 ) -> None:
-    monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in read_blocks(page):
-        printed = run_block(block, tables, names)
-        if block.printed is None:
-            continue
-        if pytestconfig.getoption("--update"):
-            rewrite(page, block, printed)
-        else:
-            assert strip_lines(printed) == strip_lines(block.printed), block.code
+    with enter_temporary_clone():
+        for block in read_blocks(page):
+            printed = run_block(block, tables, names)
+            if block.printed is None:
+                continue
+            if pytestconfig.getoption("--update"):
+                rewrite(page, block, printed)
+            else:
+                assert strip_lines(printed) == strip_lines(block.printed), block.code
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent
+READ_FOLDERS = ("docs", "sql_examples")  # blocks read files of the clone in these folders
 
 BLOCK = re.compile(
     r'^```(?P<language>\w*)(?: title="(?P<title>[^"\n]+)")?\n(?P<code>.*?)^```$', re.M | re.S
@@ -19,6 +26,24 @@ class Block(NamedTuple):
     code: str
     printed: str | None
     end: int  # the position of its end in the page
+
+
+@contextmanager
+def enter_temporary_clone() -> Iterator[None]:
+    """Change to a temporary folder with the files of a clone that blocks read.
+
+    Some blocks write files, such as pictures, to the current folder. So these files do not end up
+    in the repository.
+    """
+    before = Path.cwd()
+    with TemporaryDirectory() as folder:
+        for name in READ_FOLDERS:
+            Path(folder, name).symlink_to(ROOT / name, target_is_directory=True)
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
 
 
 def read_blocks(page: Path) -> list[Block]:

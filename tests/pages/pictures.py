@@ -42,10 +42,9 @@ from matchrec.explain.pictures.figures import (
     TEXT_COLOUR,
 )
 from tests.benchmarks.pictures import for_both_schemes, new_figure, save
-from tests.pages.blocks import read_blocks
+from tests.pages.blocks import ROOT, enter_temporary_clone, read_blocks
 from tests.pages.tables import register_tables
 
-ROOT = Path(__file__).parent.parent.parent
 COOKBOOK = ROOT / "docs" / "how-to" / "cookbook"
 IMAGES = ROOT / "docs" / "images"
 
@@ -181,6 +180,7 @@ PICTURES = {
 }
 
 
+@enter_temporary_clone()
 def draw(spark: SparkSession, name: str) -> Figure:
     """Return a picture of the cookbook, after running its page up to the picture."""
     picture = PICTURES[name]
@@ -333,6 +333,7 @@ def render_svg(figure: Figure) -> str:
     return figures.render_picture(lambda: figure, "svg").decode()
 
 
+@enter_temporary_clone()
 def draw_page_picture(name: str) -> str:
     """Run the Python blocks of a page up to its picture, and return the picture as SVG."""
     picture = PAGE_PICTURES[name]
