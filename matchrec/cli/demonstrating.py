@@ -67,7 +67,7 @@ def demo(picture: Path, engine: str | None) -> None:
 
 def print_introduction(query_text: str) -> None:
     """Print the question, the query that answers it, and what happens next."""
-    print("Which falls of 5 % or more, over at least three days, were recovered by daily rises?")
+    print("Which share prices fell for three days or more, by at least 5 %, and rose straight back?")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query_text}")
     print("Next, an engine starts, finds the matches and draws them.")
     print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
@@ -89,7 +89,7 @@ def suggest_next_command() -> str:
     years from short paths.
     """
     if CLONED_QUERY.exists() and CLONED_PRICES.exists():
-        heading = "To run the query for all years"
+        heading = "To run the query for 2007 to 2013"
         query = str(CLONED_QUERY)
         prices = str(CLONED_PRICES)
     else:

@@ -306,6 +306,6 @@ def test_the_demo_suggests_short_paths(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "sql_examples" / "v_shapes.sql").touch()
     (tmp_path / "sql_examples" / "data" / "stocks.csv").touch()
     assert demonstrating.suggest_next_command().splitlines() == [
-        "To run the query for all years:",
+        "To run the query for 2007 to 2013:",
         "matchrec run sql_examples/v_shapes.sql --table stocks=sql_examples/data/stocks.csv",
     ]
