@@ -319,12 +319,15 @@ def v_shape_that_fails(names: Mapping[str, Any]) -> str:
 
 
 PAGE_PICTURES = {
-    "backtest": PagePicture("backtest", lambda names: names["result"].svg()),
-    "coverage": PagePicture("coverage", lambda names: names["coverage"].svg()),
-    "plot": PagePicture("plots", lambda names: render_svg(names["plot"].figure())),
-    "row_pattern": PagePicture("notebooks", lambda names: names["explanation"].svg()),
-    "sweep": PagePicture("sweep", lambda names: names["counts"].svg()),
-    "why": PagePicture("why", v_shape_that_fails),
+    "backtest": PagePicture("how-to/backtest", lambda names: names["result"].svg()),
+    "coverage": PagePicture("how-to/coverage", lambda names: names["coverage"].svg()),
+    "first_plot": PagePicture(
+        "tutorial/getting_started", lambda names: render_svg(names["plot"].figure())
+    ),
+    "plot": PagePicture("how-to/plots", lambda names: render_svg(names["plot"].figure())),
+    "row_pattern": PagePicture("how-to/notebooks", lambda names: names["explanation"].svg()),
+    "sweep": PagePicture("how-to/sweep", lambda names: names["counts"].svg()),
+    "why": PagePicture("how-to/why", v_shape_that_fails),
 }
 
 
@@ -338,7 +341,7 @@ def draw_page_picture(name: str) -> str:
     """Run the Python blocks of a page up to its picture, and return the picture as SVG."""
     picture = PAGE_PICTURES[name]
     with mpl.rc_context({"svg.hashsalt": "matchrec"}):
-        names = run_blocks_before(ROOT / "docs" / "how-to" / f"{picture.page}.md", name)
+        names = run_blocks_before(ROOT / "docs" / f"{picture.page}.md", name)
         return for_both_schemes(picture.svg(names))
 
 
