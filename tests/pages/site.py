@@ -5,7 +5,7 @@ folder higher, so links into `docs` or out of it are changed. The page *Guides* 
 that name on the home page.
 
 A search finds pages for users before pages for developers, see `find_search_boost`, and sections
-by words that they do not contain, see `SEARCH_WORDS`.
+by words that they do not contain, see `SEARCH_WORDS`. `tests/pages/search.py` checks searches.
 
 The build fails if the menu and the home page have different orders, if a file is missing, or if a
 long signature is on one line: mkdocstrings does not break lines without a formatter.
@@ -21,6 +21,7 @@ import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -44,19 +45,97 @@ PAGES_WITH_ANSWERS = (
     "tutorial/",
     "how-to/faq.md",
     "how-to/install.md",
-    "how-to/coverage.md",
     "explanation/how_matching_works.md",
+    "reference/event_selection.md",
+    "reference/expressions.md",
+    "reference/longest_and_first.md",
+    "reference/not.md",
 )
-# Sections that answer a search for words that are not in their titles. The search looks for words
-# that begin with a word of the query, and ignores words such as "no". So "no rows" finds "none".
+PAGE_OF_KEYWORDS = "reference/clause.md"
+# Words for which a reader searches, by the section that answers them. The search finds every word
+# that begins with a word of the query, so `cli` finds "client". It adds up the scores of all words
+# of the query. So ALL ROWS PER MATCH leads to the section that has all four of them here, although
+# each is in many titles.
 SEARCH_WORDS = {
-    "explanation/how_matching_works/#after-a-match": ["overlapping"],
-    "explanation/how_matching_works/#which-match-is-preferred": ["greedy", "reluctant", "lazy"],
-    "how-to/faq/#there-are-no-rows": ["none"],
-    "how-to/migration/window_functions/": ["lag", "lead"],
-    "how-to/windows/#get-the-rows-that-are-in-no-match": ["unmatched"],
-    "reference/partial_matches/": ["timeout"],
+    "explanation/compare/": ["alternatives"],
+    "explanation/compare/#applyinpandas": ["udf"],
+    "explanation/how_fast/": ["performance", "benchmark", "benchmarks", "speed"],
+    "explanation/how_matching_works/": ["regex", "regular expression", "backtracking"],
+    "explanation/how_matching_works/#after-a-match": ["overlapping matches"],
+    "explanation/how_matching_works/#running-and-final": ["RUNNING FINAL"],
+    "explanation/how_matching_works/#which-match-is-preferred": ["greedy reluctant lazy"],
+    "explanation/memory/": ["out of memory", "OOM"],
+    "explanation/streams/": ["late events", "state"],
+    "how-to/backtest/": ["backtest"],
+    "how-to/capacity/": ["cluster size"],
+    "how-to/command_line/": ["cli", "terminal", "shell", "command line", "csv", "json", "parquet"],
+    "how-to/cookbook/": ["recipes"],
+    "how-to/cookbook/sensor_faults/": ["anomaly", "anomalies"],
+    "how-to/cookbook/sessions/": ["sessionize", "sessionization"],
+    "how-to/cookbook/streaks/": ["consecutive rows", "n times in a row"],
+    "how-to/count_matches/": ["count matches", "counts"],
+    "how-to/dbt/": ["dbt"],
+    "how-to/dialects/": ["dialect"],
+    "how-to/faq/#how-do-i": ["filter matches", "WHERE"],
+    "how-to/faq/#is-it-safe-to-pass-user-input": ["SQL injection"],
+    "how-to/faq/#there-are-no-rows": ["no matches", "none", "empty result"],
+    "how-to/few_keys/": ["skew", "few partitions", "large partition"],
+    "how-to/install/": ["requirements"],
+    "how-to/jobs/": ["spark-submit"],
+    "how-to/jobs/#test-the-job": ["tests"],
+    "how-to/migration/window_functions/": ["lag", "lead", "rolling windows", "window functions"],
+    "how-to/notebooks/": ["jupyter"],
+    "how-to/plots/": ["chart", "visualize", "visualization", "picture", "plot"],
+    "how-to/rule_sets/": ["rules", "rule set", "alerts"],
+    "how-to/streaming/": ["kafka", "structured streaming"],
+    "how-to/sweep/": ["grid search", "thresholds"],
+    "how-to/tables/": ["delta", "iceberg"],
+    "how-to/tuning/": ["optimize", "optimization"],
+    "how-to/upgrading/": ["breaking changes", "changelog"],
+    "how-to/warnings/": ["warnings"],
+    "how-to/why/": ["debug", "debugging"],
+    "how-to/windows/#get-the-rows-that-are-in-no-match": ["unmatched rows"],
+    "reference/aggregate_functions/": ["sum avg count min max", "sums"],
+    "reference/api/": ["API", "type hints"],
+    "reference/clause/#after-match-skip": [
+        "AFTER MATCH SKIP",
+        "SKIP PAST LAST ROW",
+        "SKIP TO NEXT ROW",
+        "SKIP TO",
+    ],
+    "reference/clause/#names": ["reserved words"],
+    "reference/clause/#partition-by-and-order-by": [
+        "PARTITION BY",
+        "ORDER BY",
+        "NULLS FIRST NULLS LAST",
+        "ASC DESC",
+    ],
+    "reference/clause/#pattern": ["patterns", "PERMUTE", "exclusion", "quantifiers"],
+    "reference/clause/#rows-per-match": [
+        "ONE ROW PER MATCH",
+        "ALL ROWS PER MATCH",
+        "SHOW EMPTY MATCHES",
+        "WITH UNMATCHED ROWS",
+    ],
+    "reference/compiled_functions/": ["numba", "cache"],
+    "reference/errors/": ["exceptions"],
+    "reference/event_selection/": ["SKIP TILL NEXT MATCH", "SKIP TILL ANY MATCH", "ALL MATCHES"],
+    "reference/explain/": ["explain", "automaton"],
+    "reference/expressions/": ["PREV NEXT FIRST LAST", "CLASSIFIER", "MATCH_NUMBER"],
+    "reference/functions/#numbers-and-times": ["timezone", "time zone"],
+    "reference/matched_rows/": ["MATCHED_ROWS"],
+    "reference/not/": ["NOT in PATTERN", "not followed by"],
+    "reference/partial_matches/": ["timeout", "SHOW TIMEOUT MATCHES", "SHOW UNFINISHED MATCHES"],
+    "reference/spark_and_sail/": ["Sail", "Spark or Sail", "Sail vs Spark"],
+    "reference/sql/#parameters": ["parameters", "args"],
+    "reference/support/#get-help": ["license", "bug"],
+    "reference/support/#versions": ["version of Python", "version of Spark"],
+    "reference/within/": ["WITHIN INTERVAL"],
+    "tutorial/getting_started/": ["tutorial", "quickstart", "first query", "example"],
 }
+# First words of error codes that few titles contain.
+WORDS_OF_CODES = ("unknown", "missing", "malformed", "misspelt", "unclosed", "unexpected")
+SEARCH_WORD_BOOST = 2000.0  # the theme gives titles a boost of 1000
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 CODE = re.compile(r"(`+).+?\1")  # in a line
@@ -134,10 +213,14 @@ def find_search_boost(uri: str) -> float:
     """Return by what a search multiplies the score of a page: more than 1 puts the page first.
 
     >>> find_search_boost("how-to/faq.md"), find_search_boost("contributing/design.md")
-    (2.0, 0.02)
+    (2.0, 0.0005)
     """
     if uri.startswith(PAGES_OF_DEVELOPERS):
-        return 0.02
+        return 0.0005
+    if uri == PAGE_OF_KEYWORDS:
+        return 5.0
+    if uri == "reference/error_codes.md":
+        return 1.6
     return 2.0 if uri.startswith(PAGES_WITH_ANSWERS) else 1.0
 
 
@@ -186,14 +269,28 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def add_search_words(path: Path) -> None:
-    """Add `SEARCH_WORDS` to the index of the search, as tags. They count more than titles."""
+    """Add `SEARCH_WORDS` to the index of the search, as tags. They count more than titles.
+
+    Also let the index contain words such as *not* and *all*, which are keywords here.
+    """
     index = json.loads(path.read_text(encoding="utf-8"))
+    index["config"]["fields"]["tags"]["boost"] = SEARCH_WORD_BOOST
+    index["config"]["pipeline"] = []  # without the filter of stop words
     entries = {entry["location"]: entry for entry in index["docs"]}
-    for location, words in SEARCH_WORDS.items():
+    for location, words in (SEARCH_WORDS | find_words_of_codes(index)).items():
         if location not in entries:
             raise PluginError(f"SEARCH_WORDS names {location}, which is not there")
-        entries[location]["tags"] = words
+        entries[location].setdefault("tags", []).extend(words)
     path.write_text(json.dumps(index), encoding="utf-8")
+
+
+def find_words_of_codes(index: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the `WORDS_OF_CODES` that each section of *Error codes* has, by its location."""
+    return {
+        entry["location"]: [word for word in WORDS_OF_CODES if f"<code>{word}-" in entry["text"]]
+        for entry in index["docs"]
+        if entry["location"].startswith("reference/error_codes/#")
+    }
 
 
 def measure_longest_line(signature: str) -> int:
