@@ -141,6 +141,7 @@ BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 CODE = re.compile(r"(`+).+?\1")  # in a line
 SIGNATURE = re.compile(r'<div class="[^"]*doc-signature[^"]*">(.*?)</div>', re.S)
 TAG = re.compile(r"<[^>]+>")
+PICTURE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
 WIDTH = 100
 
 
@@ -207,6 +208,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(target, posixpath.dirname(uri) or ".")
 
     return unescape_pipes(LINK.sub(move_link, uncover_entries(markdown)))
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Return the page with a link around each picture, which opens its file."""
+    return PICTURE.sub(r'<a class="picture" href="\1">\g<0></a>', content)
 
 
 def find_search_boost(uri: str) -> float:
