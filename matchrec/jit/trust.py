@@ -117,20 +117,21 @@ def find_folder_fault(folder: Path, writers: Writers) -> str | None:
     make it, for example in /tmp.
     """
     try:
-        return find_path_fault(folder.absolute(), writers, holds_code=True, links=MAX_LINKS)
+        return find_path_fault(folder.absolute(), writers)
     except OSError as error:
         return f"{folder} cannot be looked at: {error.strerror}"
 
 
-def find_path_fault(folder: Path, writers: Writers, *, holds_code: bool, links: int) -> str | None:
+def find_path_fault(folder: Path, writers: Writers) -> str | None:
     """Return why a folder, or a folder or link in the path to it, is not trusted.
+
+    The function goes from the root to the folder, and follows each symbolic link where it meets it,
+    so `entry` has no links above it. It looks at an entry once for each time that the path leads
+    through it.
 
     Args:
         folder: an absolute path.
         writers: the users and groups that may write to it.
-        holds_code: whether compiled code is in the folder itself, so that it must not be a shared
-            folder such as /tmp. Otherwise the folder is only part of a path.
-        links: how many symbolic links may be followed.
 
     Returns:
         The first fault; None if there is no fault, or if one of the folders is missing.
@@ -138,24 +139,42 @@ def find_path_fault(folder: Path, writers: Writers, *, holds_code: bool, links: 
     Raises:
         OSError: a folder or link cannot be looked at.
     """
-    if not links:
-        return f"{folder} has too many links"
-    for entry in (*reversed(folder.parents), folder):
+    link_count = 0
+    entry = Path(folder.anchor)
+    names_below = list_names_below(folder)
+    while True:
         try:
             status = entry.lstat()
         except FileNotFoundError:
             return None
-        entry_holds_code = holds_code and entry == folder
-        if entry_holds_code or not is_shared_folder(status, writers):
+        # Only the folder that holds the code must not be a shared folder such as /tmp.
+        holds_code = not names_below
+        if holds_code or not is_shared_folder(status, writers):
             fault = writers.find_fault(entry, status)
             if fault is not None:
                 return fault
         if stat.S_ISLNK(status.st_mode):
-            target = entry.parent / entry.readlink()
-            fault = find_path_fault(target, writers, holds_code=entry_holds_code, links=links - 1)
-            if fault is not None:
-                return fault
-    return None
+            link_count += 1
+            if link_count > MAX_LINKS:
+                return f"{folder} has too many links"
+            target = entry.readlink()
+            entry = Path(target.anchor) if target.is_absolute() else entry.parent
+            names_below += list_names_below(target)
+        elif names_below:
+            name = names_below.pop()
+            entry = entry.parent if name == ".." else entry / name
+        else:
+            return None
+
+
+def list_names_below(path: Path) -> list[str]:
+    """Return the names in a path without the root, the last one first.
+
+    >>> list_names_below(Path("/home/ann")), list_names_below(Path("ann"))
+    (['ann', 'home'], ['ann'])
+    """
+    names = path.parts[1:] if path.anchor else path.parts
+    return list(reversed(names))
 
 
 def is_shared_folder(status: os.stat_result, writers: Writers) -> bool:

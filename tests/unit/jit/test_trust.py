@@ -165,6 +165,34 @@ def test_links_in_a_circle_are_not_trusted(tmp_path: Path) -> None:
     assert find_folder_fault(tmp_path / "one", trust.find_own_writers()) is not None
 
 
+def test_each_link_of_a_path_is_followed_once(folder: Path) -> None:
+    """Linux follows up to 40 links. A check of all links before each link would take 2^40 steps."""
+    (folder / "same").symlink_to(".")
+    path = folder.joinpath(*["same"] * 40)
+    assert find_folder_fault(path, trust.find_own_writers()) is None
+    longer_path = path / "same"
+    assert find_folder_fault(longer_path, trust.find_own_writers()) == (
+        f"{longer_path} has too many links"
+    )
+
+
+def test_the_target_of_a_link_to_its_own_folder_holds_the_code(folder: Path) -> None:
+    """The folder is part of the path, where it may be shared, and then the end of the path."""
+    (folder / "same").symlink_to(".")
+    folder.chmod(0o1777)
+    fault = find_folder_fault(folder / "same", trust.find_own_writers())
+    assert fault == f"{folder} can be written to by all users"
+
+
+def test_a_link_to_a_folder_above_leads_from_its_target(folder: Path, tmp_path: Path) -> None:
+    """`link/..` is the folder above the target, not the folder of the link."""
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    folder.parent.chmod(0o777)
+    fault = find_folder_fault(link / "..", trust.find_own_writers())
+    assert fault == f"{folder.parent} can be written to by all users"
+
+
 # The folder next to the sources: users that may write the sources may write compiled code.
 
 
