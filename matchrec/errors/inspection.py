@@ -27,7 +27,7 @@ def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"a value in `{argument}` must be a string, a number, True, False, None, a date, a "
         f"datetime or a timedelta, but is {describe_value(value)}",
-        hint='write the value as a string; an array as "[1, 2]", like CAST(x AS STRING)',
+        hint="write the value as a string; an array as \"[1, 2]\" or \"['a', 'b']\"",
         code="not-a-literal",
     )
 

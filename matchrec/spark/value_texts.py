@@ -1,21 +1,52 @@
-"""Write the SQL of the text that shows a value, and that names it in `partition` and `row`."""
+"""Write the SQL of the text that shows a value, and that names it in `partition` and `row`.
+
+    value                        its text
+    'it's'                       it's
+    array('it's', 'null', NULL)  ['it''s', 'null', null]
+    array('a, b')                ['a, b']
+    array('a', 'b')              ['a', 'b']
+    named_struct('n', 1)         {1}
+    X'0AFF'                      X'0AFF'
+
+A nested value is an array, a map or a struct. The strings in it have quotes, because otherwise
+different values would have the same text. Sail writes NULL in a nested value in capital letters.
+"""
 
 from __future__ import annotations
 
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
 
+from matchrec.spark.types import is_nested, normalize_value
 from matchrec.spark.value_parts import convert_parts
 
 
 def write_text(value: str, type_: DataType) -> str:
-    """Return SQL of the text of a value. Bytes are shown in hexadecimal.
+    """Return SQL of the text of a value.
+
+    If values of the type can be compared, two of them have the same text only if they are equal,
+    with one exception: the texts of timestamps have no time zone, so the hour that occurs twice
+    when clocks change has the same texts twice. Equal numbers have the same text in nested values.
 
     >>> from pyspark.sql.types import ArrayType, BinaryType
     >>> write_text("x", ArrayType(BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
-    return f"CAST({convert_parts(value, type_, find_bytes_template)} AS STRING)"
+    find_template = find_part_template if is_nested(type_) else find_bytes_template
+    return f"CAST({convert_parts(value, type_, find_template)} AS STRING)"
+
+
+def find_part_template(type_: DataType) -> str | None:
+    """Return the SQL of the text of a part of a nested value; None if CAST writes the part.
+
+    A string has quotes, with each quote in it doubled. Of numbers that are equal but look
+    different, 0 and -0, both have the text of 0.
+    """
+    if isinstance(type_, spark_types.StringType):
+        return "concat(chr(39), replace({0}, chr(39), repeat(chr(39), 2)), chr(39))"
+    if isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
+        return normalize_value("{0}", type_)
+    return find_bytes_template(type_)
 
 
 def find_bytes_template(type_: DataType) -> str | None:
