@@ -114,9 +114,9 @@ def _read_frame_length(frame: FrameEnd, values: ParameterValues) -> _FrameLength
 
 
 def _reject_next_in_measures(measures: tuple[Measure, ...]) -> None:
-    """Raise an error for NEXT in a measure: the length of the frame differs from row to row.
+    """Raise an error for NEXT in a measure of a window whose frame length is an expression.
 
-    The worker does not know the end of such a frame.
+    The engine evaluates the expression, so the worker does not know the end of the frame.
     """
     for measure in measures:
         for reference in measure.value.references:

@@ -243,9 +243,12 @@ def rows_beyond_frame(span: Span | None, *, function: str) -> MatchRecognizeUnsu
 
 
 def next_with_varying_frame(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for NEXT in MEASURES of a window whose frame ends at a varying row."""
+    """Return the error for NEXT in MEASURES of a window whose frame length is an expression.
+
+    The worker knows a length only if it is a number in the text of the query.
+    """
     return MatchRecognizeUnsupportedError(
-        "NEXT in MEASURES of a window is not supported if the frame's length varies",
+        "NEXT in MEASURES of a window is not supported if the frame's length is an expression",
         span,
         hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
         code="next-with-varying-frame",
