@@ -27,8 +27,8 @@ from itertools import permutations
 from typing_extensions import assert_never
 
 from matchrec.automaton.program import (
-    GUARD_END,
-    GUARD_START,
+    ANCHOR_END,
+    ANCHOR_START,
     Action,
     Edge,
     Program,
@@ -187,12 +187,14 @@ class _PatternCompiler:
             case Empty():
                 return then.empty
             case PartitionStart():
-                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_START))
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=ANCHOR_START))
             case PartitionEnd():
-                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_END))
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=ANCHOR_END))
             case Negation(names):
-                forbids = tuple(self.variable_ids[name] for name in names)
-                return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))
+                forbidden = tuple(self.variable_ids[name] for name in names)
+                return self.add_state(
+                    Edge(Action.PROCEED, then.empty, forbidden_variables=forbidden)
+                )
             case Variable():
                 return self.add_state(self.build_begin_edge(node, then.consumed))
             case Concatenation(parts):

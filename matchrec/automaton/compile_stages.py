@@ -322,23 +322,26 @@ class _StageCompiler:
         return tuple(self.test_ids[test] for test in dict.fromkeys(tests))
 
     def build_proceed_edge(
-        self, target: StateId, *, needs: TestNames = (), forbids: TestNames = ()
+        self, target: StateId, *, required: TestNames = (), forbidden: TestNames = ()
     ) -> Edge:
         """Return a proceed edge.
 
         Args:
-            target: the state to which it leads.
-            needs: the tests that the next row must satisfy.
-            forbids: the tests that the next row must not satisfy.
+            target: the state to which the edge leads.
+            required: the tests that the next row must satisfy.
+            forbidden: the tests that the next row must not satisfy.
         """
         return Edge(
-            Action.PROCEED, target, needs=self.find_ids(needs), forbids=self.find_ids(forbids)
+            Action.PROCEED,
+            target,
+            required_variables=self.find_ids(required),
+            forbidden_variables=self.find_ids(forbidden),
         )
 
     def build_stop_edges(self, tests: TestNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
-            yield self.build_proceed_edge(STOP, needs=(test,))
+            yield self.build_proceed_edge(STOP, required=(test,))
 
     def compile_remaining(
         self, remaining: RemainingSteps | RemainingRepetitions | None, constraints: Constraints
@@ -405,7 +408,7 @@ class _StageCompiler:
     def build_not_edges(self, nots: Nots, target: StateId) -> Iterator[Edge]:
         """Yield the edges of a state that leads to `target` unless the next row satisfies a NOT."""
         tests = tuple(event.test for event in nots)
-        yield self.build_proceed_edge(target, forbids=tests)
+        yield self.build_proceed_edge(target, forbidden=tests)
         yield from self.build_stop_edges(tests)
 
     def compile_end(self, constraints: Constraints) -> StateId:
@@ -436,16 +439,16 @@ class _StageCompiler:
         closing_nots = key.closing_nots
         if closing_nots[-1].only_next:
             tests = tuple(event.test for event in closing_nots)
-            yield Edge(Action.IGNORE, FINAL, forbids=self.find_ids(tests))
+            yield Edge(Action.IGNORE, FINAL, forbidden_variables=self.find_ids(tests))
             yield from self.build_stop_edges(tests)
             return
         distance_tests = tuple(
             event.distance_test for event in closing_nots if event.distance_test is not None
         )
         for test in distance_tests:
-            yield Edge(Action.IGNORE, FINAL, needs=self.find_ids((test,)))
+            yield Edge(Action.IGNORE, FINAL, required_variables=self.find_ids((test,)))
         tests = (*(event.test for event in closing_nots if not event.only_next), *distance_tests)
-        yield Edge(Action.IGNORE, self.state_by_key[key], forbids=self.find_ids(tests))
+        yield Edge(Action.IGNORE, self.state_by_key[key], forbidden_variables=self.find_ids(tests))
 
     def compile_part(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:
         """Return the state of a run after some repetitions of a part."""
@@ -505,15 +508,19 @@ class _StageCompiler:
             Action.TAKE,
             target,
             variable=self.test_ids[content.name],
-            needs=self.find_ids((content.test,)),
-            forbids=self.find_ids((*until_tests, *excluded_tests)),
+            required_variables=self.find_ids((content.test,)),
+            forbidden_variables=self.find_ids((*until_tests, *excluded_tests)),
         )
         if repetitions.contiguity is not Contiguity.STRICT:
             tests_of_stage = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
             # Before its first row, a loop may ignore the event that would end it later.
             until_tests_in_loop = until_tests if repetitions.count > 0 else ()
-            forbids = self.find_ids((*tests_of_stage, *until_tests_in_loop, *excluded_tests))
-            yield Edge(Action.IGNORE, self.get_state(waiting_key), forbids=forbids)
+            unskippable_tests = (*tests_of_stage, *until_tests_in_loop, *excluded_tests)
+            yield Edge(
+                Action.IGNORE,
+                self.get_state(waiting_key),
+                forbidden_variables=self.find_ids(unskippable_tests),
+            )
         yield from self.build_stop_edges(constraints.stopping_tests)
 
     def build_exit_edges(
@@ -527,8 +534,8 @@ class _StageCompiler:
             # have taken it.
             until_tests = (part.until.test,)
             unrestricted_exit = self.compile_remaining(repetitions.after_part, constraints)
-            yield self.build_proceed_edge(unrestricted_exit, needs=until_tests)
-            yield self.build_proceed_edge(exit_state, forbids=until_tests)
+            yield self.build_proceed_edge(unrestricted_exit, required=until_tests)
+            yield self.build_proceed_edge(exit_state, forbidden=until_tests)
         else:
             yield self.build_proceed_edge(exit_state)
 

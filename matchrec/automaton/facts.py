@@ -16,7 +16,7 @@ from functools import partial
 
 from matchrec.automaton.explore_states import find_reachable
 from matchrec.automaton.folding import ChoicesByState, Effect, Folding
-from matchrec.automaton.program import GUARD_END, VariableId, VariableIds
+from matchrec.automaton.program import ANCHOR_END, VariableId, VariableIds
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
 # The least number of rows, larger than any real one, of a state from which no match can be reached,
@@ -61,7 +61,7 @@ def mark_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
         tuple(
             choice
             for choice in choices
-            if choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
+            if choice.guard == 0 or (choice.accepts and choice.guard == ANCHOR_END)
         )
         for choices in choices_by_state
     )

@@ -20,8 +20,8 @@ from dataclasses import replace
 from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.folding import ACCEPT, ANCHORS, Choice, Folding, build_not_guard
 from matchrec.automaton.program import (
-    GUARD_END,
-    GUARD_START,
+    ANCHOR_END,
+    ANCHOR_START,
     Action,
     Edge,
     Program,
@@ -96,7 +96,7 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
         start: the state in which the run is.
         all_matches: see `fold_program`.
     """
-    impossible_anchors = 0 if start == program.start else GUARD_START
+    impossible_anchors = 0 if start == program.start else ANCHOR_START
     # For each variable and target of an edge, the guards under which such an edge was followed. The
     # variable is None for proceed edges.
     earlier_guards: dict[tuple[VariableId | None, StateId], list[int]] = defaultdict(list)
@@ -105,11 +105,11 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
     paths = [(Edge(Action.PROCEED, start), 0)]
     while paths:
         edge, guard_before = paths.pop()
-        guard = guard_before | edge.anchor | build_not_guard(edge.forbids)
+        guard = guard_before | edge.anchor | build_not_guard(edge.forbidden_variables)
         maps_row = edge.variable is not None
         if edge.action is Action.IGNORE or guard & impossible_anchors:
             continue
-        if maps_row and guard & GUARD_END:
+        if maps_row and guard & ANCHOR_END:
             continue
         guards = earlier_guards[edge.variable, edge.target]
         if any(is_weaker_or_same(earlier_guard, guard) for earlier_guard in guards):
@@ -147,5 +147,5 @@ def build_acceptance(guard: int) -> Choice:
 
     At the end of the partition there is no next row that a NOT could look at.
     """
-    is_at_end = guard & GUARD_END != 0
+    is_at_end = guard & ANCHOR_END != 0
     return replace(ACCEPT, guard=guard & ANCHORS if is_at_end else guard)

@@ -43,10 +43,10 @@ class WaitingState:
 
     state: StateId
     # Tests that the next row must satisfy.
-    needs: TestIds = frozenset()
+    required_tests: TestIds = frozenset()
     # Tests that the next row must not satisfy. In the final state, which has no next row: tests
     # that the last row must not satisfy.
-    forbids: TestIds = frozenset()
+    forbidden_tests: TestIds = frozenset()
     # Whether runs begin in this state, so that no row has been mapped.
     begins_runs: bool = False
 
@@ -169,8 +169,8 @@ class _StageFolder:
                 continue
             visited.add(reached)
             if reached.state == self.program.final:
-                last_tests = reached.forbids & self.tests.next_row_nots
-                waiting_states[WaitingState(reached.state, forbids=last_tests)] = None
+                last_tests = reached.forbidden_tests & self.tests.next_row_nots
+                waiting_states[WaitingState(reached.state, forbidden_tests=last_tests)] = None
                 continue
             edges = self.program.states[reached.state].edges
             if any(edge.action is not Action.PROCEED for edge in edges):
@@ -186,7 +186,9 @@ class _StageFolder:
         """
         return [
             WaitingState(
-                edge.target, reached.needs.union(edge.needs), reached.forbids.union(edge.forbids)
+                edge.target,
+                reached.required_tests.union(edge.required_variables),
+                reached.forbidden_tests.union(edge.forbidden_variables),
             )
             for edge in self.find_edges(reached, Action.PROCEED)
             if edge.target != self.program.stop
@@ -217,19 +219,19 @@ class _StageFolder:
             test
             for edge in self.find_edges(waiting, Action.PROCEED)
             if edge.target == self.program.stop
-            for test in edge.needs
+            for test in edge.required_variables
         }
 
     def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
         reading_edges = (self.find_take_edge(waiting), self.find_ignore_edge(waiting))
         # The run can neither map nor skip a row with a test that all these edges forbid.
-        forbidden = [set(edge.forbids) for edge in reading_edges if edge is not None]
+        forbidden = [set(edge.forbidden_variables) for edge in reading_edges if edge is not None]
         assert forbidden, "a run waits only in states with an edge that reads a row"
         ending_tests = set.intersection(*forbidden)
         # A row that does not pass the tests of the waiting state also ends the run.
-        ending_tests |= waiting.forbids
-        ending_tests |= {self.tests.complements[test] for test in waiting.needs}
+        ending_tests |= waiting.forbidden_tests
+        ending_tests |= {self.tests.complements[test] for test in waiting.required_tests}
         ending_tests |= self.find_stopping_tests(waiting) & self.tests.next_row_nots
         if waiting.begins_runs:
             # No row has been mapped that could be too far away.
@@ -276,7 +278,7 @@ class _StageFolder:
         for edge in self.find_edges(waiting, Action.IGNORE):
             # The tests of an ignore edge are tests of time: the row is too far away to matter for a
             # NOT.
-            for test in edge.needs:
+            for test in edge.required_variables:
                 yield build_effect_choice(test, Effect.COMPLETE_RUN)
         window_tests = set(self.window_tests)
         for test in sorted(ending_tests & window_tests):
@@ -297,13 +299,15 @@ class _StageFolder:
             ending_tests: tests of rows that end the run.
         """
         take_test = self.find_take_test(take, ending_tests)
-        unskippable_tests = set() if ignore is None else set(ignore.forbids) - ending_tests
+        unskippable_tests = (
+            set() if ignore is None else set(ignore.forbidden_variables) - ending_tests
+        )
         mapped = Choice(
             guard=0,
             variable=take.variable,
             target=None,  # is set when states are numbered
             test=take_test,
-            forbids_skip=bool(unskippable_tests.intersection(take.needs)),
+            forbids_skip=bool(unskippable_tests.intersection(take.required_variables)),
         )
         targets = self.list_waiting_states(take.target)
         for target in targets:
@@ -314,7 +318,7 @@ class _StageFolder:
         # The final state comes last, so that IGNORE_LATER_CHOICES keeps the run only from it.
         for target in targets:
             if target.state == self.program.final:
-                for test in sorted(target.forbids):
+                for test in sorted(target.forbidden_tests):
                     yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
                 yield mapped, WaitingState(target.state)
 
@@ -328,8 +332,8 @@ class _StageFolder:
             take: the edge on which the row is mapped.
             ending_tests: tests of rows that end the run. Earlier choices test them.
         """
-        (stage_test,) = take.needs
-        unchecked = set(take.forbids) - ending_tests - set(self.window_tests)
+        (stage_test,) = take.required_variables
+        unchecked = set(take.forbidden_variables) - ending_tests - set(self.window_tests)
         if not unchecked:
             return stage_test
         (until_test,) = unchecked
@@ -363,9 +367,13 @@ class _StageFolder:
         if waiting.state == self.program.final or waiting.begins_runs:
             return NO_NEIGHBOUR_WINDOW
         take = self.find_take_edge(waiting)
-        tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
+        tests = {
+            test
+            for edge in self.find_edges(waiting, Action.IGNORE)
+            for test in edge.required_variables
+        }
         if take is not None:
-            tests.update(take.forbids)
+            tests.update(take.forbidden_variables)
         for number, test in enumerate(self.window_tests):
             if test in tests:
                 return number

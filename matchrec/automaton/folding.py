@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from matchrec.automaton.program import GUARD_END, GUARD_START, StateId, VariableId
+from matchrec.automaton.program import ANCHOR_END, ANCHOR_START, StateId, VariableId
 from matchrec.automaton.run_endings import NOTHING
 
 # The bits of guards that are anchors.
-ANCHORS = GUARD_START | GUARD_END
+ANCHORS = ANCHOR_START | ANCHOR_END
 # The guard bit of NOT over variable 0. The bit of variable v is FIRST_NOT << v.
 FIRST_NOT = 4
 
@@ -60,7 +60,7 @@ class Choice:
     - The next row has an `effect` on the run: `variable` and `target` are None.
     """
 
-    # Anchors that must hold before the row: bits GUARD_START and GUARD_END. Until
+    # Anchors that must hold before the row: bits ANCHOR_START and ANCHOR_END. Until
     # `automaton.negation` turns NOTs into tests, also bits FIRST_NOT << v: the row must not satisfy
     # the condition of variable v.
     guard: int

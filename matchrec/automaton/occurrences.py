@@ -32,7 +32,7 @@ from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import can_complete, find_least_rows
 from matchrec.automaton.fold_program import fold_program
 from matchrec.automaton.folding import ACCEPT, Choice, ChoicesByState, Folding
-from matchrec.automaton.program import GUARD_START, VariableId
+from matchrec.automaton.program import ANCHOR_START, VariableId
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
 from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
 
@@ -120,7 +120,7 @@ def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
         outputs_empty_match: whether the empty match is output.
     """
     start_choices = folding.choices[0]
-    later_choices = tuple(choice for choice in start_choices if not choice.guard & GUARD_START)
+    later_choices = tuple(choice for choice in start_choices if not choice.guard & ANCHOR_START)
     first_choices = tuple(
         choice for choice in start_choices if outputs_empty_match or not choice.accepts
     )

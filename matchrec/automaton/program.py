@@ -1,4 +1,4 @@
-"""The program of a row pattern, an NFA^b: states with edges in preferment order.
+"""The program of a row pattern: an automaton of states, with edges in preferment order.
 
 `A* B` is the program
 
@@ -9,12 +9,15 @@
         begin B -> 2
     2 final
 
-`compile_program` makes it from the row pattern of a query, and `compile_stages` from stages, which
-are what SASE+ text and the Pattern API describe. A *program of stages* has a few additional fields.
-The search does not read programs: `folding` folds their proceed edges away first.
+`compile_program` compiles the row pattern of a query, and `compile_stages` the stages of SASE+ text
+or of a Pattern. A *program of stages* differs in four ways: its states have names, its edges can
+require or forbid conditions of several variables, TAKE and IGNORE edges can lead to another state,
+and a run can end in a stop state. The search does not read programs: `fold_program` and
+`fold_stages` fold their proceed edges away first.
 
-Source: SASE+, "The NFA^b model" (states, begin, take, ignore and proceed edges, the final state),
-extended by groups, alternation and anchors, which need proceed edges between any two states.
+Source: SASE+, "The NFA^b model" (an automaton with a buffer of rows; states, begin, take, ignore
+and proceed edges, the final state), extended by groups, alternation and anchors, which need proceed
+edges between any two states.
 """
 
 from __future__ import annotations
@@ -36,17 +39,23 @@ NO_FORMULAS: Formulas = MappingProxyType({})
 class Action(Enum):
     """The action of an edge: what it does with the next row."""
 
-    # In a program of stages, TAKE and IGNORE may also lead to another state, and BEGIN is not used.
-    BEGIN = "begin"  # the row is mapped and the run enters another state
-    TAKE = "take"  # the row is mapped and the run stays in its state
-    IGNORE = "ignore"  # the row is skipped and the run stays in its state
-    PROCEED = "proceed"  # no row is consumed
+    # The row is mapped, and the run enters another state. Not used in a program of stages.
+    BEGIN = "begin"
+    # The row is mapped, and the run stays in its state. In a program of stages, the run can also
+    # enter another state.
+    TAKE = "take"
+    # The row is skipped, and the run stays in its state. In a program of stages, the run can also
+    # enter another state.
+    IGNORE = "ignore"
+    # No row is consumed, and the run enters the state to which the edge leads.
+    PROCEED = "proceed"
 
 
-# Bits of guards. A guard is a set of conditions that must hold before the next row.
-GUARD_START = 1  # the partition starts here
-GUARD_END = 2  # the partition ends here, so there is no next row
-_ANCHOR_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
+# Anchors: conditions on the location of a run, which is between two rows or at an end of the
+# partition. They are bits, because the guard of a choice combines them: see `folding.Choice`.
+ANCHOR_START = 1  # the partition starts here
+ANCHOR_END = 2  # the partition ends here, so there is no next row
+_ANCHOR_SYMBOLS = {ANCHOR_START: "^", ANCHOR_END: "$"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +66,15 @@ class Edge:
     target: StateId
     # For BEGIN and TAKE: the variable to which the row is mapped, whose condition must hold.
     variable: VariableId | None = None
-    # For PROCEED: GUARD_START or GUARD_END if the edge is an anchor, otherwise 0.
+    # For PROCEED: ANCHOR_START or ANCHOR_END if the edge is an anchor, otherwise 0.
     anchor: int = 0
-    # Whether the row is matched inside an exclusion, `{- -}`.
+    # Whether the row is mapped inside an exclusion, `{- -}`.
     excluded: bool = False
-    # Variables whose conditions must hold for the next row. Only in a program of stages.
-    needs: tuple[VariableId, ...] = ()
-    # Variables whose conditions must not hold for the next row. Only on PROCEED edges, for NOT; in
-    # a program of stages on any edge.
-    forbids: tuple[VariableId, ...] = ()
+    # In a program of stages: the variables whose conditions the next row must satisfy, all of them.
+    required_variables: tuple[VariableId, ...] = ()
+    # The variables whose conditions the next row must not satisfy, none of them. In a program of
+    # stages, any edge can have such variables; in other programs, only the PROCEED edge of a NOT.
+    forbidden_variables: tuple[VariableId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +87,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The automaton of a row pattern.
-
-    The hash does not visit every edge, because programs are often keys of caches.
-    """
+    """The automaton of a row pattern."""
 
     states: tuple[State, ...]
     start: StateId
@@ -96,16 +102,19 @@ class Program:
     completed_by_time: frozenset[StateId] = frozenset()
 
     def __hash__(self) -> int:
+        # Edges are left out, because programs are often keys of caches, and may have many edges.
         return hash((len(self.states), self.start, self.final, self.variables))
 
     def check(self) -> Program:
-        """Assert the properties on which later stages rely, and return the program itself.
+        """Assert the properties that readers of a program rely on, and return the program itself.
 
         - Edges lead to states of the program.
         - BEGIN and TAKE edges have a variable, no other edge has one.
         - TAKE and IGNORE edges stay in their state, except in a program of stages.
         - Only PROCEED edges are anchors.
-        - Only the final state and the stop state are dead ends.
+        - Only PROCEED edges forbid variables, and no edge requires any, except in a program of
+          stages.
+        - The final state and the stop state have no edges, and every other state has one.
         - Proceed edges form no cycle.
         """
         proceed_targets: dict[StateId, list[StateId]] = {}
@@ -113,15 +122,26 @@ class Program:
             proceed_targets[number] = [
                 edge.target for edge in state.edges if edge.action is Action.PROCEED
             ]
-            assert bool(state.edges) != (number in (self.final, self.stop)), number
+            if number in (self.final, self.stop):
+                assert not state.edges, number
+            else:
+                assert state.edges, number
             for edge in state.edges:
                 assert 0 <= edge.target < len(self.states), edge
                 assert (edge.variable is not None) == (edge.action in (Action.BEGIN, Action.TAKE))
                 assert not edge.anchor or edge.action is Action.PROCEED, edge
-                may_leave = edge.action in (Action.BEGIN, Action.PROCEED) or self.names
-                assert may_leave or edge.target == number, edge
+                if not self.has_stages:
+                    can_leave_state = edge.action in (Action.BEGIN, Action.PROCEED)
+                    assert can_leave_state or edge.target == number, edge
+                    assert not edge.required_variables, edge
+                    assert not edge.forbidden_variables or edge.action is Action.PROCEED, edge
         TopologicalSorter(proceed_targets).prepare()  # raises CycleError
         return self
+
+    @property
+    def has_stages(self) -> bool:
+        """Return whether the program is a program of stages."""
+        return bool(self.names)
 
     @property
     def can_skip_rows(self) -> bool:
@@ -132,11 +152,11 @@ class Program:
         return "\n".join(self.describe_state(state) for state in range(len(self.states)))
 
     def describe_state(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
-        """Describe a state and its edges, one line each.
+        """Return a line with the name of a state, then a line for each of its edges.
 
         Args:
-            state: the state.
-            formulas: the formulas to append to edges, for the edges that have one.
+            state: the state to describe.
+            formulas: formulas of edges, which are appended to their lines.
         """
         heading = self.name_state(state)
         if state == self.start:
@@ -154,21 +174,22 @@ class Program:
 
     def name_state(self, state: StateId) -> str:
         """Return the name of a state, or its number if states have no names."""
-        return self.names[state] if self.names else str(state)
+        return self.names[state] if self.has_stages else str(state)
 
     def describe_edge(self, edge: Edge) -> str:
-        """Describe an edge without its target.
+        """Return the text of an edge without its target, such as `begin A` or `proceed if ^`.
 
-        For example `begin A`, `proceed if ^` or `take B excluded`. In a program of stages, the
-        tests of the edge are left out: `describe_state` shows them as formulas.
+        In a program of stages, the variables that an edge requires or forbids are left out, because
+        `describe_state` shows their conditions in formulas.
         """
         words = [edge.action.value]
         if edge.variable is not None:
             words.append(self.variables[edge.variable])
         if edge.anchor:
             words.append(f"if {_ANCHOR_SYMBOLS[edge.anchor]}")
-        if edge.forbids and not self.names:
-            forbidden = " | ".join(self.variables[variable] for variable in edge.forbids)
+        if edge.forbidden_variables and not self.has_stages:
+            names = [self.variables[variable] for variable in edge.forbidden_variables]
+            forbidden = " | ".join(names)
             words.append(f"if not {forbidden}")
         if edge.excluded:
             words.append("excluded")
@@ -188,9 +209,9 @@ def order_states(
     the preferred one comes first.
 
     Args:
-        states: the states.
+        states: all states; the edges between them are followed.
         start: the state that gets number 0.
-        ends: states that get the last numbers, also if they cannot be reached.
+        ends: states that get the last numbers, even if they cannot be reached.
 
     Returns:
         The new number of each state, in the new order. Unreachable states are missing.

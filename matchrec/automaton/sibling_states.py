@@ -33,7 +33,7 @@ from functools import partial
 from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.facts import find_least_rows
 from matchrec.automaton.folding import Choice, ChoicesByState, Folding
-from matchrec.automaton.program import GUARD_START
+from matchrec.automaton.program import ANCHOR_START
 from matchrec.source import Span
 
 StateSet = frozenset[int]
@@ -175,13 +175,13 @@ def iterate_choices_of_copy(
             continue
         siblings = find_siblings_after(choices_by_state, copy.siblings, choice.variable, anchors=0)
         siblings_at_start = find_siblings_after(
-            choices_by_state, copy.siblings, choice.variable, GUARD_START
+            choices_by_state, copy.siblings, choice.variable, ANCHOR_START
         )
-        if choice.guard & GUARD_START:
+        if choice.guard & ANCHOR_START:
             yield choice, StateCopy(choice.target, siblings_at_start)
             continue
         if siblings_at_start != siblings:
-            anchored_choice = replace(choice, guard=GUARD_START)
+            anchored_choice = replace(choice, guard=ANCHOR_START)
             yield anchored_choice, StateCopy(choice.target, siblings_at_start)
         yield choice, StateCopy(choice.target, siblings)
 
@@ -203,10 +203,10 @@ def find_siblings_after(
         for choice in choices_by_state[state]
         if choice.target is not None
         and choice.variable == occurrence
-        and needs_only(choice, anchors)
+        and is_guarded_only_by(choice, anchors)
     )
 
 
-def needs_only(choice: Choice, anchors: int) -> bool:
+def is_guarded_only_by(choice: Choice, anchors: int) -> bool:
     """Return whether a choice has only the guard bits of `anchors`."""
     return choice.guard & ~anchors == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.automaton.program import ANCHOR_END, ANCHOR_START
 from matchrec.output.reads import Read, ReadNavigation
 from matchrec.search.task import Task
 
@@ -44,9 +44,9 @@ def find_lookaround(
 
     guards = task.pattern.guards
     all_offsets = [0, *offsets]
-    if guards & GUARD_START:
+    if guards & ANCHOR_START:
         all_offsets.append(-1)  # `^` holds if there is no row before.
-    if guards & GUARD_END:
+    if guards & ANCHOR_END:
         all_offsets.append(1)  # `$` holds if there is no row after.
     all_offsets += [
         read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)

@@ -112,10 +112,10 @@ def write_edge_condition(
 
 
 def write_stage_condition(edge: Edge, program: Program, conditions: Mapping[str, str]) -> str:
-    """Return the conditions that an edge of stages needs and, negated, those that it forbids."""
-    needed = [conditions[program.variables[test]] for test in edge.needs]
-    forbidden = [conditions[program.variables[test]] for test in edge.forbids]
-    parts = [text for text in needed if text != TRUE_TEXT]
+    """Return the conditions that an edge of stages requires and, negated, those that it forbids."""
+    required = [conditions[program.variables[test]] for test in edge.required_variables]
+    forbidden = [conditions[program.variables[test]] for test in edge.forbidden_variables]
+    parts = [text for text in required if text != TRUE_TEXT]
     parts += [f"not ({text})" for text in forbidden]
     return " and ".join(parts) or ALWAYS
 

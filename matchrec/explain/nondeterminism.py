@@ -98,8 +98,9 @@ def find_sources_in_stages(program: Program, state: StateId) -> Iterator[Nondete
     ignores = [edge for edge in edges if edge.action is Action.IGNORE]
     can_proceed = any(edge.action is Action.PROCEED for edge in edges)
     for take in takes:
-        # A row follows only one of two edges if one forbids a condition that the other needs.
-        can_ignore_too = any(set(take.needs).isdisjoint(ignore.forbids) for ignore in ignores)
+        # A row follows only one of two edges if one forbids a condition that the other requires.
+        required = set(take.required_variables)
+        can_ignore_too = any(required.isdisjoint(ignore.forbidden_variables) for ignore in ignores)
         if can_ignore_too and state != program.start:
             yield NondeterminismSource.TAKE_IGNORE
         if can_proceed:

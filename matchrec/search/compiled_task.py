@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from matchrec.automaton.facts import mark_live_states, mark_states_worth_remembering
-from matchrec.automaton.program import GUARD_END
+from matchrec.automaton.program import ANCHOR_END
 from matchrec.automaton.run_endings import NOTHING, TIMED_OUT
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
@@ -163,12 +163,12 @@ def build_condition_code(
 def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
     """Return int64[s], the weakest guard under which a run that enters a state accepts.
 
-    0 if the run accepts anywhere, GUARD_END if it accepts only at the end of the partition, -1 if
+    0 if the run accepts anywhere, ANCHOR_END if it accepts only at the end of the partition, -1 if
     it does not accept.
     """
     guards = np.full(state_count, -1, np.int64)
     accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
-    for guard in (GUARD_END, 0):  # the weaker guard last, because it overwrites the other
+    for guard in (ANCHOR_END, 0):  # the weaker guard last, because it overwrites the other
         states = accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]
         guards[states] = guard
     return guards

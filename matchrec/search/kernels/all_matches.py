@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.automaton.program import GUARD_END
+from matchrec.automaton.program import ANCHOR_END
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced, stoppable_kernel
@@ -451,7 +451,7 @@ def is_accepting(
 ) -> bool:
     """Return whether a run that has mapped a row and entered a state is a match."""
     guard = selecting.accepts[state]
-    return bool(guard == 0 or (guard == GUARD_END and row + 1 == progress.partition_end))
+    return bool(guard == 0 or (guard == ANCHOR_END and row + 1 == progress.partition_end))
 
 
 @spliced

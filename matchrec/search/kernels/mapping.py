@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.automaton.program import ANCHOR_END, ANCHOR_START
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.conditions.evaluate.kernels.machine import evaluate_condition, update_registers
 from matchrec.jit.decorators import inlined, spliced, stopping_test
@@ -170,6 +170,6 @@ def find_window_end(window_end: IntArray, start: int, progress: Progress) -> int
 @spliced
 def is_anchored(guard: int, row: int, progress: Progress) -> bool:
     """Return whether the anchors in `guard` hold before `row` of the partition that is searched."""
-    if guard & GUARD_START and row != progress.partition_begin:
+    if guard & ANCHOR_START and row != progress.partition_begin:
         return False
-    return not (guard & GUARD_END and row != progress.partition_end)
+    return not (guard & ANCHOR_END and row != progress.partition_end)

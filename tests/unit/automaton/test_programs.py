@@ -10,7 +10,7 @@ import pytest
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.fold_program import fold_program
 from matchrec.automaton.folding import ChoicesByState
-from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.automaton.program import ANCHOR_END, ANCHOR_START
 from matchrec.plan.pattern import list_variable_names
 from matchrec.syntax.row_pattern import parse_row_pattern
 
@@ -23,7 +23,9 @@ def show_choices(folded: ChoicesByState, names: tuple[str, ...]) -> str:
     for state, choices in enumerate(folded):
         lines.append(str(state))
         for choice in choices:
-            anchors = "^" * bool(choice.guard & GUARD_START) + "$" * bool(choice.guard & GUARD_END)
+            anchors = "^" * bool(choice.guard & ANCHOR_START) + "$" * bool(
+                choice.guard & ANCHOR_END
+            )
             words = [f"if {anchors}:"] * bool(anchors)
             if choice.target is None:
                 words.append("accept")

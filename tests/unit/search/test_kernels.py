@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.automaton.program import ANCHOR_END, ANCHOR_START
 from matchrec.jit.decorators import kernel
 from matchrec.jit.views import share_with_python
 from matchrec.plan.clauses import SkipTo
@@ -65,10 +65,10 @@ def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() 
 def test_anchors() -> None:
     anchored, progress = build_kernel(is_anchored), layout.make_record(layout.Progress)
     progress.partition_begin, progress.partition_end = 3, 9
-    assert anchored(GUARD_START, 3, progress)
-    assert not anchored(GUARD_START, 4, progress)
-    assert anchored(GUARD_END, 9, progress)
-    assert not anchored(GUARD_START | GUARD_END, 9, progress)
+    assert anchored(ANCHOR_START, 3, progress)
+    assert not anchored(ANCHOR_START, 4, progress)
+    assert anchored(ANCHOR_END, 9, progress)
+    assert not anchored(ANCHOR_START | ANCHOR_END, 9, progress)
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:
