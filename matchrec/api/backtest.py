@@ -60,7 +60,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     Raises:
         MatchRecognizePlanError: the clause has no ORDER BY.
     """
-    plan = clause.find_counted_plan("backtest")
+    plan = clause.choose_counted_plan("backtest")
     if not plan.order_by:
         raise errors.labels_without_order()
     order = plan.order_by[0].expression

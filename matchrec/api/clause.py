@@ -1,6 +1,8 @@
-"""A clause with its input rows: build its result, and the plans and requests of questions about it.
+"""A clause with its input rows, from which every call about one clause begins.
 
-`api.questions`, `api.totals` and `api.backtest` ask the questions.
+`Clause.evaluate` returns the result of the clause. The other methods choose the plan, and build the
+request to compile, for `why` and `coverage` (`api.questions`), for `aggregate` (`api.totals`) and
+for `backtest` (`api.backtest`).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class Clause:
     plan: MatchPlan
     # The input rows.
     relation: Relation
-    # The options of the query.
+    # The options that the user passed with the query.
     options: Options
     # The user's text, which errors show.
     source: Source
@@ -42,7 +44,10 @@ class Clause:
 
     @property
     def result_use(self) -> ResultUse:
-        """Return the part of the result that the query around the clause uses."""
+        """Return the part of the result that the query around the clause uses.
+
+        The whole result is used if the clause is the whole query.
+        """
         return EVERYTHING if self.site is None else self.site.use
 
     @property
@@ -50,22 +55,28 @@ class Clause:
         """Return whether the user wrote a row pattern window (R020)."""
         return self.site is not None and self.site.calls is not None
 
+    @property
+    def relation_alias(self) -> str | None:
+        """Return the name by which the clause can qualify columns of its input; None without one."""
+        return None if self.site is None else self.site.relation_alias
+
     def evaluate(self) -> ClauseResult:
-        """Compile the clause and return its result. No job runs.
+        """Compile the clause, and return its result, a lazy DataFrame: no job runs.
 
         Raises:
-            MatchRecognizeError: the plan has a mistake, or does not fit the input.
+            MatchRecognizeError: the plan has a mistake or does not fit the input, or the engine
+                rejects the input.
         """
         return build_clause_result(self.build_request(self.plan, self.options, self.result_use))
 
     def evaluate_plan(self, plan: MatchPlan) -> ClauseResult:
-        """Compile another plan over the same rows and return its result. No job runs.
+        """Compile another plan over the same rows, and return its result as `evaluate` does.
 
-        The result has all columns of that plan, even if the query around the clause does not use
-        them.
+        The result has all columns of `plan`, even columns that the query around the clause does not
+        use.
 
         Raises:
-            MatchRecognizeError: the plan has a mistake, or does not fit the input.
+            MatchRecognizeError: see `evaluate`.
         """
         return build_clause_result(self.build_request(plan, self.options))
 
@@ -76,20 +87,20 @@ class Clause:
         result_use: ResultUse = EVERYTHING,
         purpose: Purpose = Purpose.RESULT,
     ) -> MatchRequest:
-        """Return a request for a plan over the rows of the clause.
+        """Return a request to compile a plan over the rows of the clause.
 
         Args:
             plan: the plan of the clause, or another plan.
-            options: the options of the query, perhaps changed.
+            options: the options of the request. `why` and `backtest` change some options of the
+                query.
             result_use: the part of the plan's result that is used.
             purpose: what the plan is compiled for: rows, the figures of `coverage`, or the trace of
                 `why`.
 
         Raises:
-            MatchRecognizeError: the plan has a mistake, or does not fit the input.
+            MatchRecognizeError: see `evaluate`.
         """
-        alias = None if self.site is None else self.site.relation_alias
-        columns = find_input_columns(self.relation, alias)
+        columns = find_input_columns(self.relation, self.relation_alias)
         unnamed_rule = Rule("", plan)  # a query is a rule without a name
         return MatchRequest.build(
             rules=(unnamed_rule,),
@@ -100,11 +111,11 @@ class Clause:
             purpose=purpose,
         )
 
-    def find_explained_plan(self, method_name: str) -> MatchPlan:
-        """Return the plan that `why` and `coverage` explain.
+    def choose_explained_plan(self, method_name: str) -> MatchPlan:
+        """Return the plan that `why` and `coverage` explain: `explained_plan`, if it is set.
 
         Args:
-            method_name: the method that the user called, for the error.
+            method_name: the method that the user called, which the error names.
 
         Raises:
             MatchRecognizeUnsupportedError: the user wrote a row pattern window.
@@ -113,20 +124,20 @@ class Clause:
             raise method_not_for_pattern_window(call=method_name)
         return self.plan if self.explained_plan is None else self.explained_plan
 
-    def find_counted_plan(self, method_name: str) -> MatchPlan:
+    def choose_counted_plan(self, method_name: str) -> MatchPlan:
         """Return the plan whose matches `backtest` and `aggregate` count.
 
-        The plan is the one that `why` explains. But if the query outputs only matches that do not
-        overlap, so does this plan. The plan for MATCH GRAPH finds every match, as the graph holds
-        them all.
+        The plan that `why` explains finds all matches of SASE+ and of a Pattern. The counted plan
+        finds the matches that the query outputs. So with NON-OVERLAPPING MATCHES it leaves out the
+        matches that the query leaves out. With MATCH GRAPH, it finds all matches, like the graph.
 
         Args:
-            method_name: the method that the user called, for the error.
+            method_name: the method that the user called, which the error names.
 
         Raises:
             MatchRecognizeUnsupportedError: the user wrote a row pattern window.
         """
-        plan = self.find_explained_plan(method_name)
+        plan = self.choose_explained_plan(method_name)
         if self.plan.output is MatchOutput.NON_OVERLAPPING:
             return replace(plan, output=MatchOutput.NON_OVERLAPPING)
         return plan

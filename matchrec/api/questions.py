@@ -39,7 +39,7 @@ from matchrec.spark.traced_measures import compute_measures
 def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
     # All keys of the partitions name a starting row, as they do in `why`.
-    plan = add_equivalence_keys(clause.find_explained_plan("coverage"))
+    plan = add_equivalence_keys(clause.choose_explained_plan("coverage"))
     use = clause.result_use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
@@ -64,7 +64,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     Raises:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
-    plan = clause.find_explained_plan("why")
+    plan = clause.choose_explained_plan("why")
     parts = find_condition_parts(clause, plan)
     partition = collect_partition(build_trace_request(clause, plan, parts), target)
     search = trace_partition(partition, target, limit)

@@ -62,7 +62,7 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> Aggreg
             search cannot compute the totals.
     """
     grouping = Grouping[per.upper()]
-    plan = clause.find_counted_plan("aggregate")
+    plan = clause.choose_counted_plan("aggregate")
     is_stream = is_streaming(clause.relation.rows)
     if is_stream and grouping is not Grouping.END:
         raise errors.unfinished_groups_over_stream(per=per)
