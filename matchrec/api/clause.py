@@ -57,7 +57,7 @@ class Clause:
 
     @property
     def relation_alias(self) -> str | None:
-        """Return the name by which the clause can qualify columns of its input; None without one."""
+        """Return the name that can qualify columns of the input, or None if there is none."""
         return None if self.site is None else self.site.relation_alias
 
     def evaluate(self) -> ClauseResult:
