@@ -69,6 +69,11 @@ class Language:
         """The singular of `rows`: "row", "event"."""
         return self.rows.removesuffix("s")
 
+    @property
+    def row_with_article(self) -> str:
+        """The singular of `rows` with its article: "a row", "an event"."""
+        return f"an {self.row}" if self.row == "event" else f"a {self.row}"
+
     def write_window(self, number: str | int, unit: str) -> str:
         """Return how to limit the time of a match.
 

@@ -1,4 +1,4 @@
-"""The messages of warnings: each situation has a function that returns its warning.
+"""The messages of warnings: a function for each situation, with its name, returns the warning.
 
     yield loop_takes_all_rows(span, loop="UP+", variable="UP")
 
@@ -6,7 +6,9 @@
       note: UP has no condition in DEFINE, so it is true for every row
       help: add UP to DEFINE; if you mean every row, write UP AS TRUE
 
-The classes are in `warning_classes`, and `warn_caller` gives the warnings to the user's program.
+`span` is the part of the query that the message shows, if the query has a text. Messages take words
+from the language of the query: DEFINE in SQL is WHERE in SASE+, and rows are events. The classes
+are in `warning_classes`, and `warn_caller` gives the warnings to the user's program.
 """
 
 from __future__ import annotations
@@ -89,34 +91,34 @@ def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRo
     )
 
 
-def describe_stop_at_lower_bound(least: int) -> str:
-    """Return a predicate that says how often a loop repeats if it stops at its lower bound.
+def describe_stop_at_lower_bound(lower_bound: int) -> str:
+    """Return the end of a sentence about a loop that stops when it has its least repetitions.
 
     Args:
-        least: the lower bound.
+        lower_bound: the least number of repetitions.
 
     >>> describe_stop_at_lower_bound(1), describe_stop_at_lower_bound(3)
     ('never repeats', 'always repeats exactly 3 times')
     """
     texts = {0: "never takes a row", 1: "never repeats"}
-    return texts.get(least, f"always repeats exactly {least:,} times")
+    return texts.get(lower_bound, f"always repeats exactly {lower_bound:,} times")
 
 
 def reluctant_end(
-    span: Span | None, *, loop: str, least: int, greedy_loop: str, minimal_part: str
+    span: Span | None, *, loop: str, lower_bound: int, greedy_loop: str, minimal_part: str
 ) -> ReluctantEndWarning:
     """Return the warning for a reluctant quantifier at the end of PATTERN, as in PATTERN (A B*?).
 
     Args:
         span: the loop in the text of the query.
         loop: the loop, `B*?`.
-        least: its smallest number of repetitions.
+        lower_bound: the least number of repetitions, 0.
         greedy_loop: the same loop, but greedy: `B*`.
-        minimal_part: the loop replaced by its minimum, `B` for `B+?`; empty if the minimum is 0.
+        minimal_part: the pattern of the least repetitions, `B` for `B+?`; empty for no repetition.
     """
     alternative = f"write {minimal_part}" if minimal_part else "leave it out"
     return ReluctantEndWarning(
-        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(least)}",
+        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(lower_bound)}",
         span,
         notes=(
             "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
@@ -135,7 +137,7 @@ def only_empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarnin
     return EmptyMatchesWarning(
         f"every match of `{pattern}` in PATTERN is empty",
         span,
-        notes=("a row is taken only if the pattern needs or prefers one",),
+        notes=("the pattern needs no row, and prefers the match without rows",),
         hint="write a part that takes a row, such as A or A+",
     )
 
@@ -144,7 +146,7 @@ def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarni
     """Return the warning for PATTERN (A NOT D B) if D has no condition.
 
     Args:
-        span: where NOT is written.
+        span: the NOT in the text of the query.
         variable: the variable, D.
     """
     define = name_part("DEFINE")
@@ -179,18 +181,21 @@ def start_after_row(span: Span | None) -> NeverTrueWarning:
 # Comparisons in conditions.
 
 
-def same_value(span: Span, *, column: str = "", other: str = "") -> SameValueWarning:
+def same_value(
+    span: Span, *, column: str | None = None, other: str | None = None
+) -> SameValueWarning:
     """Return the warning for a comparison of a value with itself, as in price = price.
 
     Args:
-        span: the comparison.
-        column: the column, if SQL compares a column of the current row with itself; otherwise "".
-        other: another variable of the pattern; "" if it has no other variable.
+        span: the comparison in the text of the query.
+        column: the column, if SQL compares a column of the current row with itself; otherwise None.
+        other: another variable of the pattern; None if the pattern has no other variable.
     """
-    advice = current_language().advice_on_other_rows
-    if column:
+    if column is None:
+        advice = current_language().advice_on_other_rows
+    else:
         advice = f"PREV({column}) for the row before"
-        if other:
+        if other is not None:
             advice += f", or {other}.{column} for the last row of {other}"
     return SameValueWarning(
         f"a comparison in {name_part('DEFINE')} has the same value on both sides",
@@ -204,8 +209,8 @@ def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWar
 
     Args:
         span: the part of the query that the warning shows.
-        operator: the comparison.
-        other: the other side of it, `price`.
+        operator: the operator of the comparison, `=`.
+        other: the side that is not NULL, `price`.
     """
     match operator:
         case "=":
@@ -231,15 +236,15 @@ def compared_with_later_variable(
         variable: the variable of the condition, `A`.
     """
     language = current_language()
-    article = "an" if language.row.startswith("e") else "a"
     reason = (
-        f"{other} has no {language.row} yet when {article} {language.row} is tested for {variable}"
+        f"{other} has no {language.row} yet when {language.row_with_article} is tested for "
+        f"{variable}"
     )
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
         notes=(f"{reason}, so {read} is NULL",),
-        hint=f"write it in the condition of {other}{language.advice_on_later_rows}",
+        hint=f"write the comparison in the condition of {other}{language.advice_on_later_rows}",
     )
 
 
@@ -280,7 +285,7 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
     notes: tuple[str, ...] = ()
     hint = f"compare a column; if no {current_language().row} should match, write FALSE"
     if quoted is not None:
-        notes = ("text in quotes is a string, also in double quotes",)
+        notes = ("text in double quotes is a string, too",)
         hint = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"
     return NeverTrueWarning(
         f"a comparison of two strings in {name_part('DEFINE')} is never true",
@@ -354,16 +359,16 @@ def loop_ends_before_skipped_row(
     )
 
 
-def loop_ends_when_complete(span: Span | None, *, loop: str, least: int) -> EarlyEndWarning:
+def loop_ends_when_complete(span: Span | None, *, loop: str, lower_bound: int) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) with NON-OVERLAPPING MATCHES.
 
     Args:
         span: the loop in the text of the query.
         loop: the loop, `A{3,}`.
-        least: the number of repetitions after which the match is complete.
+        lower_bound: the number of repetitions after which the match is complete.
     """
     return EarlyEndWarning(
-        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(least)}",
+        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(lower_bound)}",
         span,
         notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
         hint=(
@@ -463,7 +468,7 @@ def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> Wild
     )
 
 
-# Texts that do not mean what they seem to mean.
+# Braces of an f-string, and days of a window: texts that mean something else than they say.
 
 
 def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: str) -> BracesWarning:
@@ -496,14 +501,14 @@ def days_counted_as_hours(span: Span | None, *, interval: str) -> DaysInHoursWar
         span: the part of the query that the warning shows.
         interval: the interval.
     """
-    in_hours = current_surface().write_setting("spark.sql.session.timeZone", "UTC")
+    advice_on_utc = current_surface().write_setting("spark.sql.session.timeZone", "UTC")
     return DaysInHoursWarning(
         f"this session counts the days of {interval} as 24 hours each",
         span,
         notes=(
-            "clocks change in its time zone, and Spark ends a day at the same time of the next day",
+            "clocks change in the session's time zone, and a day of Spark can have 23 or 25 hours",
         ),
-        hint=f"if you mean hours, {in_hours}; if you mean days, run on Spark",
+        hint=f"if you mean hours, {advice_on_utc}; if you mean days, run on Spark",
     )
 
 
@@ -601,7 +606,7 @@ def gap_without_repetition(*, stage: str) -> NoEffectWarning:
         stage: the label of the stage, such as "stage `b`".
     """
     return NoEffectWarning(
-        f"`gap` of {stage} has no effect, because it occurs only once",
+        f"`gap` of {stage} has no effect, because the stage occurs only once",
         notes=("a gap limits the time from one repetition to the next",),
         hint="leave gap out, or raise the number of repetitions",
     )
@@ -616,7 +621,8 @@ def gap_beyond_window(*, stage: str, gap: str, window: str) -> NoEffectWarning:
         window: the window from the first to the last event of the match.
     """
     return NoEffectWarning(
-        f"`gap` of {stage} has no effect, because the window of the match is not longer",
+        f"`gap` of {stage} has no effect, because the window of the match is not longer "
+        "than the gap",
         notes=(f"the gap is {gap}, and the window of the match is {window}",),
         hint="write a shorter gap, or leave gap out",
     )
@@ -645,15 +651,16 @@ def window_of_one_event() -> NoEffectWarning:
     )
 
 
-# Why an argument of `transpile` has no effect, by the language of the query.
+_TYPE_COLUMN_REASON = "only events of SASE+ have a type"
+# For a query in SQL and for a Pattern: the arguments of `transpile` that have no effect, and why.
 _UNUSED_FOR_SQL = {
     "events": "a query in SQL names its tables itself",
     "order_by": "a query in SQL has its own ORDER BY",
     "partition_by": "a query in SQL has its own PARTITION BY",
-    "type_column": "only events of SASE+ have a type",
+    "type_column": _TYPE_COLUMN_REASON,
     "output": "a query in SQL says itself which matches it returns",
 }
-_UNUSED_FOR_PATTERN = {"type_column": _UNUSED_FOR_SQL["type_column"]}
+_UNUSED_FOR_PATTERN = {"type_column": _TYPE_COLUMN_REASON}
 
 
 def argument_not_for_conversion(*, argument: str, is_pattern: bool) -> NoEffectWarning | None:
@@ -666,8 +673,10 @@ def argument_not_for_conversion(*, argument: str, is_pattern: bool) -> NoEffectW
     Returns:
         None if `transpile` uses the argument for such a query.
     """
-    reason = (_UNUSED_FOR_PATTERN if is_pattern else _UNUSED_FOR_SQL).get(argument)
-    return None if reason is None else argument_without_effect(argument=argument, reason=reason)
+    reasons = _UNUSED_FOR_PATTERN if is_pattern else _UNUSED_FOR_SQL
+    if argument not in reasons:
+        return None
+    return argument_without_effect(argument=argument, reason=reasons[argument])
 
 
 def per_without_aggregates() -> NoEffectWarning:
@@ -686,15 +695,19 @@ def match_with_between() -> NoEffectWarning:
     )
 
 
-def anyone_with_token() -> NoEffectWarning:
+def allow_anyone_with_token() -> NoEffectWarning:
     """Return the warning for serve(allow_anyone=True, token=...)."""
     return argument_without_effect(
         argument="allow_anyone", reason="clients must send the token anyway"
     )
 
 
-def anyone_on_this_machine(*, host: str) -> NoEffectWarning:
-    """Return the warning for serve(allow_anyone=True) on an address of this machine only."""
+def allow_anyone_on_this_machine(*, host: str) -> NoEffectWarning:
+    """Return the warning for serve(allow_anyone=True) on an address of this machine only.
+
+    Args:
+        host: the address, such as 127.0.0.1.
+    """
     option = current_surface().name_option("host")
     return argument_without_effect(
         argument="allow_anyone",
@@ -709,7 +722,7 @@ def argument_without_effect(*, argument: str, reason: str, hint: str = "") -> No
     Args:
         argument: the name of the argument.
         reason: why the call does not use the argument, to follow "because".
-        hint: what to write instead, if that is not to leave the argument out.
+        hint: what the user should do; empty for the advice to leave the argument out.
     """
     option = current_surface().name_option(argument)
     return NoEffectWarning(
@@ -735,17 +748,30 @@ def values_without_parameters(*, names: Sequence[str]) -> NoEffectWarning:
 
 
 def rejected_rule(*, error: str) -> RejectedRuleWarning:
-    """Return the warning for a rule that on_error="continue" leaves out."""
+    """Return the warning for a rule that on_error="continue" leaves out.
+
+    Args:
+        error: the message of the rule's error, which names the rule.
+    """
     return RejectedRuleWarning(f"a rule is left out: {error}")
 
 
 def differs_in_product(*, title: str, message: str) -> ProductWarning:
-    """Return the warning for a part of the query with another result here than in the product."""
+    """Return the warning for a part of the query with another result here than in the product.
+
+    Args:
+        title: the name of the product, such as Flink SQL.
+        message: the difference, then the part of the query.
+    """
     return ProductWarning(f"{title}: {message}")
 
 
 def untuned_session(*, names: str) -> UntunedSessionWarning:
-    """Return the warning for a session without the settings of matchrec.tune."""
+    """Return the warning for a session without the settings of matchrec.tune.
+
+    Args:
+        names: the settings that the session lacks, joined by "and".
+    """
     return UntunedSessionWarning(
         "the queries of this session could be faster",
         notes=(f"matchrec.tune sets {names}",),

@@ -12,7 +12,7 @@ import grpc
 
 from matchrec.errors import gateway as errors
 from matchrec.errors.warn_caller import warn_caller
-from matchrec.errors.warnings import anyone_on_this_machine, anyone_with_token
+from matchrec.errors.warnings import allow_anyone_on_this_machine, allow_anyone_with_token
 
 # `serve` and `matchrec serve` show the same values in the signature and in --help.
 DEFAULT_HOST = "127.0.0.1"
@@ -62,9 +62,9 @@ class Listener:
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
             raise errors.serving_without_token(self.host)
         if self.allow_anyone and self.token is not None:
-            warn_caller(anyone_with_token())
+            warn_caller(allow_anyone_with_token())
         elif self.allow_anyone and is_loopback(self.host):
-            warn_caller(anyone_on_this_machine(host=self.host))
+            warn_caller(allow_anyone_on_this_machine(host=self.host))
 
     def bind(self, server: grpc.aio.Server) -> int:
         """Let a gRPC server listen, and return the port.

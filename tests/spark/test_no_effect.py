@@ -15,6 +15,9 @@ from matchrec.warnings import NoEffectWarning
 A = Pattern.begin("a").where("price > 9")
 A_B = A.next("b").where("price < 9")
 PREVIOUS = "previous_to_current"
+LONG_GAP = (
+    "`gap` of stage `a` has no effect, because the window of the match is not longer than the gap"
+)
 NO_EVENT_BEFORE = (
     '`within(..., "previous_to_current")` at stage `a` has no effect, because no event comes '
     "before it"
@@ -45,19 +48,15 @@ def prices(spark: SparkSession) -> DataFrame:
         (
             A.next("b").times(1, gap=5),
             False,
-            "`gap` of stage `b` has no effect, because it occurs only once",
+            "`gap` of stage `b` has no effect, because the stage occurs only once",
         ),
         (
             A.next("b").times(0, 1, gap=5),
             False,
-            "`gap` of stage `b` has no effect, because it occurs only once",
+            "`gap` of stage `b` has no effect, because the stage occurs only once",
         ),
         (A.next("b").times(1, 2, gap=5), False, None),
-        (
-            A.one_or_more(gap=5).within(5),
-            False,
-            "`gap` of stage `a` has no effect, because the window of the match is not longer",
-        ),
+        (A.one_or_more(gap=5).within(5), False, LONG_GAP),
         (A.one_or_more(gap=4).within(5), False, None),
     ],
 )

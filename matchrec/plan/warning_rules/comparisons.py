@@ -147,7 +147,7 @@ def make_same_value_warning(part: ComparisonInCondition) -> MatchRecognizeWarnin
     if not is_column_of_row or current_language() is not SQL:
         return warnings.same_value(span)
     variables = patterns.list_variable_names(plan.pattern)
-    other = next((name for name in variables if name != definition.variable), "")
+    other = next((name for name in variables if name != definition.variable), None)
     return warnings.same_value(span, column=show_plain_argument(reference), other=other)
 
 

@@ -54,7 +54,7 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             yield warnings.reluctant_end(
                 loop.span,
                 loop=patterns.show_pattern(loop),
-                least=loop.least,
+                lower_bound=loop.least,
                 greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
                 minimal_part=show_minimal_part(loop),
             )
@@ -112,7 +112,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             continue
         if is_non_overlapping:
             yield warnings.loop_ends_when_complete(
-                loop.span, loop=patterns.show_pattern(loop), least=loop.least
+                loop.span, loop=patterns.show_pattern(loop), lower_bound=loop.least
             )
         elif not restricted_variables.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
