@@ -3,7 +3,8 @@
     A.x / 2 > 1 AND name LIKE 'a%'      `/ n`, `>`, `AND`, `LIKE ''`       none can fail
     upper(name) = A.name OR x / y > 1   `UPPER()`, `=`, `OR`, `/`, `>`    `/` can fail
 
-These names are called operations. Parsers collect them once for each text. There are five forms:
+These names are called operations. Parsers collect the operations of each text once. An operation
+has one of five forms:
 
     +          an operator, or a word of an operator with several words
     UPPER()    a function
@@ -11,7 +12,7 @@ These names are called operations. Parsers collect them once for each text. Ther
     LIKE ''    LIKE or a similar operator, before a literal pattern
     ?          a text that was not parsed
 
-An operation that no table lists can fail.
+An operation that is not in `NEVER_FAILING` counts as one that can fail.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from matchrec.plan.operators import (
 )
 from matchrec.plan.words import read_words
 
+# The names of operations, each in one of the five forms.
 Operations = frozenset[str]
 
 # The operations of a column or a literal.
 NO_OPERATIONS: Operations = frozenset()
 
-# The operations of a text that was not parsed. No table lists `?`, so they can fail.
+# The operations of a text that was not parsed. `?` is not in `NEVER_FAILING`, so they can fail.
 UNPARSED: Operations = frozenset({"?"})
 
 # The operation of a subquery, whatever is in it.
@@ -39,14 +41,14 @@ SUBQUERY = "SELECT"
 # The operation of a lambda, such as `value -> value > 1`.
 LAMBDA = "->"
 
-# Operations of texts that may compute anything.
+# Operations of texts that can compute anything.
 _OPAQUE = UNPARSED | {SUBQUERY}
 
 KEYWORDS = read_words("KEYWORD")
 
 
 def find_operator_operations(operator: str) -> Operations:
-    """Return the operations of one operator or function.
+    """Return the operations of one operator or function: one for each word of an operator.
 
     >>> sorted(find_operator_operations("IS NOT NULL"))
     ['IS', 'NOT', 'NULL']
@@ -59,10 +61,10 @@ def find_operator_operations(operator: str) -> Operations:
 
 
 def find_call_operations(function: str) -> Operations:
-    """Return the operations of a call.
+    """Return the operations of a call, arguments left aside.
 
-    The name of the function may be a keyword elsewhere: `DATE '2024-01-31'` never fails, but
-    `DATE(x)` may.
+    Unlike in `find_operator_operations`, the name of the function can be a keyword: the literal
+    `DATE '2024-01-31'` never fails, but `DATE(x)` can.
 
     >>> find_call_operations("DATE"), find_operator_operations("DATE")
     (frozenset({'DATE()'}), frozenset({'DATE'}))
@@ -71,24 +73,24 @@ def find_call_operations(function: str) -> Operations:
 
 
 def _name_call(function: str) -> str:
-    """Return the operation of a call."""
+    """Return the operation of a call of a function: `UPPER()`."""
     return f"{function}()"
 
 
 def _name_division_by_nonzero(operator: str) -> str:
-    """Return the operation of a division by a literal that is not zero."""
+    """Return the operation of a division by a literal that is not zero: `/ n`, `% n`, `DIV n`."""
     return f"{operator} n"
 
 
 def _name_literal_pattern(operator: str) -> str:
-    """Return the operation of LIKE or a similar operator before a literal pattern."""
+    """Return the operation of LIKE or a similar operator before a literal pattern: `LIKE ''`."""
     return f"{operator} ''"
 
 
 def find_called_functions(operations: Operations) -> frozenset[str] | None:
-    """Return the functions that are called; None if other functions may be called, too.
+    """Return the functions that are called; None if not all of them are known.
 
-    A subquery or a text that was not parsed may call any function.
+    A subquery or a text that was not parsed can call any function.
 
     >>> sorted(find_called_functions(frozenset({"UPPER()", "+", "f()"})))
     ['UPPER', 'f']
@@ -99,9 +101,10 @@ def find_called_functions(operations: Operations) -> frozenset[str] | None:
 
 
 def _find_failing_operations(failure: Failure) -> Operations:
-    """Return the operations of the operators in the table that have this way to fail.
+    """Return the operations of the operators and functions in the table with this `failure`.
 
-    Operators of several words are left out: each of their words would become an operation.
+    Operators of several words, such as NOT LIKE, are left out: otherwise each of their words would
+    become an operation that fails in this way.
     """
     names = [name for name in find_failing_operators(failure) if " " not in name]
     return NO_OPERATIONS.union(*(find_operator_operations(name) for name in names))
@@ -127,8 +130,8 @@ NEVER_FAILING_FUNCTIONS = read_words("NEVER FAILING") | {
 }
 
 # Operations that do not fail in ANSI mode if their operands have the right types. Two failures
-# remain possible: a decimal of 38 digits may be too large for the type of the result, and a text
-# that Spark casts to a number may not be one.
+# remain possible: a decimal can have more than the 38 digits that its type holds, and Spark can
+# cast a text to a number although the text is not a number.
 NEVER_FAILING = (
     # Keywords such as CASE, without the operators among them that can fail, such as DIV and LIKE.
     (KEYWORDS - OVERFLOWING - _DIVISIONS - _LIKE_OPERATORS)
@@ -150,11 +153,11 @@ NEVER_FAILING = (
 
 
 def name_operation(operator: str, right_operand: str = "") -> str:
-    """Return the operation of a binary operator.
+    """Return the operation of a binary operator, of which some literal operands make a safe one.
 
     Args:
-        operator: the operator.
-        right_operand: the operand after it if it is a literal, otherwise empty.
+        operator: one word or sign, in upper case.
+        right_operand: the text of the right operand if it is a literal, otherwise empty.
 
     >>> name_operation("/", "2"), name_operation("/", "0.0"), name_operation("/")
     ('/ n', '/', '/')
@@ -170,7 +173,7 @@ def name_operation(operator: str, right_operand: str = "") -> str:
 
 
 def _is_nonzero(literal: str) -> bool:
-    """Return whether a literal is a number other than zero, perhaps with a suffix such as `BD`."""
+    """Return whether a literal is a number other than zero, with or without a suffix like `BD`."""
     try:
         return literal[:1].isdecimal() and float(literal.rstrip("bdflsyBDFLSY")) != 0
     except ValueError:
@@ -191,15 +194,16 @@ def can_fail_besides_overflow(operations: Operations) -> bool:
     return can_fail(operations - OVERFLOWING)
 
 
-# Functions that take no time worth counting.
+# Functions whose time can be neglected.
 _QUICK_FUNCTIONS = frozenset(name for name, entry in OPERATORS.items() if entry.is_quick)
 
 
 def can_take_long(operations: Operations) -> bool:
-    """Return whether evaluating these operations may take long.
+    """Return whether the time to evaluate these operations cannot be neglected.
 
-    Functions may, because they may be the user's own. Subqueries and texts that were not parsed
-    may, because they may do anything.
+    The result is True for functions that are not marked as quick in the table of operators, since
+    the function can be the user's own, and for subqueries and texts that were not parsed, since
+    they can compute anything.
     """
     functions = find_called_functions(operations)
     return functions is None or not functions <= _QUICK_FUNCTIONS

@@ -1,19 +1,19 @@
-"""The table of operators: what every stage knows about an operator or a function, in one entry.
+"""The table of operators: all facts about an operator or a function, in one entry.
 
 `ENTRIES` is the table, `OPERATORS` looks up an entry by the name of an operator, and the fields of
-`OperatorEntry` are the columns. They are read by:
+`OperatorEntry` are the columns:
 
-    kind, target            conditions, conditions.typing
-    form                    conditions.residual
-    failure                 plan.operations, conditions.typing
-    arguments               syntax.expressions
-    is_strict, is_truth     conditions.split
-    coercion                spark.sail
-    is_quick                plan.operations
+    column                                   what is decided by it
+    kind, form, the three after `form`       who computes an operation, and its type
+    failure                                  whether a condition needs a guard
+    arguments                                whether a call is an operation or opaque text
+    is_strict, is_truth                      which rewrites keep the value
+    coercion                                 the casts for Sail, and the errors about operands
+    is_quick                                 whether a condition can be evaluated twice
 
-A function that only Python computes needs no entry here. It has one in `conditions.functions`, and
-`words.txt` says whether it can fail. Operators have entries here, and so have functions that the
-parser, the typing rules or the kernels treat specially.
+A function that only Python computes has no entry here but in `conditions.functions`, and the list
+NEVER FAILING of `words.txt` says whether it can fail. The operators have entries here, and so have
+the functions that the parser, the typing rules or the kernels treat specially.
 
 The code that computes a value is in three places, because it is written for three kinds of values:
 `conditions.evaluate.kernels` for one value in compiled code, `conditions.evaluate.vectors` for the
@@ -48,27 +48,28 @@ from matchrec.plan.forms import (
 class OperatorKind(Enum):
     """The kind of an operation: who computes it over several rows of a match, and how it is typed.
 
-    Spark or Sail computes any operation over a single row.
+    Spark or Sail computes every operation over a single row.
     """
 
-    # These are instructions of kernels. NumPy computes them over neighbours, and Python if only
-    # Python has a value.
+    # The first six kinds are instructions of kernels. NumPy computes them over neighbouring rows,
+    # and Python if only Python has the value of an operand.
     LOGIC = "three-valued logic"
     COMPARISON = "a comparison of two values of one type"
     ARITHMETIC = "arithmetic of numbers, times and intervals"
     DAYS = "a number of days"
     NULL_TEST = "IS NULL"
     CHOICE = "IF"
-    # Arithmetic that returns NULL if the operator `target` would raise an error.
+    # Arithmetic that returns NULL if `tried_operator` would raise an error.
     TRY = "arithmetic that raises no error"
-    # A compiled function of floats: the `run_condition.MathFunction` with the name `target`.
+    # A compiled function of floats: the `run_condition.MathFunction` with the value
+    # `math_function`, or ISNAN, which becomes a comparison.
     MATHEMATICS = "a mathematical function"
-    # Other operations, as `form` says.
+    # The operations that `form` builds.
     REWRITTEN = "other operations"
-    # A cast to the type `target`.
+    # A cast to the type `cast_type`.
     CAST = "a cast"
-    # Python computes it if `conditions.functions` has it. Otherwise only Spark or Sail computes it,
-    # so its operands cannot come from rows that only a run knows.
+    # Python computes the function if `conditions.functions` has it. Otherwise only Spark or Sail
+    # does, so the operands cannot come from rows that only a run knows.
     FUNCTION = "a function of Spark"
 
 
@@ -76,14 +77,15 @@ class Failure(Enum):
     """The cases in which an operation with operands of the right types fails in ANSI mode."""
 
     NEVER = "never"
-    # The types say more, see `conditions.typing.failures`.
+    # The type of the result says more: see `conditions.typing.failures`.
     TOO_LARGE = "if the result is too large for its type"
     DIVISION = "as TOO_LARGE, and if the divisor is zero"
     PATTERN = (
         "if the pattern has a wrong escape; a literal pattern is checked before the query runs"
     )
     CAST = "if the value has no equivalent in the other type"
-    # Another function with the same name is not an operation here: DECODE(bytes, charset).
+    # The calls that can fail are not operations, because their number of arguments differs:
+    # DECODE(bytes, charset).
     OTHER_CALLS = "only in calls with other arguments"
     POSSIBLE = "for some values"
 
@@ -99,51 +101,55 @@ class Coercion(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentCount:
-    """The numbers of arguments that a call may have."""
+class ArgumentLimits:
+    """The limits of the number of arguments that a call can have."""
 
     least: int
-    # None if there is no limit.
+    # None if there is no upper limit.
     most: int | None = None
 
-    def allows(self, count: int) -> bool:
-        """Return whether a call may have this number of arguments."""
+    def allows_count(self, count: int) -> bool:
+        """Return whether a call can have this number of arguments."""
         return self.least <= count and (self.most is None or count <= self.most)
 
 
-# One argument or more.
-ANY_NUMBER = ArgumentCount(1)
-ONE = ArgumentCount(1, 1)
-TWO = ArgumentCount(2, 2)
-THREE = ArgumentCount(3, 3)
-AT_LEAST_TWO = ArgumentCount(2)
-AT_LEAST_THREE = ArgumentCount(3)
+# At least one argument.
+ANY_NUMBER = ArgumentLimits(1)
+ONE = ArgumentLimits(1, 1)
+TWO = ArgumentLimits(2, 2)
+THREE = ArgumentLimits(3, 3)
+AT_LEAST_TWO = ArgumentLimits(2)
+AT_LEAST_THREE = ArgumentLimits(3)
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
     """An entry of the table: all facts about an operator or a function."""
 
-    # The operator, in upper case. Several operators with the same entry have commas between them.
+    # The operators or functions that the entry describes, in upper case and separated by ", ".
     names: str
-    # Who computes the operation over several rows, and so how it is typed.
+    # Who computes the operation over several rows, and how it is typed.
     kind: OperatorKind
-    # For REWRITTEN: the operations that have the same value.
+    # For REWRITTEN: the operations that have the same value. None for the other kinds.
     form: Form | FormFunction | None = None
-    # For TRY the operator that may raise an error, for MATHEMATICS the name of the compiled
-    # function, for CAST the type.
-    target: str | None = None
-    # Whether the operation can raise an error in ANSI mode.
+    # For TRY: the operator with the same value, which can raise an error.
+    tried_operator: str | None = None
+    # For MATHEMATICS: the value of a `run_condition.MathFunction`. None for ISNAN.
+    math_function: str | None = None
+    # For CAST: the name of the type.
+    cast_type: str | None = None
+    # When the operation raises an error in ANSI mode, apart from errors in its operands.
     failure: Failure = Failure.NEVER
-    # How many arguments a call has. A call with another number of arguments is opaque text.
-    arguments: ArgumentCount = ANY_NUMBER
+    # How many arguments a call can have. A call with another number of arguments is opaque text.
+    arguments: ArgumentLimits = ANY_NUMBER
     # Whether the operation is always NULL if an operand is NULL.
     is_strict: bool = False
     # Which operands the engine casts to one type.
     coercion: Coercion = Coercion.NONE
-    # Whether the value is always a truth value.
+    # Whether the value is always TRUE, FALSE or NULL.
     is_truth: bool = False
-    # For a function: whether it takes no time worth counting. Operators never do.
+    # For a function: whether its time can be neglected. Operators are always quick, so they have
+    # False here.
     is_quick: bool = False
 
 
@@ -279,7 +285,7 @@ ENTRIES = (
     OperatorEntry(
         "ABS",
         OperatorKind.REWRITTEN,
-        # NULL and NaN stay as they are.
+        # The comparison is not true for NULL and NaN, so they stay as they are.
         call("IF", call("<", FIRST, call("NEG", FIRST)), call("NEG", FIRST), FIRST),
         failure=TOO_LARGE,
         arguments=ONE,
@@ -287,24 +293,28 @@ ENTRIES = (
         coercion=COMPUTED,
         is_quick=True,
     ),
-    OperatorEntry("TRY_ADD", OperatorKind.TRY, target="+", arguments=TWO),
-    OperatorEntry("TRY_SUBTRACT", OperatorKind.TRY, target="-", arguments=TWO),
-    OperatorEntry("TRY_MULTIPLY", OperatorKind.TRY, target="*", arguments=TWO),
-    OperatorEntry("TRY_DIVIDE", OperatorKind.TRY, target="/", arguments=TWO),
-    OperatorEntry("TRY_MOD", OperatorKind.TRY, target="%", arguments=TWO),
+    OperatorEntry("TRY_ADD", OperatorKind.TRY, tried_operator="+", arguments=TWO),
+    OperatorEntry("TRY_SUBTRACT", OperatorKind.TRY, tried_operator="-", arguments=TWO),
+    OperatorEntry("TRY_MULTIPLY", OperatorKind.TRY, tried_operator="*", arguments=TWO),
+    OperatorEntry("TRY_DIVIDE", OperatorKind.TRY, tried_operator="/", arguments=TWO),
+    OperatorEntry("TRY_MOD", OperatorKind.TRY, tried_operator="%", arguments=TWO),
     # Mathematical functions.
     *(
-        OperatorEntry(name, OperatorKind.MATHEMATICS, target=name)
+        OperatorEntry(name, OperatorKind.MATHEMATICS, math_function=name)
         for name in (
             *("SQRT", "EXP", "LN", "LOG", "LOG2", "LOG10", "POWER", "SIGN", "RADIANS"),
             *("SIN", "COS", "ASIN", "ACOS"),
         )
     ),
-    OperatorEntry("POW", OperatorKind.MATHEMATICS, target="POWER"),
-    OperatorEntry("SIGNUM", OperatorKind.MATHEMATICS, target="SIGN"),
-    OperatorEntry("FLOOR", OperatorKind.MATHEMATICS, target="FLOOR", failure=TOO_LARGE),
-    OperatorEntry("CEIL, CEILING", OperatorKind.MATHEMATICS, target="CEIL", failure=TOO_LARGE),
-    OperatorEntry("ROUND", OperatorKind.MATHEMATICS, target="ROUND", failure=Failure.POSSIBLE),
+    OperatorEntry("POW", OperatorKind.MATHEMATICS, math_function="POWER"),
+    OperatorEntry("SIGNUM", OperatorKind.MATHEMATICS, math_function="SIGN"),
+    OperatorEntry("FLOOR", OperatorKind.MATHEMATICS, math_function="FLOOR", failure=TOO_LARGE),
+    OperatorEntry(
+        "CEIL, CEILING", OperatorKind.MATHEMATICS, math_function="CEIL", failure=TOO_LARGE
+    ),
+    OperatorEntry(
+        "ROUND", OperatorKind.MATHEMATICS, math_function="ROUND", failure=Failure.POSSIBLE
+    ),
     OperatorEntry("ISNAN", OperatorKind.MATHEMATICS, arguments=ONE, is_truth=True, is_quick=True),
     # Operators on bits.
     OperatorEntry("&, |, ^, ~, <<, >>", OperatorKind.FUNCTION, is_strict=True),
@@ -384,20 +394,31 @@ ENTRIES = (
     OperatorEntry("CAST", OperatorKind.FUNCTION, failure=Failure.CAST),
     *(
         OperatorEntry(
-            type_name, OperatorKind.CAST, target=type_name, failure=Failure.CAST, arguments=ONE
+            type_name, OperatorKind.CAST, cast_type=type_name, failure=Failure.CAST, arguments=ONE
         )
         for type_name in (
             *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
             *("STRING", "BOOLEAN", "DATE"),
         )
     ),
-    OperatorEntry("TO_DATE", OperatorKind.CAST, target="DATE", failure=Failure.CAST, arguments=ONE),
     OperatorEntry(
-        "TO_TIMESTAMP", OperatorKind.CAST, target="TIMESTAMP", failure=Failure.CAST, arguments=ONE
+        "TO_DATE", OperatorKind.CAST, cast_type="DATE", failure=Failure.CAST, arguments=ONE
     ),
-    # Whatever TIMESTAMP means in the session.
     OperatorEntry(
-        "TIMESTAMP", OperatorKind.CAST, target="TIMESTAMP_LTZ", failure=Failure.CAST, arguments=ONE
+        "TO_TIMESTAMP",
+        OperatorKind.CAST,
+        cast_type="TIMESTAMP",
+        failure=Failure.CAST,
+        arguments=ONE,
+    ),
+    # The function TIMESTAMP casts to TIMESTAMP_LTZ, even in sessions in which the type TIMESTAMP
+    # means TIMESTAMP_NTZ.
+    OperatorEntry(
+        "TIMESTAMP",
+        OperatorKind.CAST,
+        cast_type="TIMESTAMP_LTZ",
+        failure=Failure.CAST,
+        arguments=ONE,
     ),
     # Texts and arrays.
     OperatorEntry("||, CONCAT", OperatorKind.FUNCTION, is_strict=True),
@@ -434,8 +455,8 @@ def is_operation(function: str, argument_count: int) -> bool:
     (True, False, True)
     """
     entry = OPERATORS.get(function)
-    allowed = ANY_NUMBER if entry is None else entry.arguments
-    return allowed.allows(argument_count)
+    limits = ANY_NUMBER if entry is None else entry.arguments
+    return limits.allows_count(argument_count)
 
 
 def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:

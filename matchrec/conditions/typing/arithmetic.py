@@ -193,7 +193,7 @@ def type_try_function(typer: Typer, step: TypedOperation) -> TypedStep:
     left_type, right_type = [operand.type for operand in step.operands]
     if not {left_type.family, right_type.family} <= NUMBERS:
         raise make_types_error(step, left_type, right_type)
-    operator = OPERATORS[step.operator].target
+    operator = OPERATORS[step.operator].tried_operator
     assert operator is not None
     operation = replace(step, operator=operator)
     if has_exact_decimal(left_type, right_type):

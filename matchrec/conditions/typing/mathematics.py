@@ -51,7 +51,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     if step.operator == "ROUND":
         return type_rounding(typer, step)
-    name = OPERATORS[step.operator].target
+    name = OPERATORS[step.operator].math_function
     function = None if name is None else MathFunction(name)
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN

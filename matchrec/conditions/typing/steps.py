@@ -304,8 +304,8 @@ def rewrite_operation(step: TypedOperation) -> Step | None:
     if entry is None:
         return None
     if entry.kind is OperatorKind.CAST:
-        assert entry.target is not None
-        return CombinedStep("CAST", step.operands, step.span, words=(entry.target,))
+        assert entry.cast_type is not None
+        return CombinedStep("CAST", step.operands, step.span, words=(entry.cast_type,))
     if entry.kind is not OperatorKind.REWRITTEN:
         return None
     assert entry.form is not None

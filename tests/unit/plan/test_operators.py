@@ -81,10 +81,12 @@ def test_every_kernel_operation_has_an_entry() -> None:
     assert find_operator_names(OperatorKind.NULL_TEST) == {BasicOperator.IS_NULL.value}
     assert find_operator_names(OperatorKind.CHOICE) == {BasicOperator.CHOOSE.value}
     compiled = {
-        entry.target for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
+        entry.math_function
+        for entry in OPERATORS.values()
+        if entry.kind is OperatorKind.MATHEMATICS
     }
     assert compiled - {None} == {function.value for function in MathFunction}
-    tried = {entry.target for entry in OPERATORS.values() if entry.kind is OperatorKind.TRY}
+    tried = {entry.tried_operator for entry in OPERATORS.values() if entry.kind is OperatorKind.TRY}
     assert tried == arithmetic
 
 
