@@ -1,8 +1,8 @@
 """Warnings about `^` and `$` inside a match, where they are never true.
 
-PATTERN (A $ B)      a row must follow the end of the partition
-PATTERN (A ^ B)      a row must come before the start of the partition
-PATTERN (A $ B?)     no warning: B may have no row
+PATTERN (A $ B)      warning: a row would have to follow the end of the partition
+PATTERN (A ^ B)      warning: a row would have to precede the start of the partition
+PATTERN (A $ B?)     no warning
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ def find_inner_anchors(
 ) -> Iterator[Anchor]:
     """Yield each `^` with a row before it in every match, and each `$` with a row after it.
 
-    Only the parts of one repetition of a loop count: in `(A $)+`, `$` is true in the last one.
+    Rows of other repetitions of a loop are not counted: in `(A $)+`, a row follows `$` in every
+    repetition but the last, in which `$` can be true.
 
     Args:
         pattern: a part of PATTERN.
-        has_row_before: whether the parts before it always have a row.
-        has_row_after: whether the parts after it always have a row.
+        has_row_before: whether the parts before this part have a row in every match.
+        has_row_after: whether the parts after this part have a row in every match.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> for text in ("^ A+ $ B", "A ^ B", "A? ^ (B $)+ C?", "(A $ | B) C", "PERMUTE(A, ^ B $)"):
@@ -58,8 +59,8 @@ def find_inner_anchors(
             for index, part in enumerate(parts):
                 yield from find_inner_anchors(
                     part,
-                    has_row_before=has_row_before or have_row(parts[:index]),
-                    has_row_after=has_row_after or have_row(parts[index + 1 :]),
+                    has_row_before=has_row_before or always_have_row(parts[:index]),
+                    has_row_after=has_row_after or always_have_row(parts[index + 1 :]),
                 )
         case _:
             for part in patterns.list_children(pattern):
@@ -68,6 +69,6 @@ def find_inner_anchors(
                 )
 
 
-def have_row(parts: tuple[patterns.RowPattern, ...]) -> bool:
+def always_have_row(parts: tuple[patterns.RowPattern, ...]) -> bool:
     """Return whether at least one of some parts of PATTERN has a row in every match."""
     return not all(patterns.can_be_empty(part) for part in parts)

@@ -39,9 +39,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
 from matchrec.plan.warning_rules.references import (
     find_literal_text,
-    make_plain,
-    reads_current_row,
+    reads_nearby_row,
     show_plain_argument,
+    use_plain_argument,
 )
 from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
@@ -57,7 +57,7 @@ class Subject:
 
     # The name of a variable or a stage, or "the group".
     name: str
-    # The names of the variables that may have rows when the part is tested.
+    # The names of the variables that can have rows when the part is tested.
     early_variables: Collection[str]
 
 
@@ -66,9 +66,9 @@ class ComparisonInCondition:
     """A comparison, and the condition that contains it."""
 
     comparison: Operation
-    # The condition.
+    # The condition, with the variable to which it belongs.
     definition: Definition
-    # The plan of the condition.
+    # The plan that has the condition.
     plan: MatchPlan
     # Whether the comparison must hold for the condition to hold: it does in `x > 1 AND c`, and not
     # in `x > 1 OR c`.
@@ -87,46 +87,52 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             yield from warn_about_wildcards(part)
             if part.operator in COMPARISONS:
                 is_required = id(part) in required_ids
-                comparison = ComparisonInCondition(part, definition, plan, is_required)
-                yield from warn_about_operands(comparison, early_variables)
+                context = ComparisonInCondition(part, definition, plan, is_required)
+                yield from warn_about_operands(context, early_variables)
         for part in required_parts:
             if isinstance(part, Operation) and not part.references:
                 yield from warn_about_constants(part)
 
 
 def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if a comparison of constants is false.
+    """Yield a warning if a comparison of two numbers or two texts is false.
 
     In `"status" = 'on'`, the text in double quotes was probably meant as the name of a column.
 
     Args:
         comparison: an operation without references, which must hold for a condition to hold.
+            Operations other than comparisons raise no warning.
     """
-    if is_false(comparison):
+    if is_false_comparison(comparison):
         yield warnings.false_constant_comparison(comparison.span)
         return
-    texts = [find_literal_text(operand) for operand in comparison.operands]
+    operand_texts = [find_literal_text(operand) for operand in comparison.operands]
+    texts = [text for text in operand_texts if text is not None]
+    if comparison.operator != "=" or len(texts) < 2:
+        return
     # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
     # equal.
     folded_texts = {text[1:-1].strip().casefold() for text in texts}
-    if comparison.operator == "=" and all(texts) and len(folded_texts) == 2:
-        in_double_quotes = next((text for text in texts if text[0] == '"'), None)
-        yield warnings.different_strings(comparison.span, quoted=in_double_quotes)
+    if len(folded_texts) == 2:
+        double_quoted_text = next((text for text in texts if text[0] == '"'), None)
+        yield warnings.different_strings(comparison.span, quoted=double_quoted_text)
 
 
 def warn_about_operands(
-    part: ComparisonInCondition, early_variables: EarlyVariables
+    context: ComparisonInCondition, early_variables: EarlyVariables
 ) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if a value is compared with itself, with a later row or with NULL."""
-    comparison = part.comparison
-    plan = part.plan
-    left, right = (normalize(operand, part.definition, plan) for operand in comparison.operands)
+    comparison = context.comparison
+    plan = context.plan
+    left, right = [
+        normalize_operand(operand, context.definition, plan) for operand in comparison.operands
+    ]
     if left == right and comparison.operands[0].references:
-        yield make_same_value_warning(part)
+        yield make_same_value_warning(context)
     if comparison.operator == "<=>":
         return  # The operator is meant for values that may be NULL.
     if plan.staging or current_language() is SQL:
-        yield from warn_about_later_rows(part, early_variables)
+        yield from warn_about_later_rows(context, early_variables)
     not_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(not_null) == 1:
         other = show_users_operand(not_null[0], "x" if plan.staging else None)
@@ -135,16 +141,22 @@ def warn_about_operands(
         )
 
 
-def make_same_value_warning(part: ComparisonInCondition) -> MatchRecognizeWarning:
-    """Return the warning for a comparison of a value with itself."""
-    span, definition, plan = part.comparison.span, part.definition, part.plan
-    match part.comparison.operands[0]:
+def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWarning:
+    """Return the warning for a comparison of a value with itself.
+
+    If SQL compares a column of the tested row, the advice names the same column of other rows.
+    """
+    span = context.comparison.span
+    definition = context.definition
+    plan = context.plan
+    match context.comparison.operands[0]:
         case Term((ColumnReference() as reference,)):
-            is_name = len(reference.names) == 1
-            is_column_of_row = is_name and reads_current_row(reference, definition, plan)
+            is_plain_column = len(reference.names) == 1
+            reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
+            is_column_of_tested_row = is_plain_column and reads_tested_row
         case _:
-            is_column_of_row = False
-    if not is_column_of_row or current_language() is not SQL:
+            is_column_of_tested_row = False
+    if not is_column_of_tested_row or current_language() is not SQL:
         return warnings.same_value(span)
     variables = patterns.list_variable_names(plan.pattern)
     other = next((name for name in variables if name != definition.variable), None)
@@ -154,35 +166,39 @@ def make_same_value_warning(part: ComparisonInCondition) -> MatchRecognizeWarnin
 def show_users_operand(operand: Scalar, example: str | None) -> str:
     """Return an operand as the user wrote it.
 
+    Several blanks become one.
+
     Args:
-        operand: the operand.
-        example: what to return if the user's text is not known; None for the operand as SQL.
+        operand: an operand of a condition.
+        example: what to return if the user's text is not known, because the operand's SQL is not
+            the user's. None to return this SQL then.
     """
     users_text = read_users_text(operand.span)
     if users_text:
         return " ".join(users_text.split())
-    return example or show_scalar(map_column_references(operand, make_plain))
+    return example or show_scalar(map_column_references(operand, use_plain_argument))
 
 
 def warn_about_later_rows(
-    part: ComparisonInCondition, early_variables: EarlyVariables
+    context: ComparisonInCondition, early_variables: EarlyVariables
 ) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if a comparison reads a column of a variable that has no row yet.
 
-    The condition of a stage may read the stage's own events before the event that is tested.
+    In a condition of a stage, the name of the stage means its earlier events, without the event
+    that is tested. So this name raises the warning, too, if the stage has no earlier event.
     """
-    plan = part.plan
-    span = part.comparison.span
+    plan = context.plan
+    span = context.comparison.span
     variables_in_pattern = patterns.list_variable_names(plan.pattern)
-    for operand in part.comparison.operands:
+    subject = early_variables.find_subject(
+        context.definition.variable, is_required=context.is_required
+    )
+    for operand in context.comparison.operands:
         match operand:
             case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
                 pass
             case _:
                 continue
-        subject = early_variables.find_subject(
-            part.definition.variable, is_required=part.is_required
-        )
         is_early = variable_read in subject.early_variables
         if is_early or variable_read not in variables_in_pattern:
             continue
@@ -201,15 +217,17 @@ def warn_about_later_rows(
 
 
 class EarlyVariables:
-    """The variables that may have rows when the conditions of a plan are tested."""
+    """The variables that can have rows when the conditions of a plan are tested."""
 
     def __init__(self, plan: MatchPlan) -> None:
         """Find the tests of stages, if the plan has stages."""
         self.plan = plan
         self.variables = patterns.list_variable_names(plan.pattern)
-        # The tests of stages, by their names: for parts of conditions that need not hold.
+        # The tests of stages, by their names: for parts of conditions that need not hold. Empty if
+        # the plan has no stages.
         self.tests_of_events: Mapping[str, StageTest] = {}
-        # The tests of stages, by their names: for parts of conditions that must hold.
+        # The tests of stages, by their names: for parts of conditions that must hold. Empty if the
+        # plan has no stages.
         self.tests_of_first_events: Mapping[str, StageTest] = {}
         # The subjects that `find_subject` has found, by its arguments.
         self.subjects: dict[tuple[str, bool], Subject] = {}
@@ -224,8 +242,8 @@ class EarlyVariables:
 
         Args:
             variable: the name of the condition: a variable, or the test of a stage.
-            is_required: whether the part must hold for the condition to hold. If so, it must hold
-                for the first row, too: see `find_variables_before`.
+            is_required: whether the part must hold for the condition to hold. If so, the part must
+                hold for the first row of the variable, too, before which fewer variables have rows.
         """
         key = (variable, is_required)
         if key not in self.subjects:
@@ -241,26 +259,30 @@ class EarlyVariables:
             return Subject(tests[variable].subject, tests[variable].stages_before)
         if variable in self.plan.negated_variables:
             return Subject(variable, self.variables)
-        before = find_variables_before(variable, self.plan.pattern, first=is_required)
-        return Subject(variable, {variable} | before)
+        variables_before = find_variables_before(
+            variable, self.plan.pattern, only_first_row=is_required
+        )
+        return Subject(variable, {variable} | variables_before)
 
 
-def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
-    """Return the variables that may have rows before a row of a variable.
+def find_variables_before(
+    name: str, pattern: patterns.RowPattern, *, only_first_row: bool
+) -> set[str]:
+    """Return the variables that can have rows before a row of a variable.
 
-    In `(A B)+`, there is no row of B before the first row of A. If each row of A needs a row of B
-    before it, then no row can ever be mapped to A.
+    In `(A B)+`, B can have rows before the second row of A, but not before the first one. So if
+    every row of A must follow a row of B, then no row can be mapped to A.
 
     Args:
         name: the name of the variable.
         pattern: a row pattern.
-        first: whether to look only at the first row of the variable.
+        only_first_row: whether to look only at the first row of the variable in a match.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> loop = parse_row_pattern("(A B)+")
-    >>> find_variables_before("A", loop, first=True)
+    >>> find_variables_before("A", loop, only_first_row=True)
     set()
-    >>> sorted(find_variables_before("A", loop, first=False))
+    >>> sorted(find_variables_before("A", loop, only_first_row=False))
     ['A', 'B']
     """
     parts = patterns.list_children(pattern)
@@ -269,49 +291,53 @@ def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: boo
     ]
     if not indexes:
         return set()
-    # The children that may have been matched before the variable gets a row.
+    # The children that can be matched before the variable gets a row.
     earlier_parts: tuple[patterns.RowPattern, ...] = ()
     if isinstance(pattern, patterns.Concatenation):
         earlier_parts = parts[: indexes[-1]]
     elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
         earlier_parts = parts
-    if first:
+    if only_first_row:
         # After a part that always has a row of the variable, no later row of it is the first one.
         earlier_parts = tuple(
             part for part in earlier_parts if not patterns.always_has_row(part, frozenset({name}))
         )
     variables: set[str] = set()
     for index in indexes:
-        variables |= find_variables_before(name, parts[index], first=first)
+        variables |= find_variables_before(name, parts[index], only_first_row=only_first_row)
     for part in earlier_parts:
         variables.update(patterns.list_variable_names(part))
     return variables
 
 
 def is_loop(pattern: patterns.RowPattern) -> bool:
-    """Return whether a node is a quantifier that may repeat its part."""
+    """Return whether a node is a quantifier that can repeat its part."""
     return isinstance(pattern, patterns.Quantified) and pattern.most != 1
 
 
-def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
+def normalize_operand(
+    operand: Scalar, definition: Definition, plan: MatchPlan
+) -> tuple[TextPiece, ...]:
     """Return the pieces of an operand's text in a form in which equivalent operands are equal.
 
-    Several blanks become one, and all ways to read a column of the current row become the same.
+    Several blanks become one, and all ways to read a column of the tested row become the same.
     """
     pieces: list[TextPiece] = []
     for piece in operand.pieces:
         if isinstance(piece, str):
             pieces.append(" ".join(piece.split()))
-        elif isinstance(piece, ColumnReference) and reads_current_row(piece, definition, plan):
+        elif isinstance(piece, ColumnReference) and reads_nearby_row(
+            piece, definition, plan, offset=0
+        ):
             pieces.append(replace(piece, navigation=Navigation(definition.variable)))
         else:
             pieces.append(piece)
     return tuple(pieces)
 
 
-def is_false(comparison: Operation) -> bool:
+def is_false_comparison(operation: Operation) -> bool:
     """Return whether an operation is a comparison of two literal numbers that does not hold."""
-    amounts = [find_amount(operand) for operand in comparison.operands]
+    amounts = [find_amount(operand) for operand in operation.operands]
     numbers = [amount.value for amount in amounts if amount is not None and not amount.is_time]
-    compare = _PYTHON_OPERATORS.get(comparison.operator)
+    compare = _PYTHON_OPERATORS.get(operation.operator)
     return compare is not None and len(numbers) == 2 and not compare(*numbers)

@@ -1,4 +1,4 @@
-"""Apply every rule to a plan, and return its warnings."""
+"""Find the warnings about a plan, by applying every rule that fits the plan's language."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
 
 def warn_about_stages(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn about windows and timeouts without effect, if a plan has stages.
+    """Yield a warning for windows and timeouts without effect, if a plan has stages.
 
-    The rule is loaded only then, because most queries have no stages.
+    The module of the rule is loaded only then, because most queries have no stages.
     """
     if plan.staging is not None:
         from matchrec.plan.warning_rules.idle_windows import warn_about_idle_windows
@@ -62,16 +62,16 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     """Return the warnings about probable mistakes in a plan, in the order of the rules.
 
-    If several rules give the same warning, it is returned once. Fewer rules apply to SASE+ and to a
-    Pattern: there, a variable without a condition is usual, because it means an event of any type,
-    and the user says for each stage which events may be skipped.
+    If several rules find the same warning, the result has it once. Fewer rules apply to SASE+ and
+    to a Pattern, because stages without a condition are usual there: they match events of any type,
+    and the user says for each stage which events can be skipped.
 
     Args:
-        plan: a resolved plan, so that each column has one name.
+        plan: a resolved plan, in which each column has one name.
     """
     rules = RULES_OF_SQL if current_language() is SQL else RULES
-    unique: dict[object, MatchRecognizeWarning] = {}
+    unique_warnings: dict[object, MatchRecognizeWarning] = {}
     for rule in rules:
         for warning in rule(plan):
-            unique[type(warning), warning.message, warning.spans] = warning
-    return tuple(unique.values())
+            unique_warnings[type(warning), warning.message, warning.spans] = warning
+    return tuple(unique_warnings.values())

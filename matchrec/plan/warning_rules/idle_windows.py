@@ -12,7 +12,7 @@ from matchrec.plan.stages import IdleReason, IdleWindow, Staging
 
 
 def warn_about_idle_windows(staging: Staging) -> Iterator[MatchRecognizeWarning]:
-    """Warn about each window that excludes no match, and about timeouts if nothing can time out."""
+    """Yield a warning for each window that excludes no match, and for timeouts without a window."""
     for window in staging.idle_windows:
         yield describe_idle_window(window)
     timeouts = staging.timeouts

@@ -1,4 +1,4 @@
-"""Warnings about clauses that are missing, and variables that were written as something else.
+"""Warnings about clauses that are missing, and about variables that were probably not meant.
 
 Each of these queries runs, but its result is seldom what the user wants:
 
@@ -22,7 +22,7 @@ from matchrec.source import Span
 def find_location_of_order(plan: MatchPlan) -> Span | None:
     """Return where to write ORDER BY: after PARTITION BY, or before the first measure.
 
-    If the query has neither, the location is the row pattern.
+    If the query has neither, the location is the row pattern. None if the plan has no text.
     """
     if plan.partition_by:
         span = plan.partition_by[-1].span
@@ -33,46 +33,48 @@ def find_location_of_order(plan: MatchPlan) -> Span | None:
 
 
 def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if there is no ORDER BY."""
+    """Yield a warning if the query has no ORDER BY."""
     if not plan.order_by:
         yield warnings.no_order(find_location_of_order(plan))
 
 
 def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if there are no conditions, and no window that limits which rows match."""
+    """Yield a warning if the query has neither conditions nor windows, so that all rows match."""
     names = patterns.list_variable_names(plan.pattern)
     if names and not plan.definitions and not plan.window_lengths:
         yield warnings.no_conditions(plan.pattern.span, variable=names[0])
 
 
 def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each NOT of a variable that every row can be mapped to.
+    """Yield a warning for each NOT of a variable without a condition, which forbids every row.
 
-    With event selection, such a NOT raises no warning: it forbids any row between two others.
+    With event selection, such a NOT raises no warning: `A NOT D B` then forbids to skip rows
+    between A and B.
     """
     if plan.needs_event_selection:
         return
-    defined = {definition.variable for definition in plan.definitions}
+    defined_variables = {definition.variable for definition in plan.definitions}
     for negation in patterns.list_negations(plan.pattern):
         for name in negation.names:
-            if name not in defined:
+            if name not in defined_variables:
                 yield warnings.negation_of_every_row(
                     negation.span, variable=patterns.show_name(name)
                 )
 
 
 def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for a variable without a condition that is a defined variable plus digits.
+    """Yield a warning for each variable that is probably a quantified one without its braces.
 
-    A Python f-string turns `B{3}` into `B3`.
+    A Python f-string turns `B{3}` into `B3`. So the variable has no condition, but the name without
+    the digits has one.
     """
-    defined = {definition.variable for definition in plan.definitions}
+    defined_variables = {definition.variable for definition in plan.definitions}
     reported: set[str] = set()
     for node in patterns.walk_pattern(plan.pattern):
-        if not isinstance(node, patterns.Variable) or node.name in defined | reported:
+        if not isinstance(node, patterns.Variable) or node.name in defined_variables | reported:
             continue
         name = strip_digits(node.name)
-        if name in defined:
+        if name in defined_variables:
             reported.add(node.name)
             digits = node.name.removeprefix(name)
             yield warnings.braces_of_f_string(

@@ -2,8 +2,8 @@
 
     PATTERN (A*?)                            all matches are empty
     PATTERN (A B*?)                          B never takes a row
-    PATTERN (A X*)                           X has no condition, so it takes all rows that follow
-    PATTERN (A B+) SKIP TILL NEXT MATCH      the match ends before the first row that is no B
+    PATTERN (A X*), no X in DEFINE           X takes all rows that follow
+    PATTERN (A B+) SKIP TILL NEXT MATCH      the match ends before the first row that is not a B
     PATTERN (A NOT B) WITHIN ...             NOT B tests only the next row, not the whole window
 
 Loops and NOTs in other places raise no warning. A variable without a condition is useful:
@@ -13,8 +13,8 @@ Loops and NOTs in other places raise no warning. A variable without a condition 
 - to classify all rows in `(UP | DOWN | X)+`,
 - in `A X*`, if WITHIN or a gap ends the match.
 
-A variable with the condition TRUE raises no warning either: the user has written that every row is
-meant.
+A variable with the condition TRUE raises no warning either, because the user has written that
+every row is meant.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn if all matches are empty; otherwise apply `warn_about_last_loops`."""
+    """Yield a warning if all matches are empty, otherwise those of `warn_about_last_loops`."""
     if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
@@ -41,14 +41,17 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def has_only_empty_matches(plan: MatchPlan) -> bool:
-    """Return whether no match has a row, whatever the conditions say."""
+    """Return whether no match can have a row, whatever the conditions are."""
     if not patterns.list_variable_names(plan.pattern):
         return True
     return plan.output is MatchOutput.PREFERRED and prefers_empty(plan.pattern)
 
 
 def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn about each loop at the end of PATTERN that takes no more rows than it must, or all."""
+    """Yield a warning for each loop at the end of PATTERN that takes only its minimum, or all rows.
+
+    A reluctant loop takes its minimum, because nothing after it needs more rows.
+    """
     for loop in find_last_loops(plan.pattern):
         if not loop.greedy and plan.output is MatchOutput.PREFERRED:
             yield warnings.reluctant_end(
@@ -67,24 +70,27 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
-    """Return whether a loop at the end of PATTERN takes all rows that follow.
+    """Return whether a loop at the end of PATTERN takes all rows, probably by mistake.
 
-    A loop does so if its variable has no condition, and neither a number nor a window limits it.
-
-    If DEFINE has the condition TRUE for the variable, the user means all rows: the result is False.
+    A loop takes all rows that follow if its variable has no condition, and neither an upper bound
+    nor a window limits the loop. The condition TRUE counts as a condition, because the user who
+    writes it means all rows.
     """
     windows = (plan.within, plan.within_rows, plan.row_gap)
     has_window = any(window is not None for window in windows)
     if not loop.greedy or loop.most is not None or has_window:
         return False
-    defined = {definition.variable for definition in plan.definitions}
-    # If no variable is defined, `warn_about_conditions` gives a warning for the whole pattern.
-    is_undefined = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
-    return bool(defined) and is_undefined
+    defined_variables = {definition.variable for definition in plan.definitions}
+    if not defined_variables:
+        return False  # `warn_about_conditions` yields a warning for the whole pattern.
+    return isinstance(loop.part, patterns.Variable) and loop.part.name not in defined_variables
 
 
 def show_minimal_part(loop: patterns.Quantified) -> str:
-    """Return a pattern that takes as few rows as a reluctant loop; empty if it takes no row."""
+    """Return a pattern that takes only the minimum of a loop; the empty string if that is 0.
+
+    The minimum of `B{2,}?` is `B{2}`.
+    """
     if loop.least == 0:
         return ""
     if loop.least == 1:
@@ -93,14 +99,15 @@ def show_minimal_part(loop: patterns.Quantified) -> str:
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn about each loop at the end of PATTERN that may end although later rows would fit it.
+    """Yield a warning for each loop at the end of PATTERN that can end although later rows fit it.
 
     With SKIP TILL, a preferred match ends before the first row that the loop would have to skip. A
-    non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
+    non-overlapping match ends as soon as it is complete, whether or not it can skip rows.
     """
-    skips = plan.selection is not EventSelection.STRICT_CONTIGUITY
+    can_skip_rows = plan.selection is not EventSelection.STRICT_CONTIGUITY
     is_non_overlapping = plan.output is MatchOutput.NON_OVERLAPPING
-    if not is_non_overlapping and not (skips and plan.output is MatchOutput.PREFERRED):
+    ends_before_skipped_rows = can_skip_rows and plan.output is MatchOutput.PREFERRED
+    if not is_non_overlapping and not ends_before_skipped_rows:
         return
     restricted_variables = {
         definition.variable
@@ -122,10 +129,10 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn about each NOT at the end of PATTERN that tests only the next row of a window.
+    """Yield a warning for each NOT at the end of PATTERN that tests only the next row of a window.
 
     Most readers expect that a NOT before WITHIN forbids rows until the window ends. With event
-    selection it does, so only queries without event selection raise the warning.
+    selection, the NOT does so and raises no warning.
     """
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window and not plan.needs_event_selection:
@@ -138,9 +145,9 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def find_closing_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
     """Yield each NOT after which PATTERN has only other NOTs. NOTs inside loops are left out.
 
-    `A NOT B C?` has no closing negation, although C may have no row: NOT B also decides whether C
-    may follow, and event selection does not accept a NOT before a part that can be left out.
-    `pattern.list_last_negations` would return NOT B.
+    `A NOT B C?` has no such NOT, because NOT B also decides whether C can follow. For the same
+    pattern, `pattern.list_last_negations` returns NOT B, because C can have no row. The difference
+    matters: event selection rejects a NOT before a part that can be left out.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F NOT G)")
@@ -191,8 +198,7 @@ _PositionTest = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negat
 def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
     """Yield the quantified parts after which a match may end, whatever rows follow.
 
-    Loops inside loops and inside PERMUTE are left out: of `A (B C*?)+`, only the outer loop is
-    yielded.
+    Loops inside loops and inside PERMUTE are left out: `A (B C*?)+` yields only the outer loop.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
@@ -215,10 +221,10 @@ def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantifie
 
 
 def can_be_left_out(part: patterns.RowPattern) -> bool:
-    """Return whether a match may have no row of a part, at any position of the partition.
+    """Return whether a match can have no row of a part, whatever the row position and the rows are.
 
-    The result is False for every part with an anchor or a NOT, even if the part can be left out, as
-    `(B $)?` can.
+    To keep the test simple, the result is also False for `(B $)?` and every other part with an
+    anchor or a NOT.
     """
     tests_position = any(isinstance(node, _PositionTest) for node in patterns.walk_pattern(part))
     return patterns.can_be_empty(part) and not tests_position

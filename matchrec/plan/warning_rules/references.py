@@ -9,19 +9,19 @@ from matchrec.plan.expression import ColumnReference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 
 
-def reads_current_row(
-    reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
+def reads_nearby_row(
+    reference: ColumnReference, definition: Definition, plan: MatchPlan, *, offset: int
 ) -> bool:
-    """Return whether a reference reads the row that a condition tests, or a certain row near it.
+    """Return whether a reference always reads the row at an offset from the row that is tested.
 
     Args:
         reference: a reference in the condition.
-        definition: the condition.
-        plan: the plan of the condition.
-        step: which row to look for: 0 for the tested row, -1 for the row before it, and so on.
+        definition: the condition, with the variable to which it belongs.
+        plan: the plan that has the condition.
+        offset: the offset in the partition: 0 for the tested row, -1 for the row before it.
     """
     navigation = reference.navigation
-    if not navigation.is_last or navigation.physical_offset != step:
+    if not navigation.is_last or navigation.physical_offset != offset:
         return False
     # The test of a stage, or a match condition, reads the tested row only through its own name.
     if plan.staging is not None or definition.variable == plan.match_condition:
@@ -30,26 +30,28 @@ def reads_current_row(
 
 
 def show_plain_argument(reference: ColumnReference) -> str:
-    """Return the argument of a reference, without backticks that a column does not need."""
-    name = reference.names[0] if len(reference.names) == 1 else ""
+    """Return the argument of a reference, without backticks that the name does not need."""
+    if len(reference.names) != 1:
+        return reference.argument
+    name = reference.names[0]
     return name if name.isascii() and name.isidentifier() else reference.argument
 
 
-def make_plain(reference: ColumnReference) -> ColumnReference:
-    """Return the reference with the text that `show_plain_argument` gives it."""
+def use_plain_argument(reference: ColumnReference) -> ColumnReference:
+    """Return the reference with the argument that `show_plain_argument` writes."""
     return replace(reference, argument=show_plain_argument(reference))
 
 
-def find_literal_text(operand: Scalar) -> str:
-    """Return a literal text with its quotes; the empty string for any other operand.
+def find_literal_text(operand: Scalar) -> str | None:
+    """Return a literal text with its quotes; None for any other operand.
 
-    The result is also empty for a text that contains quotes or escapes.
+    The result is also None for a text that contains its own type of quotes, or a backslash.
     """
     if operand.references:
-        return ""
+        return None
     text = render(operand, str).strip()
     quote = text[:1]
     is_quoted = quote in ("'", '"') and len(text) > 1 and text[-1] == quote
     if not is_quoted or quote in text[1:-1] or "\\" in text[1:-1]:
-        return ""
+        return None
     return text

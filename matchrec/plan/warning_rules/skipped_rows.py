@@ -10,14 +10,14 @@ from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_counts import find_first_variables
-from matchrec.plan.warning_rules.references import reads_current_row, show_plain_argument
+from matchrec.plan.warning_rules.references import reads_nearby_row, show_plain_argument
 
 
 def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each PREV of the current row if rows may be skipped.
+    """Yield a warning for each PREV of the tested row if a match can skip rows.
 
-    The match may have skipped the previous row. In the condition of a variable that can begin the
-    match, PREV reads the row before the match, so it raises no warning.
+    PREV reads the previous row of the partition, even if the match has skipped this row. A variable
+    that can begin the match raises no warning: there, PREV reads the row before the match.
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return
@@ -26,8 +26,8 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         if definition.variable in first_variables:
             continue
         for reference in definition.condition.references:
-            if isinstance(reference, ColumnReference) and reads_current_row(
-                reference, definition, plan, step=-1
+            if isinstance(reference, ColumnReference) and reads_nearby_row(
+                reference, definition, plan, offset=-1
             ):
                 yield warnings.prev_of_skipped_row(
                     reference.span,

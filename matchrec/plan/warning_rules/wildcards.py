@@ -1,6 +1,6 @@
 """Warnings about texts with a wildcard that the operator does not know.
 
-Each operator has its own wildcards. These conditions look for the sign itself:
+Each operator has its own wildcards. These conditions look for the character itself:
 
     kind LIKE 'payment*'     looks for an asterisk: `payment%` was meant
     kind = 'payment%'        looks for a percent sign: LIKE was meant
@@ -16,58 +16,67 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_literal_text
 
-# Operators and functions that compare with a text without wildcards.
+# Operators and functions for which no character is a wildcard.
 _EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 
 # Operators whose right operand is a pattern of LIKE.
-_LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
+_LIKE_OPERATORS = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
 
 # Operators and functions whose second operand is a regular expression.
 _REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
 
-# `payment%`, `%payment`; not `10%`, `100 %` or `%`, in which the sign is meant literally.
+# `payment%`, `%payment`; not `10%`, `100 %` or `%`, which mean a percent sign.
 _PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
 
 # `payment*`, `*payment*`, `payment.*`; not `*`, `a*b`, or a text with a wildcard of LIKE.
 _STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", re.DOTALL)
 
-# A character with a meaning in regular expressions: a text with one is probably meant as one.
+# A character with a meaning in regular expressions. A text with such a character is probably meant
+# as a regular expression.
 _REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
 
 
 def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each text with a wildcard that the operator does not know.
 
-    A text in which the sign may be meant literally, such as `'10%'`, raises no warning.
+    A text in which the user can mean the character itself, such as `'10%'`, raises no warning.
     """
     operator = operation.operator
-    if operator in _LIKES:
+    if operator in _LIKE_OPERATORS:
         yield from warn_about_star(operation)
         return
     for operand in operation.operands:
-        text = find_literal_text(operand)[1:-1]
+        quoted_text = find_literal_text(operand)
+        if quoted_text is None:
+            continue
+        text = quoted_text[1:-1]
         if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
         if operator in _EQUALITIES:
-            like = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
+            like_operator = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
             yield warnings.percent_in_equality(
-                operation.span, operator=operator, text=text, like=like
+                operation.span, operator=operator, text=text, like=like_operator
             )
         elif operator in _TEXT_FUNCTIONS:
             yield warnings.percent_in_function(
                 operation.span, function=operator.lower(), text=text, intended=text.strip("%")
             )
         elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
-            like = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
-            yield warnings.percent_in_regex(operation.span, operator=operator, text=text, like=like)
+            like_operator = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
+            yield warnings.percent_in_regex(
+                operation.span, operator=operator, text=text, like=like_operator
+            )
 
 
 def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
     if len(operation.operands) < 2:
         return
-    text = find_literal_text(operation.operands[1])[1:-1]
+    quoted_text = find_literal_text(operation.operands[1])
+    if quoted_text is None:
+        return
+    text = quoted_text[1:-1]
     if _STAR_AS_WILDCARD.fullmatch(text):
         like_pattern = text.replace(".*", "%").replace("*", "%")
         yield warnings.star_in_like(
