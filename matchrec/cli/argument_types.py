@@ -20,7 +20,7 @@ T = TypeVar("T")
 # The values of a repeatable option NAME=VALUE: names, each with its value.
 Pairs = tuple[tuple[str, T], ...]
 
-# A range that a user may write instead of a list of values, such as `1..5`.
+# A range that a user can write instead of a list of values, such as `1..5`.
 VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 
 
@@ -99,7 +99,7 @@ def parse_setting(argument: str) -> tuple[str, str]:
 
 
 def is_setting(argument: str) -> bool:
-    """Return whether an argument has a name and `=`. The value may be empty."""
+    """Return whether an argument has a name and `=`. The value can be empty."""
     return argument.find("=") > 0
 
 

@@ -140,7 +140,7 @@ def describe_outcome(query_count: int, failure_count: int, warning_count: int) -
 def reject_unused_args(requests: Sequence[QueryRequest]) -> None:
     """Check that each value of `--arg` is for a parameter of a query.
 
-    Any value may be for a Pattern, which has no text to look through.
+    If a query is a Pattern, no value is rejected: a Pattern has no text in which to look for names.
 
     Raises:
         MatchRecognizeError: no query has the parameter.
@@ -244,7 +244,7 @@ def check_statement(
 ) -> None:
     """Plan one statement and print the columns of its result.
 
-    A temporary view is created, because later statements may read it. The engine would execute
+    A temporary view is created, because later statements can read it. The engine would execute
     other statements that are not queries, such as INSERT, to plan them: only their clauses are
     checked, which `QueryRequest.load_content` has done.
 

@@ -163,7 +163,7 @@ def use_csv_words(surface: Surface, options: OptionValues) -> Surface:
 
     Args:
         surface: the surface of the command.
-        options: the options `delimiter` and `header`, which may be missing, among others.
+        options: the options `delimiter` and `header`, which can be missing, among others.
     """
     with_delimiter = replace(surface, csv_delimiter=options.get("delimiter") or "")
     if options.get("header", True):

@@ -35,7 +35,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.warning_classes import list_warning_classes
 from matchrec.errors.wording import join_alternatives
 
-# An option that may be repeated; the command gets a tuple of its values.
+# An option that can be repeated; the command gets a tuple of its values.
 make_repeatable_option = partial(click.option, multiple=True)
 
 # A function that becomes a command, and a decorator that adds an option to it.

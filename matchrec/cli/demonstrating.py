@@ -67,7 +67,9 @@ def demo(picture: Path, engine: str | None) -> None:
 
 def print_introduction(query_text: str) -> None:
     """Print the question, the query that answers it, and what happens next."""
-    print("Which share prices fell for three days or more, by at least 5 %, and rose straight back?")
+    print(
+        "Which share prices fell for three days or more, by at least 5 %, and rose straight back?"
+    )
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query_text}")
     print("Next, an engine starts, finds the matches and draws them.")
     print("This takes some seconds, and more when it runs for the first time.\n", flush=True)

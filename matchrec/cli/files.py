@@ -53,7 +53,7 @@ def suggest_nearest_file(path: str) -> str | None:
     if not folder.is_dir():
         return None
     name = Path(path).name
-    # The same name may be in the folder, if the path ends with a slash. It would not help.
+    # The same name can be in the folder, if the path ends with a slash. It would not help.
     other_names = [file.name for file in folder.iterdir() if file.name != name]
     similar_name = find_nearest(name, other_names)
     return None if similar_name is None else f"write {folder / similar_name}"

@@ -63,7 +63,7 @@ class OutputFormat(ABC):
 
         Args:
             schema: the schema of the rows, with the original names. The returned columns read the
-                columns as `c0`, `c1`, ..., because several may have the same name.
+                columns as `c0`, `c1`, ..., because several can have the same name.
             zone: the session's time zone, for instants.
 
         Raises:

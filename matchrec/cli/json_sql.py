@@ -179,7 +179,7 @@ class JsonSqlWriter:
         """Return SQL for the JSON of an instant, such as `"2026-01-31T10:00:00.25-05:00"`."""
         from matchrec.spark.time_zones import find_offset
 
-        # On Sail a time may have another zone. The cast converts it to the session's.
+        # On Sail a time can have another zone. The cast converts it to the session's.
         instant_sql = f"CAST({value_sql} AS TIMESTAMP)"
         local_sql = f"translate(CAST({instant_sql} AS STRING), ' ', 'T')"
         offset = find_offset(self.zone)

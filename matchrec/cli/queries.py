@@ -271,7 +271,7 @@ class QueryRequest:
             with label_errors(self.label_statement(statement)):
                 check_query(statement.text, self.text_language, args)
         # With one statement, `check_query` rejects unused values. With several queries, another
-        # query may use a value.
+        # query can use a value.
         if self.earlier_statements and not self.label:
             reject_unused_values(self.whole_text, dict(self.args))
 

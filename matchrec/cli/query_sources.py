@@ -152,7 +152,7 @@ class QuerySource:
 
 
 def is_blank(text: str, language: QueryLanguage) -> bool:
-    """Return whether a text has no statement. In SQL, it may have comments and semicolons."""
+    """Return whether a text has no statement. In SQL, it can have comments and semicolons."""
     if language is QueryLanguage.SQL:
         text = drop_comments(text).replace(";", "")
     return not text.strip()

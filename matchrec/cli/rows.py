@@ -99,7 +99,7 @@ def compute_texts(
         limit: the number of rows that are needed; None for all.
         progress: shows the progress of the engine's jobs.
     """
-    # Columns get new names, because several may have the same.
+    # Columns get new names, because several can have the same.
     numbered = frame.toDF(*(f"c{index}" for index in range(len(frame.columns))))
     if arrives_as_arrow(frame):
         with progress:

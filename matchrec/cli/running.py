@@ -48,7 +48,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     """Return the file of --output; None without this option.
 
     Raises:
-        click.BadParameter: the file exists and may not be replaced.
+        click.BadParameter: the file exists, and --overwrite is missing.
         click.UsageError: there is --overwrite, but no file.
     """
     may_replace = ctx.params.pop("overwrite", False)
@@ -118,7 +118,7 @@ def run(  # noqa: PLR0913 -- one for each option
     """Run a query over files, and print or write its rows.
 
     QUERY is a file, or - for standard input. It has SQL, or SASE+ if its name ends with .sase.
-    FILE.py:NAME is a Pattern, and so is MODULE:NAME with --language pattern. SQL may have several
+    FILE.py:NAME is a Pattern, and so is MODULE:NAME with --language pattern. SQL can have several
     statements, which end with semicolons and run in order.
 
     \b
@@ -252,7 +252,7 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
                 # The picture is drawn before the rows are printed, so that an error in --x comes
-                # first, and before later statements, which may drop a view that the query reads.
+                # first, and before later statements, which can drop a view that the query reads.
                 if plot and statement == drawn_statement:
                     plot.draw(query)
                 if statement in written_statements:

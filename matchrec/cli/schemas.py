@@ -59,7 +59,7 @@ TYPES_BY_FOREIGN_NAME = {
 # A name in backticks, a comma or a bracket. Commas outside of names and brackets separate columns.
 NAME_OR_SEPARATOR = re.compile(r"`(?:[^`]|``)*`|[,()<>]")
 
-# The name of a column, and its type, which may be missing. A colon may separate them.
+# The name of a column, and its type, which can be missing. A colon can separate them.
 COLUMN = re.compile(r"(?P<name>`(?:[^`]|``)*`|[^\s:`]*)\s*:?\s*(?P<type>.*)", re.DOTALL)
 
 # The largest number of digits of a DECIMAL.

@@ -191,7 +191,7 @@ def choose_table_name(path: str, used_names: Collection[str], text: str) -> str:
     Args:
         path: the file.
         used_names: the names of other tables.
-        text: the query, whose WITH may define tables with other names.
+        text: the query, whose WITH can define tables with other names.
 
     >>> choose_table_name("data/2026 prices.csv", [], ""), choose_table_name("t.csv", ["T"], "")
     ('_2026_prices', 't_')

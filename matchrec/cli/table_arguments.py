@@ -1,6 +1,6 @@
 """Read the arguments of `--table` and `--schema` as tables, and say what malformed arguments lack.
 
-A table may be a file, a folder, a pattern such as `parts/*.csv`, or a pipe.
+A table can be a file, a folder, a pattern such as `parts/*.csv`, or a pipe.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
 
 
 def find_query_language(read: str) -> QueryLanguage:
-    """Return the language of queries for a word of `--read`, which may be a dialect of SQL."""
+    """Return the language of queries for a word of `--read`, which can be a dialect of SQL."""
     return QueryLanguage.SQL if read in get_args(DialectName) else QueryLanguage(read)
 
 

@@ -46,7 +46,7 @@ class WarmQuery:
     measures: str = f"sum(x) AS sum_x, {EXACT_MEASURES}"
     # ROWS PER MATCH and AFTER MATCH SKIP.
     rows: str = ""
-    # The event selection: which rows a match may skip, and which matches are found.
+    # The event selection: which rows a match can skip, and which matches are found.
     selected: str = ""
     # WITHIN with its length.
     within: str = ""

@@ -5,7 +5,7 @@
 2. `write_rows_file` or `write_text` writes the file after the query has run.
 
 A file is written into a hidden folder next to it, and gets its name when it is complete. So an old
-file is never replaced by half a new one, and a query may read the file that it replaces.
+file is never replaced by half a new one, and a query can read the file that it replaces.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ HIDDEN_FOLDER_PREFIX = ".matchrec-"
 STDOUT_PATHS = ("-", "/dev/stdout")
 
 # Errors of the system that show that a path itself cannot be used: links that lead in a circle, a
-# name that is too long, a folder that the user may not look into.
+# name that is too long, a folder that the user is not allowed to look into.
 UNUSABLE_PATH_ERRORS = (errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES)
 
 
@@ -60,8 +60,8 @@ def parse_output_file(argument: str, endings: Sequence[str] = ()) -> Path:
     """Return the path of an argument, if a file can be written there.
 
     Args:
-        argument: the path of the file, which may exist. Its folder must exist.
-        endings: the endings that the name may have, such as `.svg`; empty for any ending.
+        argument: the path of the file. The file need not exist, but its folder must exist.
+        endings: the endings that the name can have, such as `.svg`; empty for any ending.
 
     Raises:
         MatchRecognizeError: the name has another ending, or the file cannot be written.
@@ -119,7 +119,7 @@ def check_writable(path: Path) -> None:
 
 
 def follow_links(path: Path) -> Path:
-    """Return the file to which a path leads through symbolic links. The file may not exist.
+    """Return the file to which a path leads through symbolic links. The file need not exist.
 
     Writing replaces this file and keeps the links.
 
@@ -224,14 +224,14 @@ def write_rows_file(frame: DataFrame, path: Path) -> int:
 def write_parquet_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return their number.
 
-    Only Spark in this program writes the file itself. The rows of other engines, which may have
+    Only Spark in this program writes the file itself. The rows of other engines, which can have
     another disk, are fetched as an Arrow table.
 
     Raises:
         MatchRecognizeError: two columns have the same name; or the rows are fetched, and Arrow does
             not have the type of a column, or PySpark is too old.
     """
-    # Imported here, because PySpark takes time to load and a command may end without it.
+    # Imported here, because PySpark takes time to load and a command can end without it.
     from matchrec.spark.arrow_tables import has_arrow_type, write_parquet
     from matchrec.spark.backends import find_backend
 

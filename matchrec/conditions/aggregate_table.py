@@ -11,7 +11,7 @@ An entry has the facts that several stages need. Three parts of the program comp
 All of them follow these rules, which are Spark's:
 
 1. A row does not count if an argument is NULL, or if FILTER is not true. `count(*)` counts all
-   rows. `first_value`, `last_value` and `any_value` may return NULL unless IGNORE NULLS is written.
+   rows. `first_value`, `last_value` and `any_value` can return NULL unless IGNORE NULLS is written.
 2. Without rows that count, a count is 0, an array is empty, and any other aggregate is NULL.
 3. The sum of integers is a BIGINT, of decimals a decimal with ten more digits, of floats a DOUBLE.
    The average of decimals has four more digits, also after the point; any other is a DOUBLE.

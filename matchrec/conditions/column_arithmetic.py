@@ -1,4 +1,4 @@
-"""Arithmetic of columns and constants, which the search may compute instead of reading a column.
+"""Arithmetic of columns and constants, which the search can compute instead of reading a column.
 
 For `price * 2 + fee`, Spark would compute one more column. If the search has `price` and `fee`
 anyway, the search computes the value: see `typing.steps.type_column_arithmetic`.

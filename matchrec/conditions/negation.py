@@ -178,7 +178,7 @@ class NegatedCondition:
         The variable of the candidate is the variable under NOT.
 
         Raises:
-            MatchRecognizeUnsupportedError: the row may come after the candidate.
+            MatchRecognizeUnsupportedError: the row can come after the candidate.
         """
         navigation = reference.navigation
         is_in_condition = self.is_candidate_in_condition(navigation.variable)

@@ -69,7 +69,7 @@ class TextPadder:
         if len(lengths) == 1:
             return operation
         longest = f"GREATEST({', '.join(sorted(lengths))})"
-        # By identity: in a CASE, a value may be equal to an operand that is compared.
+        # By identity: in a CASE, a value can be equal to an operand that is compared.
         compared_ids = {id(operand) for operand in compared_operands}
 
         def pad_operand(operand: Scalar) -> Scalar:
@@ -113,7 +113,7 @@ def find_compared_operands(operation: Operation) -> tuple[Scalar, ...]:
 
 
 def is_on_current_row(reference: Reference, variable: str) -> bool:
-    """Return whether a reference is a column of the row that may be mapped to the variable."""
+    """Return whether a reference is a column of the row that can be mapped to the variable."""
     if not isinstance(reference, expression.ColumnReference):
         return False
     navigation = reference.navigation

@@ -151,7 +151,7 @@ class NearbyTest:
 
 @dataclass(frozen=True, slots=True)
 class SplitCondition:
-    """The condition of one variable, in parts by who computes them. A part may be missing.
+    """The condition of one variable, in parts by who computes them. A part can be missing.
 
     A row satisfies the condition if all parts are true:
 

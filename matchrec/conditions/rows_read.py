@@ -1,7 +1,7 @@
 """Find out which rows an expression of a condition reads.
 
 The *distance* of a reference is how many rows after the current row it reads, if that is the same
-for every run: -1 for `PREV(price)`. Its *position* is the row that its navigation finds, which may
+for every run: -1 for `PREV(price)`. Its *position* is the row that its navigation finds, which can
 depend on the run, such as LAST(A) for `LAST(A.price)`.
 
     expression                   distances    single position

@@ -426,7 +426,7 @@ class ConditionSplitter:
     def read_at_position(self, scalar: Scalar, position: Navigation) -> ColumnRead:
         """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
 
-        If there is no such row, the value is f(NULL), which may differ from NULL.
+        If there is no such row, the value is f(NULL), which can differ from NULL.
 
         Args:
             scalar: the expression, whose references all read columns at one position.
@@ -455,7 +455,7 @@ class ConditionSplitter:
         return CombinedStep(operation.operator, tuple(steps), operation.span, operation.words)
 
     def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
-        """Return the operation that the search may compute instead of a column of Spark.
+        """Return the operation that the search can compute instead of a column of Spark.
 
         Spark computes the column for every row, even if a guard over other rows does not hold. The
         condition would not evaluate the expression then, but the column might fail. The result is
@@ -549,7 +549,7 @@ def choose_by_classifier(
 ) -> ClassifierChoice:
     """Return an expression over one classifier as a choice among constants.
 
-    There is a value for each variable to which the row may be mapped, and one for no row. For
+    There is a value for each variable to which the row can be mapped, and one for no row. For
     `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on, and
     `CAST(NULL AS STRING) = 'A'`.
 
@@ -574,7 +574,7 @@ def choose_by_classifier(
 def choose_writer(scalar: Scalar) -> WriteReference:
     """Return the function that writes the column references of an expression as SQL.
 
-    In an operation, a reference may need parentheses.
+    `write_operand` adds the parentheses that a reference needs inside of an operation.
     """
     return write_argument if is_single_reference(scalar) else write_operand
 

@@ -108,7 +108,7 @@ NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 # Families whose values only Spark compares, except in conditions on the run.
 COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 
-# Families for which the search may have ranks instead of values, see `is_ranked`.
+# Families for which the search can have ranks instead of values, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal

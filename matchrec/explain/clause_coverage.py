@@ -117,7 +117,7 @@ class ClauseCoverage:
         nearest: the starting row without a match that came closest to a match, with its values in
             the `partition` and `order` columns, and the number of rows that a match still needed
             (`remaining`); None if there is no such row.
-        tries_every_row: whether every row is a starting row, because rows may be skipped or all
+        tries_every_row: whether every row is a starting row, because rows can be skipped or all
             matches are needed. Then `figures.matches` counts the rows that begin a match.
         ranges_requested: whether the options ask for ranges. `coverage` does not cut partitions.
 

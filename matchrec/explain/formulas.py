@@ -1,10 +1,10 @@
-"""Write the formula of each edge of an automaton: when a run may follow the edge.
+"""Write the formula of each edge of an automaton: when a run can follow the edge.
 
 The formula is a conjunction. Its first part depends on the action of the edge:
 
     begin, take   the condition of the variable
     proceed       the row satisfies a condition with which the next part of the pattern begins;
-                  no part if a match may end there
+                  no part if a match can end there
     ignore        under SKIP TILL ANY MATCH, no part; under other strategies, the row does not
                   satisfy the conditions by which the state takes a row, or, if it takes none, those
                   with which the next part begins
@@ -15,7 +15,7 @@ row is in the window, on edges that read a row.
 In a pattern of stages the first part consists of the conditions that the edge needs, and of those
 that it forbids, negated.
 
-The formula of a proceed edge is shorter than in the paper: a run may also follow the edge if it can
+The formula of a proceed edge is shorter than in the paper: a run can also follow the edge if it can
 neither take nor ignore the row. Then no edge leads on from there, and the run ends either way.
 
 Sources: SASE+, "Query compilation", steps 2 to 6. Flink CEP, the states and edges that its compiler
@@ -43,7 +43,7 @@ ALWAYS = "true"
 def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
     """Return the formula of each edge, by its state and its index among the state's edges.
 
-    Without event selection, an edge that a run may always follow has no formula. Formulas do not
+    Without event selection, an edge that a run can always follow has no formula. Formulas do not
     contain the anchors of edges.
     """
     conditions = show_conditions(plan)
@@ -121,7 +121,7 @@ def write_stage_condition(edge: Edge, program: Program, conditions: Mapping[str,
 
 
 def list_blocking_labels(program: Program, state: StateId) -> list[str]:
-    """Return the labels of a row that a run in a state may not skip, each once.
+    """Return the labels of a row that a run in a state is not allowed to skip, each once.
 
     These are the labels of the edges that take a further row in the state; in a state without such
     an edge, the labels of the edges that begin the next part of the pattern.

@@ -14,7 +14,7 @@ class ExplainedSection(NamedTuple):
     """A section of an explanation."""
 
     title: str
-    lines: Iterable[str]  # can be read only once; a line may contain line breaks
+    lines: Iterable[str]  # can be read only once; a line can contain line breaks
 
 
 def join_sections(sections: Iterable[ExplainedSection]) -> str:
@@ -46,7 +46,7 @@ def join_clauses(clauses: Mapping[int, str]) -> str:
 def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
     """Yield the first MAX_STATES texts of a list of states, then how many more there are.
 
-    A loop with a counter has as many states as it counts, so there may be thousands.
+    A loop with a counter has as many states as it counts, so there can be thousands.
 
     Args:
         texts: a text for each state.

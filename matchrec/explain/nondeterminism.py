@@ -41,7 +41,7 @@ class NondeterminismSource(Enum):
 
 
 def describe_nondeterminism(compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield a line for each source with its states, then how many runs there may be at once."""
+    """Yield a line for each source with its states, then how many runs there can be at once."""
     task = compiled_query.task
     states_by_source: dict[NondeterminismSource, list[StateId]] = {}
     for state, source in find_sources(task):
@@ -76,7 +76,7 @@ def describe_source(
 
 
 def find_sources(task: Task) -> Iterator[tuple[StateId, NondeterminismSource]]:
-    """Yield each source with a state that has it. A state may come several times."""
+    """Yield each source with a state that has it. A state can come several times."""
     program = task.pattern.program
     if task.stages is not None:
         for state in range(len(program.states)):
@@ -117,7 +117,7 @@ def find_sources_of_choices(
     Args:
         choices: what a run in the state can do with a row.
         selection: the event selection strategy.
-        runs_wait: whether runs wait in the state for a row, so that they may ignore one.
+        runs_wait: whether runs wait in the state for a row, so that they can ignore one.
     """
     can_take_again = any(choice.repeats_loop for choice in choices)
     can_end = any(choice.accepts for choice in choices)
@@ -147,7 +147,7 @@ def describe_window_size(task: Task) -> str:
 
 
 def describe_run_count(compiled_query: CompiledQuery, branching_states: int) -> str:
-    """Return how many runs there may be at once, as a line.
+    """Return how many runs there can be at once, as a line.
 
     Args:
         compiled_query: the compiled query. It has an event selection, and no stages.
@@ -168,7 +168,7 @@ def describe_run_count(compiled_query: CompiledQuery, branching_states: int) -> 
 
 
 def can_merge_runs(compiled_query: CompiledQuery) -> bool:
-    """Return whether the search may merge runs that have the same future.
+    """Return whether the search can merge runs that have the same future.
 
     Backtracking follows one run at a time. Runs whose own rows are output stay apart, too: all
     runs if the output is a graph, and runs that end before they are a match.

@@ -15,7 +15,7 @@ from matchrec.plan.stages import Skip
 
 
 def describe_selection(plan: MatchPlan) -> Iterator[str]:
-    """Yield lines that say which rows may be skipped and which matches are output.
+    """Yield lines that say which rows can be skipped and which matches are output.
 
     Yield nothing about what is as in plain SQL.
     """
@@ -37,7 +37,7 @@ def describe_selection(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_next_start(skip: Skip) -> str:
-    """Return a line that says where the next match of stages may begin after a match."""
+    """Return a line that says where the next match of stages can begin after a match."""
     qualifier = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{qualifier}"
     begins = f"after {event}" if skip.to.past else f"at or after {event}"
@@ -52,7 +52,7 @@ def has_window(plan: MatchPlan) -> bool:
 
 
 def describe_windows(plan: MatchPlan) -> Iterator[str]:
-    """Yield lines that say how far apart the rows of a match may be, and where that is tested."""
+    """Yield lines that say how far apart the rows of a match can be, and where that is tested."""
     if not has_window(plan):
         return
     if plan.within_rows is not None:
@@ -65,7 +65,7 @@ def describe_windows(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_match_window(plan: MatchPlan, within: Within) -> str:
-    """Return a line that says how far apart the first and the last row of a match may be.
+    """Return a line that says how far apart the first and the last row of a match can be.
 
     If conditions form the window, the line names their variables.
     """
@@ -81,7 +81,7 @@ def describe_match_window(plan: MatchPlan, within: Within) -> str:
 
 
 def describe_gap(gap: Gap) -> str:
-    """Return a line that says how far apart two rows of a match may be."""
+    """Return a line that says how far apart two rows of a match can be."""
     if gap.to is None:
         return f"each row is less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
@@ -99,7 +99,7 @@ def describe_absences(plan: MatchPlan) -> Iterator[str]:
 
 
 def locate_absence(absence: Absence) -> str:
-    """Return where no row may satisfy the condition of a negated component."""
+    """Return where no row is allowed to satisfy the condition of a negated component."""
     if absence.after is None:
         return "before the match, less than a window before its last row"
     if absence.before is None:

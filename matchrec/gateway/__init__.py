@@ -15,7 +15,7 @@ to any server. It forwards every call unchanged, except a call whose plan holds 
 The modules:
 
     serve        starts a gateway
-    listener     where the gateway listens, and who may connect
+    listener     where the gateway listens, and who is allowed to connect
     engines      finds or starts the server of the engine
     server       the event loop and the threads of a gateway
     forward      the calls of clients: forwarded, or answered here

@@ -65,7 +65,7 @@ class ExecutionKey:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionLog:
-    """The executions that clients may still ask about."""
+    """The executions that clients can still ask about."""
 
     # The planning of each execution: a future of the decision, which is done once the statement is
     # planned. The oldest execution comes first.

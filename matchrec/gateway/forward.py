@@ -238,7 +238,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     ) -> Decision:
         """Forget an execution whose responses the client has read, or no longer wants.
 
-        A client may also release only the responses up to a certain one. Then nothing is forgotten,
+        A client can also release only the responses up to a certain one. Then nothing is forgotten,
         because an execution has at most two responses.
         """
         request = proto.ReleaseExecuteRequest.FromString(message)
@@ -286,7 +286,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     # Planning, which runs in threads.
 
     def must_read(self, message: bytes) -> bool:
-        """Return whether a plan may have a clause, or its session may have to be prepared.
+        """Return whether a plan perhaps has a clause, or needs a session that is prepared.
 
         Any other plan is forwarded without being parsed.
         """

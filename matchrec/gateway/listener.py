@@ -25,7 +25,7 @@ TOKEN_PATTERN = re.compile("[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """The address at which a gateway listens, and the clients that may connect."""
+    """The address at which a gateway listens, and the clients that are allowed to connect."""
 
     host: str = DEFAULT_HOST
     # The port; 0 for any free one.
@@ -35,7 +35,7 @@ class Listener:
     # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    # Whether other machines may connect without a token.
+    # Whether other machines can connect without a token.
     allow_anyone: bool = False
 
     @property

@@ -261,7 +261,7 @@ def open_session(address: str, channel: Any, key: SessionKey) -> SparkSession:
     Args:
         address: the address of the engine's server.
         channel: the channel to this server.
-        key: the session of the client, which may not have called the engine yet.
+        key: the session of the client, which has perhaps not called the engine yet.
     """
     # The constructor, unlike `getOrCreate`, makes no session the active one of this program.
     session: Any = SharingSession(SharedChannelBuilder(address, channel, key))

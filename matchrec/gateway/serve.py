@@ -120,7 +120,7 @@ def serve(  # noqa: PLR0913 -- public signature
         spark: a Spark Connect session or a session on Sail, whose server runs the queries. Clients
             share its catalog, but not its temporary views.
         engine: where the queries run, instead of in a session: `"sail"` or `"spark"` in this
-            program, or the address of a server, `"sc://host:port"`, to which you may add
+            program, or the address of a server, `"sc://host:port"`, to which you can add
             `/;use_ssl=true;token=...`. If you pass neither `spark` nor `engine`, the queries run in
             the running session, or in a new one, on Sail if it is installed, else on Spark.
         host: the address of this machine at which the gateway listens.

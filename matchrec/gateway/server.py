@@ -22,14 +22,14 @@ from matchrec.spark.sail.server import UNCOMPRESSED_OPTION, make_channel_builder
 # CREATE TABLE AS and INSERT, it waits until they have run.
 PLANNING_THREADS = 256
 
-# Options of gRPC: messages may have any length, as in Spark's own server.
+# Options of gRPC: messages can have any length, as in Spark's own server.
 ANY_LENGTH_OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 
 # An option of gRPC: two servers must not share a port, because the second server would take some of
 # the calls of the first.
 OWN_PORT_OPTION = ("grpc.so_reuseport", 0)
 
-# The number of seconds for which running calls may go on once the gateway stops.
+# The number of seconds for which running calls can go on once the gateway stops.
 GRACE_SECONDS = 1.0
 
 # The number of seconds for which the event loop waits for the last events of gRPC after the server
@@ -50,7 +50,7 @@ class RunningServer:
     def stop(self) -> None:
         """Make the server stop, without waiting for that.
 
-        Any thread may call this method. If the server has already stopped, nothing happens.
+        Any thread can call this method. If the server has already stopped, nothing happens.
         """
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._must_stop.set)

@@ -51,7 +51,7 @@ PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 def can_message_have_clause(serialized: bytes) -> bool:
     """Return whether a serialized message may hold SQL with a clause or a setting of matchrec.
 
-    All calls wait for this test, and a message may have 100 MB. A regular expression would take
+    All calls wait for this test, and a message can have 100 MB. A regular expression would take
     seconds.
     """
     in_lower_case = serialized.lower()

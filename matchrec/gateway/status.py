@@ -63,7 +63,7 @@ PARENTS = {PARSE: (ANALYSIS,)}
 
 @dataclass(frozen=True, slots=True)
 class ErrorLog:
-    """The errors that clients may still ask about."""
+    """The errors that clients can still ask about."""
 
     # The answers to `FetchErrorDetails`, by the id of the error; the oldest first.
     answers: dict[str, bytes] = field(default_factory=dict)

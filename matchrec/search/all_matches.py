@@ -3,7 +3,7 @@
 *What it does.*
 
 1. Each row goes to every live run and to a new run. For each choice whose conditions the row
-   satisfies, the run goes on with the row. If the row may be skipped, the run also waits.
+   satisfies, the run goes on with the row. If the row can be skipped, the run also waits.
 2. One buffer has the rows of all runs, each with a pointer to the row that its run mapped before. A
    run that accepts is unwound to its matches.
 3. Runs with equal computation states merge. A merged run leads to the rows of both.

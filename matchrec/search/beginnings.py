@@ -1,4 +1,4 @@
-"""Find the rows with which a match may begin, so that a search need not try other rows.
+"""Find the rows with which a match can begin, so that a search need not try other rows.
 
 Searches that go from starting row to starting row use the result. Two functions find the rows:
 
@@ -18,7 +18,7 @@ For example, `unmark_by_first_rows` for PATTERN (A B C), with rows that satisfy 
 
 A row must not be left out if a search from it would raise an error. So both functions assume that
 a choice that evaluates a condition on the run leads to a match, and look no further. If steps are
-limited, a search may also fail because it takes too many steps. Then only the first row of a match
+limited, a search can also fail because it takes too many steps. Then only the first row of a match
 is compared.
 
 A search of all runs at once does not leave out single rows. But a stream need not search a key that
@@ -58,7 +58,7 @@ WORTHWHILE_SHARE = 1 / 2
 # Choices are followed back if a move stands for at least this number of choices on average.
 # Otherwise, a search takes hardly more steps than there are moves.
 MIN_CHOICES_PER_MOVE = 4
-# Returned instead of a mark for each row: any row may begin a match.
+# Returned instead of a mark for each row: any row can begin a match.
 ANY_ROW: BoolArray = np.ones(0, np.bool_)
 # The columns of `layout.Rules.program` from which moves are built.
 COLUMNS_OF_MOVES = [
@@ -75,14 +75,14 @@ MAX_WORDS_PER_ROW = 32
 
 
 def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
-    """Return for each row whether a match may begin with it: bool[n].
+    """Return for each row whether a match can begin with it: bool[n].
 
     The result is ANY_ROW if all rows should be tried, because it does not pay to leave rows out.
     """
     rows = arrays.rows
     row_count = len(rows.satisfied)
     edges = rows.frontier.edge
-    # Rows may be missing at the end of the last partition. If they are missing elsewhere, all rows
+    # Rows can be missing at the end of the last partition. If they are missing elsewhere, all rows
     # are tried.
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return ANY_ROW
@@ -108,8 +108,8 @@ def unmark_by_first_rows(
 ) -> int:
     """Unmark rows with which no match can begin; return how many rows are still marked.
 
-    For `A B`, a row may begin a match if it satisfies A's row condition and the next row satisfies
-    B's. Rows that have not arrived yet may satisfy any condition, and so may the rows of the next
+    For `A B`, a row can begin a match if it satisfies A's row condition and the next row satisfies
+    B's. Rows that have not arrived yet can satisfy any condition, and so can the rows of the next
     partition.
 
     Args:
@@ -174,7 +174,7 @@ def find_rows_satisfying_one(
 def follow_moves_back(
     moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_row_count: int
 ) -> None:
-    """Mark the rows with which a match may begin, and unmark the other rows.
+    """Mark the rows with which a match can begin, and unmark the other rows.
 
     Args:
         moves: the moves of the task.
@@ -186,7 +186,7 @@ def follow_moves_back(
     # The states that are viable after the last row, twice: see `mark_beginnings`.
     viable = np.concatenate([moves.accepting, moves.accepting])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
-        viable[:] = ALL_STATES  # rows that have not arrived yet may satisfy any condition
+        viable[:] = ALL_STATES  # rows that have not arrived yet can satisfy any condition
     mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:present_row_count])
 
 
@@ -197,7 +197,7 @@ def find_moves(compiled: CompiledTask) -> Moves | None:
     program = compiled.rules.program
     accepts = program[:, layout.TARGET] == layout.ACCEPT
     if (program[accepts, layout.SOURCE] == 0).any():
-        return None  # a match can be empty, so it may begin with any row
+        return None  # a match can be empty, so it can begin with any row
     moves = build_moves(compiled)
     pays = (
         MIN_CHOICES_PER_MOVE * len(moves.table) <= len(program)

@@ -52,7 +52,7 @@ class BufferSearch(KernelSearch[W]):
         super().grow(status)
 
     def prune_if_enough(self) -> bool:
-        """Prune the nodes if that may make room; return whether the buffer need not grow.
+        """Prune the nodes if that can make room; return whether the buffer need not grow.
 
         A small buffer grows at once, so that few searches have to compile `compact`. A buffer that
         is not half full also grows at once, because a single row needs more nodes than are free.

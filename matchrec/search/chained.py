@@ -13,7 +13,7 @@ pair of a state and a row is searched or written out twice.
     start 2    A2 --------------> |     one row is written: A leads to the loop of A at row 3,
                                         from which the match goes on with B3
 
-*When it is chosen.* For preferred matches of consecutive rows that may share several rows, if
+*When it is chosen.* For preferred matches of consecutive rows that can share several rows, if
 conditions read only the data and there are no windows. Matches of `A B C` are never in the same
 state at a row, and matches of `A+ B` with SKIP TO LAST B share one row at most: `memoised` is
 faster for both. Workers read counts, sums and extremes from the chains. If the values that a query

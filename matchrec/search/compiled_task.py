@@ -99,7 +99,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> Compi
     Args:
         task: the task of a query.
         integer_count: how many integer columns its conditions on the run read.
-        merging: whether equal runs may merge. Tests switch it off.
+        merging: whether equal runs can merge. Tests switch it off.
     """
     first_choice, program = number_choices(task)
     state_count = len(first_choice) - 1
@@ -179,7 +179,7 @@ def link_run_conditions(
 ) -> LinkedConditions | None:
     """Link the conditions on the run, and write the code of each choice into `program`.
 
-    A failure in a state with live registers must not be remembered, because another run may succeed
+    A failure in a state with live registers must not be remembered, because another run can succeed
     in this state. So choices that lead to such a state lose their memo number.
 
     Args:
@@ -272,7 +272,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     """Return `first_choice` and `program` of `layout.Rules`, without the code of conditions.
 
     Every state that can be reached twice at a row gets a memo number. With event selection, every
-    state gets one, because rows may be skipped.
+    state gets one, because rows can be skipped.
     """
     choices_by_state = task.pattern.folding.choices
     choices = [choice for state_choices in choices_by_state for choice in state_choices]
@@ -316,9 +316,9 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
 
 
 def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
-    """Return bool[c], for each choice, whether a row that it can map may not be skipped.
+    """Return bool[c], for each choice, whether a row that it can map must not be skipped.
 
-    Skip till any match may skip every row. Otherwise, a row that can be mapped may not be skipped.
+    Skip till any match can skip every row. Otherwise, a row that can be mapped must not be skipped.
     But in a state inside a loop, only the choice that stays in the loop counts. The function is not
     for tasks of stages, whose choices say whether they forbid a skip.
     """

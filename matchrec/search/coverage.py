@@ -4,12 +4,12 @@ The search for coverage does not depend on the algorithm that would run the quer
 depth-first kernels, which count as `kernels.nearest_runs` explains:
 
     ContiguousCoverage   kernels.coverage            for preferred matches of consecutive rows
-    SelectionCoverage    kernels.selection_coverage  if rows may be skipped or all matches are
+    SelectionCoverage    kernels.selection_coverage  if rows can be skipped or all matches are
                                                      output. AFTER MATCH does not apply: each row is
                                                      a starting row. Of each, one match is sought
 
 1. A caller makes `Counts` for an `AnnotatedTask`.
-2. `find_matches` searches some partitions, and adds to the counts. It may be called several times.
+2. `find_matches` searches some partitions, and adds to the counts. It can be called several times.
 
 `find_nearest_runs` does both steps, and returns the nearest run of each starting row instead of the
 sums.
@@ -61,7 +61,7 @@ class AnnotatedTask:
 class Counts(NamedTuple):
     """Counts over the starting rows of all searches so far: see `RunCounts` for each array.
 
-    Several searches may add to the same counts. Only `notes` belong to one search.
+    Several searches can add to the same counts. Only `notes` belong to one search.
     """
 
     reached: IntArray
@@ -98,7 +98,7 @@ def find_matches(
         annotated_task: the task.
         counts: the counts to which the search adds.
         partitions: the rows to search.
-        capacity: how much a chunk may hold.
+        capacity: how much a chunk can hold.
 
     Raises:
         RunFailure: the search has failed because of the rows.
@@ -191,7 +191,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
 
 
 class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
-    """A search of one run at a time that counts, if rows may be skipped or all matches are output.
+    """A search of one run at a time that counts, if rows can be skipped or all matches are output.
 
     It keeps the nearest run from each row of the path on, and remembers no failures.
     """

@@ -6,7 +6,7 @@ the same run has selected before, and is labelled with the *version* of the run.
 events share entries, so the versions say which pointers belong to the same run.
 
 Pointers form a tree: each pointer comes after one other pointer, and several pointers, its
-*siblings*, may come after the same one. Siblings are in the order of their rows; a row that leaves
+*siblings*, can come after the same one. Siblings are in the order of their rows; a row that leaves
 a loop comes before the same row taken by the loop. Versions are numbered along the tree:
 
 1. The k-th start of a partition has version k.
@@ -28,7 +28,7 @@ For example, with the states a[1], a[i] (a loop) and b:
 A version v is compatible with v' if three things hold: v' is not longer than v; all digits of v'
 but the last are those of v; and the last digit of v' is not greater than the same digit of v. A
 pointer leads to an entry, and exactly one pointer that leaves this entry has a version with which
-its own version is compatible, even if any row may be skipped.
+its own version is compatible, even if any row can be skipped.
 
 Source: SASE+, "The shared versioned match buffer". In the paper, v' is a prefix of v, or v' has the
 length of v and a last digit that is not greater. A run that has waited and then leaves its state

@@ -105,7 +105,7 @@ class SearchCall:
     partitions: Partitions
     # The row before which the search stops. Only conditions of negations read later rows.
     stop: int
-    # bool[n], whether the window that begins with a row has ended by the clock. Such a window may
+    # bool[n], whether the window that begins with a row has ended by the clock. Such a window can
     # have rows after `stop`.
     has_ended: BoolArray
     # All rows from this row on are kept for the next call, even if no run needs them. It is not
@@ -154,7 +154,7 @@ class ResumedSearch:
         """Yield the matches in chunks, numbered.
 
         A skip strategy decides when all matches of the call have been found. Without a skip
-        strategy, matches are yielded as they are found, because a few rows may have many matches.
+        strategy, matches are yielded as they are found, because a few rows can have many matches.
 
         Raises:
             RunFailure: the search has failed because of the rows.
@@ -221,7 +221,7 @@ class ResumedSearch:
         """
         state = self.state
         # The number of a new row minus its position. Matches are completed, and bounds are set, at
-        # rows that may no longer be kept. The positions of such rows are computed with the same
+        # rows that can no longer be kept. The positions of such rows are computed with the same
         # difference. They are negative, and only their order matters.
         shift = state.rows_searched - len(state.row_numbers)
         assert state.held.completed is not None
@@ -254,7 +254,7 @@ class ResumedSearch:
 
     def convert_to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
         """Return start bounds with numbers of rows, the inverse of `convert_to_positions`."""
-        # A bound may be the row after all present rows, which will get the next number.
+        # A bound can be the row after all present rows, which will get the next number.
         next_number = self.row_numbers[-1] + 1 if len(self.row_numbers) else shift
         numbers = np.append(self.row_numbers, next_number)
         set_at = bounds[:, 0] + shift
@@ -290,7 +290,7 @@ class ResumedSearch:
         return new_state, kept
 
     def find_remaining(self) -> tuple[LiveRuns, Matches]:
-        """Return the live runs and the held matches that may still lead to output.
+        """Return the live runs and the held matches that can still lead to output.
 
         If `Task.most_matches` have been output, no run and no match is left. A run that began
         before the start bound can no longer be released.
@@ -311,7 +311,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
     """Return the arrays of a task with which runs that carry totals merge only if starts are equal.
 
     Without this change, runs merge if their windows end together. But two windows that end with the
-    last present row may end at different rows when more rows have arrived.
+    last present row can end at different rows when more rows have arrived.
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays

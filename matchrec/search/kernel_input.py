@@ -298,7 +298,7 @@ def build_total_arrays(
         group_count = len(partitions.starts) - 1
     else:
         group_count = partitions.row_count
-    # Runs with equal keys may merge. Usually the key is the end of the window. If the group or a
+    # Runs with equal keys can merge. Usually the key is the end of the window. If the group or a
     # leading negation depends on the first row, the key is that row.
     has_leading_negation = any(absence.after is None for absence in task.absences)
     if grouping is Grouping.START or has_leading_negation:

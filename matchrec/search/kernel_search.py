@@ -100,7 +100,7 @@ class KernelSearch(ABC, Generic[W]):
     Args:
         task: the task of a query.
         arrays: the task and its partitions, as kernels read them.
-        capacity: how much a chunk may hold, and how large the working arrays are at first.
+        capacity: how much a chunk can hold, and how large the working arrays are at first.
         counters: int64[COUNTER_COUNT], to which the search adds its counts when it ends; None if no
             counts are needed.
     """
@@ -111,7 +111,7 @@ class KernelSearch(ABC, Generic[W]):
     # names.
     progress: layout.Progress
     progress_class: ClassVar[type[layout.Progress]]
-    # Whether the search may pass over rows with which no match can begin: see `search.beginnings`.
+    # Whether the search can pass over rows with which no match can begin: see `search.beginnings`.
     # True for searches that go from starting row to starting row by `find_start`.
     may_skip_starts: ClassVar[bool] = False
 
@@ -270,7 +270,7 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_stream_limit(self, size: int) -> None:
-        """Check that a search over a stream may take more memory. Other searches have no limit.
+        """Check that a search over a stream can take more memory. Other searches have no limit.
 
         Args:
             size: the number of additional bytes.
@@ -382,7 +382,7 @@ class KernelSearch(ABC, Generic[W]):
         # `machine.evaluate_condition` stores the index of the instruction on the stack.
         failed_instruction = int(self.arrays.values.stack[0, 0])
         operation_index = linked.number_failing_operation(variable, failed_instruction)
-        # The condition of the task itself has the text of this query. The compiled task may come
+        # The condition of the task itself has the text of this query. The compiled task can come
         # from an equal query with another text.
         condition = self.task.conditions[variable].run_condition
         if operation_index is None or condition is None:

@@ -41,7 +41,7 @@ DOUBLE_WORD = 2
 class Chains:
     """The order of the mapped rows in matches that share rows.
 
-    A match is a chain of mapped rows. Chains may join, and never part again.
+    A match is a chain of mapped rows. Chains can join, and never part again.
     """
 
     # int64[m], index of each match's first mapped row; -1 for an empty match.

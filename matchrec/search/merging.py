@@ -26,18 +26,18 @@ rows.
 
 *Cost.* The time is proportional to rows x runs, where runs of equal computation states merge. If
 conditions read only the data, there is at most one run for each state, so the time is proportional
-to rows x choices; in windows, to rows x choices x the rows of a window. If rows may be skipped,
-runs merge only if their last rows are equal as well. So there may be a run for each earlier row:
+to rows x choices; in windows, to rows x choices x the rows of a window. If rows can be skipped,
+runs merge only if their last rows are equal as well. So there can be a run for each earlier row:
 `SEQ(A a, B b)` with skip till any match over rows that all satisfy A, but not B, takes time
 proportional to rows x rows.
 
-Memory: 48 bytes for each run, 8 for each node of the buffer (12 if rows may be skipped), and the
-memo of failures as in `memoised`. If conditions depend on the run or rows may be skipped, a run
+Memory: 48 bytes for each run, 8 for each node of the buffer (12 if rows can be skipped), and the
+memo of failures as in `memoised`. If conditions depend on the run or rows can be skipped, a run
 takes another 16 bytes for each register; in the hash table, it takes 64 bytes and again 16 for each
 register.
 
 *Kernel.* `kernels.merging`. It has a loop for conditions on the data, another loop for conditions
-on the run, and a third loop for rows that may be skipped.
+on the run, and a third loop for rows that can be skipped.
 
 *Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If conditions read only the data,
 the algorithm is the machine of Pike and Thompson.

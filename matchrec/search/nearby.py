@@ -25,8 +25,8 @@ from matchrec.search.task import NearbyCondition
 def add_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> Partitions:
     """Return the partitions with the bits of nearby conditions set.
 
-    The bits of rows that a search may look at are computed, because the neighbours of these rows
-    are present. The bits of other rows stay 0.
+    The bits of rows that a search is allowed to look at are computed, because the neighbours of
+    these rows are present. The bits of other rows stay 0.
 
     To save memory, the bits are set in place if the words of `partitions.satisfied` have room for
     them. So the argument must not be used afterwards.
@@ -45,7 +45,7 @@ def add_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
 
 
 def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> None:
-    """Set the bits of nearby conditions in place, for the rows that a search may look at.
+    """Set the bits of nearby conditions in place, for the rows that a search is allowed to look at.
 
     Raises:
         RunFailure: a condition cannot be computed for a row.
@@ -72,7 +72,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
 def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
     """Return bool[n], which rows satisfy a condition.
 
-    Unlike `add_nearby_bits`, the result has all rows, also those that no search may look at yet.
+    Unlike `add_nearby_bits`, the result has all rows, also those that no search is allowed to look
+    at yet.
 
     Args:
         partitions: the rows.
@@ -88,7 +89,7 @@ def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> 
 
 
 def make_evaluator(partitions: Partitions) -> VectorEvaluator:
-    """Return an evaluator of conditions for the rows that a search may look at.
+    """Return an evaluator of conditions for the rows that a search is allowed to look at.
 
     Without a frontier, these are all rows. With a frontier, they are the rows from its first
     starting row to its last edge, with the rows of complete partitions between them.

@@ -47,7 +47,7 @@ def add_partial_runs(
         chunks: the matches of the task, which the caller has begun to search.
         task: a task that outputs runs.
         partitions: the rows that are searched.
-        capacity: how much a chunk may hold.
+        capacity: how much a chunk can hold.
 
     Raises:
         RunFailure: a search has failed because of the rows.
@@ -117,7 +117,7 @@ class PartialSearch(SkippingSearch):
     Args:
         task: a task that outputs runs.
         partitions: the rows to search.
-        capacity: how much a chunk may hold.
+        capacity: how much a chunk can hold.
         starts: the starting rows, with the kind of output of a run from each of them.
     """
 

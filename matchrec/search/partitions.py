@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-# Packages that may not import `jit`, such as `worker`, import these types from here.
+# Packages that are not allowed to import `jit`, such as `worker`, import these types from here.
 from matchrec.jit.array_types import BoolArray as BoolArray
 from matchrec.jit.array_types import FloatArray as FloatArray
 from matchrec.jit.array_types import IntArray as IntArray
@@ -78,13 +78,13 @@ NO_EDGE = 2**62
 class Frontier(NamedTuple):
     """The progress of the search of each of p partitions whose rows arrive in pieces.
 
-    The *edge* of a partition is the first row that no search may read: the row has not arrived, or
-    conditions on it read rows that have not. A search that would have to read it stops undecided,
-    and begins again at its starting row when more rows have arrived. A match that is found without
-    the row at the edge is a match whatever comes later:
+    The *edge* of a partition is the first row that no search is allowed to read: the row has not
+    arrived, or conditions on it read rows that have not. A search that would have to read it stops
+    undecided, and begins again at its starting row when more rows have arrived. A match that is
+    found without the row at the edge is a match whatever comes later:
 
-        PATTERN (A B+)   rows A B B   the loop may take the row at the edge: undecided
-        PATTERN (A B)    rows A B     a match, because no preferred run may take that row
+        PATTERN (A B+)   rows A B B   the loop can take the row at the edge: undecided
+        PATTERN (A B)    rows A B     a match, because no preferred run can take that row
 
     So the rows from the first undecided starting row on are searched again each time.
 
@@ -97,7 +97,7 @@ class Frontier(NamedTuple):
     start: IntArray
     # int64[p], the row before which matches begin: the row after the partition, or an earlier one.
     until: IntArray
-    # int64[p], the first row that no search may read; NO_EDGE if no row is missing.
+    # int64[p], the first row that no search is allowed to read; NO_EDGE if no row is missing.
     edge: IntArray
     # int64[p], the number of matches found in the partition, which is the number of the last match.
     number: IntArray
@@ -110,7 +110,7 @@ class Frontier(NamedTuple):
     ) -> Frontier:
         """Return the frontier of partitions that are about to be searched.
 
-        Rows of the first partition may have been searched before, and rows of the last one may be
+        Rows of the first partition may have been searched before, and rows of the last one can be
         missing. The partitions between them are complete.
 
         Args:
@@ -138,7 +138,7 @@ class Frontier(NamedTuple):
     def copy(self) -> Frontier:
         """Return a frontier that a search can change without changing this one.
 
-        Both frontiers share `until` and `edge`, which no search changes, because a piece may have
+        Both frontiers share `until` and `edge`, which no search changes, because a piece can have
         many partitions.
         """
         return self._replace(
@@ -154,7 +154,7 @@ class Frontier(NamedTuple):
         """Return the ends of windows, one row later for each open window.
 
         A window is open if it ends with the last row that is present and later rows are missing,
-        because the missing rows may be in the window as well.
+        because the missing rows can be in the window as well.
 
         Args:
             starts: see `Partitions`.
@@ -183,8 +183,8 @@ class Partitions:
     integer_count: int
     # int64[n], for each row, the end of the window of a match that starts there: the first row
     # after the window. None without a window. Ends never decrease within a partition. If rows of
-    # the partition are missing, a window may be open: it has all present rows from its start on,
-    # and may have missing rows as well. The end of an open window is one row after the first
+    # the partition are missing, a window can be open: it has all present rows from its start on,
+    # and can have missing rows as well. The end of an open window is one row after the first
     # missing row, so that no search takes that row for the end: see `Frontier.extend_open_windows`.
     #
     #     WITHIN 2, keys 0 1 2 | 3, where the row with key 3 is missing     window_end: 2, 4, 4

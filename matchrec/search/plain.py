@@ -1,6 +1,6 @@
 """Backtracking with conditions on the run: one run at a time.
 
-*What it does.* The search goes forward and back as in `memoised`. A condition may read the rows
+*What it does.* The search goes forward and back as in `memoised`. A condition can read the rows
 that the run has mapped, such as `SUM(A.x)`. The values that conditions read are in *registers*,
 with one slot of registers for each row of the path. Mapping a row copies the slot before and
 updates the copy. So when the search goes back, the slot before still has its values.
@@ -21,7 +21,7 @@ state. With two such ways, the number of ways can grow exponentially with the ro
 chosen. A bounded pattern such as `(A | B){20}` can still have exponentially many ways: 2^20.
 
 *Cost.* The time is proportional to rows x ways: from each starting row, every way through the
-pattern may be tried, as far as the rows satisfy it. `A+ B` has one way for each length of A+, so it
+pattern can be tried, as far as the rows satisfy it. `A+ B` has one way for each length of A+, so it
 takes time proportional to rows x the rows of a match. `max_steps` ends a search that evaluates
 conditions too often.
 

@@ -2,10 +2,10 @@
 
 A match is *released*, which means output, as soon as no live run that began before it can still
 become a match. Until then it is *held*. A released match sets a *start bound*: a row before which
-no later match may begin. Start bounds are int64[b, 2], ascending:
+no later match can begin. Start bounds are int64[b, 2], ascending:
 
     column 0    the row at which the match was released
-    column 1    the row before which no match may begin from then on
+    column 1    the row before which no match can begin from then on
 
 `kernels.match_order` has the rules and an example. `release_matches` decides on the matches found
 so far. `ReleasingSearch` runs a search, and decides after each chunk.

@@ -1,4 +1,4 @@
-"""Event selection: rows may be skipped, and all matches may be output.
+"""Event selection: rows can be skipped, and all matches can be output.
 
 `find_by_one_run` and `find_by_all_runs` run the search of a task. They return its matches in order,
 each once and numbered, without the matches that a skip strategy leaves out. The search follows one
@@ -34,7 +34,7 @@ from matchrec.search.task import Capacity, Task
 # decisions are frequent, and large if decisions are rare. See `ReleasingSearch`.
 SMALL_CAPACITY = Capacity(mapped_rows=1 << 16, matches=1 << 12)
 LARGE_CAPACITY = Capacity(mapped_rows=1 << 19, matches=1 << 15)
-# While the runs of one starting row are followed alone, each row may be read this many times on
+# While the runs of one starting row are followed alone, each row can be read this many times on
 # average. After that, all runs are followed at once.
 READS_ALONE = 8
 
@@ -51,7 +51,7 @@ def find_by_one_run(
     Args:
         task: a task with event selection.
         arrays: the task and its partitions, as kernels read them.
-        capacity: how much a chunk may hold.
+        capacity: how much a chunk can hold.
         counters: see `KernelSearch`.
 
     Raises:
@@ -82,7 +82,7 @@ def find_by_all_runs(
     Args:
         task: a task with event selection.
         arrays: the task and its partitions, as kernels read them.
-        capacity: how much a chunk may hold.
+        capacity: how much a chunk can hold.
         counters: see `KernelSearch`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Event selection, one run at a time: the search may skip rows, or returns all matches.
+"""Event selection, one run at a time: the search can skip rows, or returns all matches.
 
 *What it does.* From each starting row, the search goes depth first. In a state at a row, it
 

@@ -55,7 +55,7 @@ def format_strategies() -> str:
 
 @dataclass(frozen=True, slots=True)
 class SearchAlgorithm:
-    """A search algorithm, which a user may choose by its name.
+    """A search algorithm, which a user can choose by its name.
 
     | name | how it searches | time if conditions read only the data |
     |---|---|---|
@@ -70,7 +70,7 @@ class SearchAlgorithm:
 
     # BACKTRACKING or BREADTH_FIRST.
     name: str
-    # How much a search may hold in memory.
+    # How much a search is allowed to hold in memory.
     capacity: Capacity = Capacity()
 
     def find_obstacle(self, task: Task) -> str | None:
@@ -141,12 +141,12 @@ def find_fastest(task: Task) -> str:
 def classify_time(task: Task, algorithm: str) -> str:
     """Return in words how the time of a contiguous search grows with its rows.
 
-    The result is an upper bound, for any conditions: each condition may hold on any row. If
+    The result is an upper bound, for any conditions: each condition can hold on any row. If
     conditions depend on the run, `max_steps` ends a search that takes too long.
 
     W is an upper bound on the number of rows of a match: `describe_match_rows` says which. A search
     from one starting row reads at most W rows. Without loops, W is a constant, but the number of
-    ways may still double with each element: `(A?){9} A{9}` has 512 ways. So the time of a bounded
+    ways can still double with each element: `(A?){9} A{9}` has 512 ways. So the time of a bounded
     pattern with a choice is called exponential. For `A{1,5} B`, which has only five ways, this
     bound is far from exact.
     """
@@ -171,7 +171,7 @@ def classify_time(task: Task, algorithm: str) -> str:
 
 
 def describe_match_rows(task: Task) -> str:
-    """Return in words what W is: how many rows a match may have."""
+    """Return in words what W is: how many rows a match can have."""
     if task.has_window:
         return "W is the number of rows in a window"
     if task.pattern.longest_match is None:

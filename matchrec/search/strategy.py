@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Strategy(ABC):
     """A way to search one kind of task. Immutable: a search has all mutable state."""
 
-    # The name of its algorithm, which users may choose: BACKTRACKING or BREADTH_FIRST.
+    # The name of its algorithm, which users can choose: BACKTRACKING or BREADTH_FIRST.
     algorithm: ClassVar[str]
     # The name in `explain`.
     label: ClassVar[str]
@@ -37,7 +37,7 @@ class Strategy(ABC):
     # For `explain`: why it is expected to be the fastest for its tasks.
     fastest_because: ClassVar[str]
 
-    # How much a search may hold in memory.
+    # How much a search is allowed to hold in memory.
     capacity: Capacity = Capacity()
     # Whether the runs from starting rows without a match are output after the matches.
     finds_runs: bool = False

@@ -1,4 +1,4 @@
-"""The input of a search apart from the rows: the task, and how much it may hold in memory.
+"""The input of a search apart from the rows: the task, and the limits on its memory.
 
 A `Task` is a compiled query without columns, SQL or Spark: a row pattern, numbered conditions and
 the options of the clause. `compile.build_query` builds it, and it is pickled and sent to the
@@ -71,7 +71,7 @@ class NearbyCondition:
 
 @dataclass(frozen=True, slots=True)
 class AbsenceCondition:
-    """A negation: no row in one part of a match may satisfy the condition of a variable.
+    """A negation: no row in one part of a match is allowed to satisfy the condition of a variable.
 
     The part is between two rows of the match, or before or after the match in a window:
 
@@ -107,7 +107,7 @@ class TotalFunction(Enum):
     SUM = "sum"
     MIN = "min"
     MAX = "max"
-    # The value on the first or last row. Only the inner function may be one of these.
+    # The value on the first or last row. Only the inner function can be one of these.
     FIRST = "first"
     LAST = "last"
 
@@ -160,26 +160,26 @@ class Task:
     members: dict[str, frozenset[int]]
     # AFTER MATCH SKIP: the row at which the search goes on after a match.
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
-    # Which rows a run may skip.
+    # Which rows a run can skip.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
     # Which of the matches that begin with a row are output.
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
-    # The negations: in which parts of a match no row may satisfy a condition.
+    # The negations: in which parts of a match no row is allowed to satisfy a condition.
     absences: tuple[AbsenceCondition, ...] = ()
     # Id of the variable whose condition must hold for the whole match. It is evaluated after the
     # last row has been mapped.
     closing_condition: int | None = None
     # Whether a match must fit into the window of its first row: see `Partitions.window_end`.
     has_window: bool = False
-    # Set for a pattern of stages. The pattern itself then says which rows may be skipped, and the
+    # Set for a pattern of stages. The pattern itself then says which rows can be skipped, and the
     # condition on a row is evaluated before the row is mapped.
     stages: StageOptions | None = None
     # Which runs are output in addition to the matches.
     partial: clauses.PartialMatches | None = None
-    # How often conditions on the run may be evaluated in a partition. It does not apply to searches
+    # How often conditions on the run can be evaluated in a partition. It does not apply to searches
     # with event selection.
     max_steps: int | None = None
-    # Whether matches that share rows may be returned as chains: see `matches.Chains`. A strategy
+    # Whether matches that share rows can be returned as chains: see `matches.Chains`. A strategy
     # need not do so.
     wants_chains: bool = False
     # Aggregates over all matches. If set, no match is output.
@@ -217,7 +217,7 @@ class Task:
     def states_after_skip(self) -> tuple[int | None, ...]:
         """Return, for each state, the state in which a run waits after it skips a row.
 
-        None for a state in which no row may be skipped.
+        None for a state in which no row can be skipped.
         """
         folding = self.pattern.folding
         if self.stages is not None:
@@ -240,10 +240,10 @@ class Task:
 
     @property
     def can_share_rows(self) -> bool:
-        """Return whether overlapping matches can share their rows, and may have rows to share.
+        """Return whether overlapping matches can share their rows, and can have rows to share.
 
         Matches can share rows if the way in which a match goes on from a row does not depend on its
-        starting row. They may have rows to share if two runs that begin with different rows can be
+        starting row. They can have rows to share if two runs that begin with different rows can be
         in the same state at the same row.
         """
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
@@ -259,7 +259,7 @@ class Task:
 
     @property
     def may_share_several_rows(self) -> bool:
-        """Return whether two matches may have more than one row in common.
+        """Return whether two matches can have more than one row in common.
 
         If the search goes on at the last row of each match, two matches share at most this row. For
         example, AFTER MATCH SKIP TO LAST B does so for PATTERN (A+ B+).
@@ -273,14 +273,14 @@ class Task:
         return True
 
 
-# The most bytes that one array of all live runs, or the matches that one row completes, may take in
-# a stream.
+# The most bytes that one array of all live runs, or the matches that one row completes, are allowed
+# to take in a stream.
 MAX_STREAM_BYTES = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The limits on what a search may hold in memory."""
+    """The limits on what a search is allowed to hold in memory."""
 
     # The most mapped rows in one `Matches`.
     mapped_rows: int = 1 << 20
@@ -289,8 +289,8 @@ class Capacity:
     # The number of rows for which the working arrays have room at first, a power of two. They grow
     # as needed.
     initial_rows: int = 1 << 10
-    # The most bytes that an array of a search over a stream may take: see `memory.can_take`. None
-    # if the search is not over a stream.
+    # The most bytes that an array of a search over a stream is allowed to take: see
+    # `memory.can_take`. None if the search is not over a stream.
     max_bytes: int | None = None
 
     def limit(self, most: Capacity) -> Capacity:

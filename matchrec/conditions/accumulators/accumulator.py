@@ -24,7 +24,7 @@ class Accumulator:
     # The aggregate keeps here what it needs of these rows. The type depends on the aggregate.
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate. A
-    # mutable state may be changed and returned, because no other accumulator has it.
+    # mutable state can be changed and returned, because no other accumulator has it.
     step: AddRow
     # Returns the aggregate of the rows so far, from the state.
     finish: Callable[[AggregateState], Value]
@@ -34,7 +34,7 @@ class Accumulator:
         self.state = self.step(self.state, *values)
 
     def compute_result(self) -> Value:
-        """Return the aggregate of the rows so far. More rows may be added after that."""
+        """Return the aggregate of the rows so far. More rows can be added after that."""
         return self.finish(self.state)
 
 

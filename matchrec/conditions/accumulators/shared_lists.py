@@ -13,7 +13,7 @@ from typing import Protocol
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import Compute, Value
 
-MAX_KEPT = 64  # accumulators of lists that may get one more row; also results as long as a list
+MAX_KEPT = 64  # accumulators of lists that can get one more row; also results as long as a list
 MAX_RESULTS = 1 << 16  # results of a fixed size, such as numbers
 
 

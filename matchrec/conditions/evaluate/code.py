@@ -225,7 +225,7 @@ class ConditionCompiler:
         """Append the arguments of a call of Python, and the call.
 
         Calls within a call are not instructions of their own: Python computes all of them at once.
-        But an argument that the kernel computes may contain a call, which then comes first.
+        But an argument that the kernel computes can contain a call, which then comes first.
         """
         arguments = tuple(find_python_arguments(call, call.type))
         for argument, _ in arguments:

@@ -89,7 +89,7 @@ def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues)
 def make_encoder(type_: ValueType) -> Callable[[Value], int]:
     """Return the encoder for values of a type. The values are not NULL.
 
-    Its result may have more than 64 bits. Then storing it in an int64 array raises OverflowError.
+    Its result can have more than 64 bits. Then storing it in an int64 array raises OverflowError.
 
     Args:
         type_: the type. Ranked values have no encoder: Python keeps them itself.

@@ -91,9 +91,9 @@ def number_arithmetic(operator: ArithmeticOperator, on_error: OnFailure, bits: i
 
 
 # What a function of MATHEMATICS returns if it has no value, or none that is certain. No
-# mathematical function returns these bits as a value. Arithmetic of integers may. So it is called
-# again with WHY, and returns an answer: VALUE if it has a value, even one with these bits; else
-# NULL, OVERFLOW or DIVISION_BY_ZERO.
+# mathematical function returns these bits as a value. Arithmetic of integers may do so. Therefore
+# it is called again with WHY, and returns an answer: VALUE if it has a value, even one with these
+# bits; else NULL, OVERFLOW or DIVISION_BY_ZERO.
 NO_RESULT = 0x7FF8_0000_0000_DEAD
 NULL = 0
 VALUE = 1

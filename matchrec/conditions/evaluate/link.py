@@ -1,6 +1,6 @@
 """Link the conditions of a query: put their code and steps into arrays for `kernels.machine`.
 
-A register is live in a state if a condition may still read it before it is overwritten. Registers
+A register is live in a state if a condition can still read it before it is overwritten. Registers
 that are not live do not tell two runs in the state apart, and need not be updated on the way to it.
 
 Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, live variables.
@@ -224,12 +224,12 @@ def link_conditions(
         integer_count: the number of integer columns.
         moves: all moves.
         tested_variables: for each state, variables whose conditions are evaluated on a run in it,
-            before a row is mapped or because the run may be a match. The conditions of moves are
-            evaluated after their row is mapped.
+            before a row is mapped or because the run is a possible match. The conditions of moves
+            are evaluated after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members, registers, integer_count)
-    # The variable of a condition may be one to which no row is mapped. Then this is the
+    # The variable of a condition can be one to which no row is mapped. Then this is the
     # variable to which the tested row is mapped.
     mapped_variables = {move.test: move.variable for move in moves}
     reads = [

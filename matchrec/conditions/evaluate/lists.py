@@ -6,7 +6,7 @@ equal lists merge.
 
     list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
 
-Rows of different variables may add different values to a list. What a row adds is its *form*, see
+Rows of different variables can add different values to a list. What a row adds is its *form*, see
 `registers.RowForm`. The first value of a form says whether the row counts at all.
 
 A list *keeps* the values of a row as the bits that kernels have: copying them is quick, and most
@@ -26,7 +26,7 @@ from matchrec.conditions.evaluate.registers import ListedValue
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import ValueType, is_ranked
 
-# The most rows that all lists may have, before the lists that no run has are dropped.
+# The most rows that all lists can have, before the lists that no run has are dropped.
 MAX_ROWS = 1 << 18
 
 # Returns a value of a row as a list keeps it, from the position of the row; None for NULL. Raises
@@ -81,7 +81,7 @@ class Lists:
         Args:
             forms: the forms of rows, see `registers.RowForm`.
             source: the values of rows.
-            find_live_list_numbers: returns the numbers of the lists that runs may have.
+            find_live_list_numbers: returns the numbers of the lists that runs can have.
             make_value_function: returns the function that computes a value of a row.
         """
         # The last row of each list but list 0, by the number of the list.

@@ -81,7 +81,7 @@ class Formula:
 class ListedRowProgress:
     """The progress of a search as conditions read it: see `machine.SearchedPartition`.
 
-    The values of a list read no neighbours, so the partition may have all rows.
+    The values of a list read no neighbours, so the partition can have all rows.
     """
 
     partition_begin: int
@@ -273,9 +273,9 @@ class PythonCalls:
         return self.lists.append(list_number, form, row)
 
     def find_live_list_numbers(self) -> list[int]:
-        """Return the numbers of the lists that runs may have.
+        """Return the numbers of the lists that runs can have.
 
-        Some of these lists may be dead, because registers that no run uses any more keep the number
+        Some of these lists can be dead, because registers that no run uses any more keep the number
         of the list that an earlier run had.
         """
         numbers: list[int] = np.unique(self.read_registers()[:, self.list_registers]).tolist()

@@ -41,7 +41,7 @@ class RowRegister:
 
     # From which end the rows of the members are counted.
     end: End
-    # The variables to which the row may be mapped.
+    # The variables to which the row can be mapped.
     members: Members
     # How many rows of the members are between that end and the row.
     offset: int
@@ -172,7 +172,7 @@ class RegisterStep(NamedTuple):
                 return (self.a, self.b, self.c)
             case op.SET_AT:
                 return (self.a, self.b)
-            case _:  # a step of an aggregate, which may add the row of another register
+            case _:  # a step of an aggregate, which can add the row of another register
                 row_register = (self.c - 1,) if self.c > 0 else ()
                 return (*self.writes, *row_register)
 

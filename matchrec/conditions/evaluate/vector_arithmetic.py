@@ -1,7 +1,7 @@
 """Comparison, logic and arithmetic of many values at once, with NumPy.
 
 `kernels.arithmetic` computes the same for two values. A `NullableVector` has the values of many
-rows, which may be NULL; the functions of integers and floats compute with the values as if none
+rows, which can be NULL; the functions of integers and floats compute with the values as if none
 were NULL.
 """
 
@@ -49,7 +49,7 @@ class NullableVector(NamedTuple):
 
     @property
     def may_be_nan(self) -> bool:
-        """Return whether a float may be NaN. The values are looked at if that is not known."""
+        """Return whether a float can be NaN. The values are looked at if that is not known."""
         if self.limits is None:  # the minimum of values with NaN is NaN
             return bool(np.isnan(self.values.min(initial=np.inf)))
         return isnan(self.limits.least)
@@ -119,7 +119,7 @@ def compare_vectors(
 
 # Arithmetic.
 
-# Operations of floats. Division by zero may give any result.
+# Operations of floats. Division by zero can give any result.
 FLOAT_OPERATIONS: Mapping[ArithmeticOperator, np.ufunc] = {
     ArithmeticOperator.ADD: np.add,
     ArithmeticOperator.SUBTRACT: np.subtract,
@@ -134,7 +134,7 @@ def find_result_limits(
 ) -> ValueLimits | None:
     """Return limits of the results of an operation, before they are wrapped to some bits.
 
-    They are None if an operand may be infinite or NaN, if its limits are not known, and for other
+    They are None if an operand can be infinite or NaN, if its limits are not known, and for other
     operators than addition and subtraction. Floats are rounded as the results are: rounding never
     makes a greater number smaller than another one.
     """
@@ -156,7 +156,7 @@ def compute_integers(
 
     Returns:
         The results, wrapped to `bits` bits, and where they do not fit: one truth value for each
-        row, or one for all rows. Division by zero may give any result.
+        row, or one for all rows. Division by zero can give any result.
     """
     match operator:
         case ArithmeticOperator.ADD:

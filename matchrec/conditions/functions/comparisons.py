@@ -83,7 +83,7 @@ def find_representative(value: Value) -> Value:
 
 
 def make_rank_key(value: Value) -> tuple[Value, ...]:
-    """Return a key that sorts values among which there may be NaN, which is the greatest.
+    """Return a key that sorts values among which there can be NaN, which is the greatest.
 
     Nested values are compared part by part. A part that is NULL is the least.
     """

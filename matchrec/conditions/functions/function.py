@@ -139,7 +139,7 @@ class Function:
     least_arguments: int | None = None
     # Whether the function is computed even if an argument is NULL. Otherwise its value is NULL.
     takes_nulls: bool = False
-    # Whether any number of arguments may follow that are like the last parameter.
+    # Whether any number of arguments can follow that are like the last parameter.
     repeats_last: bool = False
 
     def find_parameter(self, index: int) -> ParameterType:

@@ -63,7 +63,7 @@ def remove_repeats(values: Iterable[Value]) -> NestedArray:
 
 
 def contains(values: Sequence[Value], value: Value) -> bool | None:
-    """Return whether an array contains a value, or NULL if the value may be one of its NULLs."""
+    """Return whether an array contains a value, or NULL if the value can be one of its NULLs."""
     if find_representative(value) in map(find_representative, values):
         return True
     return None if None in values else False
@@ -96,7 +96,7 @@ def intersect(left: NestedArray, right: NestedArray) -> NestedArray:
 
 
 def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
-    """Return whether arrays have a value in common, or NULL if a NULL may be one."""
+    """Return whether arrays have a value in common, or NULL if a NULL can be one."""
     common = set(map(find_representative, left)) & set(map(find_representative, right))
     if common - {None}:
         return True

@@ -105,7 +105,7 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
 
     Args:
         number: the decimal.
-        precision: the most digits that the result may have.
+        precision: the most digits that the result can have.
         scale: how many digits it has after the point.
 
     Raises:

@@ -44,7 +44,7 @@ def read_integer(text: str) -> int:
 
 
 def read_integer_part(text: str) -> int:
-    """Read a number that may have a fraction, and return it without the fraction. `.` is 0."""
+    """Read a number that can have a fraction, and return it without the fraction. `.` is 0."""
     stripped = text.strip(SPARK_BLANK)
     match = INTEGER_WITH_FRACTION.fullmatch(stripped)
     if match is None or stripped in ("", "+", "-"):
@@ -77,7 +77,7 @@ def read_floating(text: str, *, is_single: bool) -> float:
 
 
 def read_decimal(text: str) -> Decimal:
-    """Read a number that may have a fraction and an exponent."""
+    """Read a number that can have a fraction and an exponent."""
     stripped = text.strip(JAVA_BLANK)
     if DECIMAL.fullmatch(stripped) is None or max(stripped) > LAST_SINGLE_UNIT:
         raise NoValueError

@@ -161,7 +161,7 @@ def add_interval(zone: Zone, instant: int, interval: int) -> int:
 def find_instant_after_days(zone: Zone, instant: int, local: int) -> int:
     """Return the instant at a local time, to which an instant is moved by whole days.
 
-    If clocks are put back, the local time may come twice. Then it is the one at which local time is
+    If clocks are put back, the local time can come twice. Then it is the one at which local time is
     as far ahead of UTC as at the instant from which it is moved.
     """
     offset = zone.find_offset(instant)

@@ -132,7 +132,7 @@ def add_origin(typed: TypedStep, step: TypedOperation) -> TypedStep:
     """Return arithmetic that remembers where the user wrote it.
 
     Args:
-        typed: the arithmetic with its type. Decimals and floats may have an operation around it.
+        typed: the arithmetic with its type. Decimals and floats can have an operation around it.
         step: the operation as the user wrote it.
     """
     expression = typed.expression

@@ -43,18 +43,18 @@ def operation_can_fail(step: TypedOperation, type_: ValueType) -> bool:
 
 
 def can_overflow(type_: ValueType) -> bool:
-    """Return whether the result of arithmetic may be too large for its type.
+    """Return whether the result of arithmetic can be too large for its type.
 
     Dates and timestamps are left out, because they hardly ever are too large.
     """
     if type_.family is Family.DECIMAL:
-        # Spark gives a result all digits that it may need, up to this number.
+        # Spark gives a result all digits that it can need, up to this number.
         return type_.precision == MAX_DIGITS
     return type_.family is Family.INTEGER
 
 
 def cast_can_fail(source: ValueType, target: ValueType) -> bool:
-    """Return whether a value of one type may have no value of another type."""
+    """Return whether a value of one type can have no value of another type."""
     if source == target or target.family is Family.STRING:
         return False
     if source.family in NUMBERS and target.family in NUMBERS:

@@ -107,7 +107,7 @@ def make_integer_arithmetic(
 def build_number_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, *, ansi: bool
 ) -> TypedStep | None:
-    """Return arithmetic of two numbers with its type. Integers and decimals may be mixed.
+    """Return arithmetic of two numbers with its type. Integers and decimals can be mixed.
 
     None if the search does not have it: division and remainder of decimals.
     """

@@ -1,7 +1,7 @@
 """Bring the operands of an operation to one type, as Spark does.
 
-`Typer.unify` brings two values to one type. Here is what depends on the operation: its operands may
-be more than two, their types may decide together, or the common type may be one that the search
+`Typer.unify` brings two values to one type. Here is what depends on the operation: its operands can
+be more than two, their types can decide together, or the common type can be one that the search
 does not have.
 
     unify_compared_operands    `=`, `<` and other comparisons
@@ -41,7 +41,7 @@ from matchrec.conditions.typing.python_values import (
 from matchrec.conditions.typing.typer import Typer, are_columns, make_types_error
 from matchrec.plan.expression import COMPARISONS
 
-# Operations whose operands, which may be more than two, Spark brings to one type.
+# Operations whose operands, which can be more than two, Spark brings to one type.
 UNIFIED_OPERATIONS = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
 
 # Operations that return one of their operands, or compare them.
@@ -185,7 +185,7 @@ def convert_to_float(
 def unify_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the two values of IF as values of one type.
 
-    If only Python may have one of the values, or if it must be computed from ranks, the other value
+    If only Python can have one of the values, or if it must be computed from ranks, the other value
     is converted so that Python can hold it, too.
 
     Raises:
@@ -211,7 +211,7 @@ def unify_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, Typed
 def convert_branch(
     typer: Typer, step: TypedOperation, operand: TypedStep, type_: ValueType
 ) -> TypedStep:
-    """Return one of the values of IF if the other value may be in Python.
+    """Return one of the values of IF if the other value can be in Python.
 
     It stays as it is if it has the type already and is a rank, a value that Python holds, or NULL.
     Python converts any other value.

@@ -65,7 +65,7 @@ def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
 
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
-    """Return whether the search has, or may have, the rank of a wide decimal instead of its value.
+    """Return whether the search has, or can have, the rank of a wide decimal instead of its value.
 
     It has ranks of decimals that it reads from columns, and digits of decimals that it computes.
     """
@@ -78,7 +78,7 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
 
 
 def may_be_in_python(operand: TypedStep) -> bool:
-    """Return whether only Python has a value, or may have it: it was computed during the match."""
+    """Return whether only Python has a value, or can have it: it was computed during the match."""
     possible_values = find_possible_values(operand.expression)
     return is_ranked(operand.type) and any(
         isinstance(value, PythonExpression) for value in possible_values
@@ -86,7 +86,7 @@ def may_be_in_python(operand: TypedStep) -> bool:
 
 
 def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
-    """Yield the expressions that may be the value of an expression.
+    """Yield the expressions that can be the value of an expression.
 
     These are the branches of IF, at any depth. Any other expression yields itself.
     """

@@ -78,7 +78,7 @@ from matchrec.plan.expression import MAX_NESTED
 from matchrec.plan.forms import apply_form
 from matchrec.plan.operators import OPERATORS, OperatorKind
 
-# The most operations of the search that a condition may consist of.
+# The most operations of the search that a condition can consist of.
 MAX_OPERATIONS = 200_000
 # The number zero in rewritten functions. Its type is known, so Spark is not asked for it as for the
 # columns of the query.
@@ -297,7 +297,7 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
 def rewrite_operation(step: TypedOperation) -> Step | None:
     """Return an operation rewritten with other operations, closer to the basic ones.
 
-    The result may contain operations that must be rewritten in turn: NOT IN becomes NOT of IN. None
+    The result can contain operations that must be rewritten in turn: NOT IN becomes NOT of IN. None
     if the operation is not rewritten.
     """
     entry = OPERATORS.get(step.operator)

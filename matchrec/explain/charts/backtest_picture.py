@@ -92,7 +92,7 @@ class SpanColumns:
         if self.keys:
             key_texts = [write_series_name(quote_name(key), types[key]) for key in self.keys]
             lane = f"concat_ws(', ', {', '.join(key_texts)})"
-        # Numbers may be decimals, which matplotlib does not draw.
+        # Numbers can be decimals, which matplotlib does not draw.
         is_number = name_comparable_type(types[self.begin]) == "number"
         template = "CAST({} AS DOUBLE)" if is_number else "{}"
         begin, end = (template.format(quote_name(name)) for name in (self.begin, self.end))

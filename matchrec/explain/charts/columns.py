@@ -14,7 +14,7 @@ from matchrec.plan.text import quote_name
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The types of numbers that may be infinite or NaN.
+# The types of numbers that can be infinite or NaN.
 FLOATS = ("float", "double")
 
 

@@ -188,7 +188,7 @@ def write_texts(panel: Axes, lane: int, texts: Sequence[LaneText]) -> None:
 def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis) -> list[LaneText]:
     """Return the texts of a lane that can be shown without overlapping, in order of time.
 
-    A text that does not fit above its point may fit below it.
+    A text that does not fit above its point can fit below it.
 
     Args:
         points: the rows of the lane.

@@ -279,5 +279,5 @@ def write_series_test(names: Sequence[str]) -> str:
 
 
 def write_number_literal(number: float) -> str:
-    """Return a number as SQL: a DOUBLE, which may be infinite or NaN."""
+    """Return a number as SQL: a DOUBLE, which can be infinite or NaN."""
     return f"DOUBLE('{float(number)!r}')"

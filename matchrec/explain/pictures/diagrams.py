@@ -64,7 +64,7 @@ def draw_item(item: DiagramItem) -> str:
 
 
 def build_loop(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
-    """Return an item with a line back to its beginning, if it may be repeated.
+    """Return an item with a line back to its beginning, if it can be repeated.
 
     Args:
         item: the item.
@@ -81,7 +81,7 @@ def build_loop(item: DiagramItem, least: int, most: int | None, words: str) -> D
 
 
 def build_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
-    """Return an item with a line around it, for a part that may be left out.
+    """Return an item with a line around it, for a part that can be left out.
 
     Args:
         item: the item.
@@ -107,7 +107,7 @@ def build_forbidden(name: str, condition: str) -> DiagramItem:
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
 
-# The texts that say which events may be skipped before a stage.
+# The texts that say which events can be skipped before a stage.
 SKIP_WORDS = {
     Contiguity.STRICT: "directly after",
     Contiguity.RELAXED: "the next one",
@@ -128,7 +128,7 @@ def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
     """Return the railroad diagram of a pattern of stages as an SVG.
 
-    Words between the stages say which events may be skipped there.
+    Words between the stages say which events can be skipped there.
 
     Args:
         steps: the stages.
@@ -179,9 +179,9 @@ class DiagramBuilder:
         return self.conditions.get(name, "every row")
 
     def build_quantified(self, pattern: Quantified) -> DiagramItem:
-        """Return the item of a quantified part, with a line back if the part may be repeated.
+        """Return the item of a quantified part, with a line back if the part can be repeated.
 
-        The item also has a line around it if the part may be left out.
+        The item also has a line around it if the part can be left out.
         """
         words = "" if pattern.greedy else "as few as possible"
         item = build_loop(self.build_pattern(pattern.part), pattern.least, pattern.most, words)
@@ -197,7 +197,7 @@ class DiagramBuilder:
         return Sequence(*chain.from_iterable(items))
 
     def build_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
-        """Yield the items of a stage. A comment before it shows the rows that may be skipped."""
+        """Yield the items of a stage. A comment before it shows the rows that can be skipped."""
         if isinstance(step, ForbiddenEvent):
             reach = "directly after" if step.only_next else "up to the next one"
             yield Group(build_forbidden(step.name, self.show_test(step.test)), reach)
@@ -209,7 +209,7 @@ class DiagramBuilder:
     def build_part(self, part: RepeatedPart) -> DiagramItem:
         """Return the item of a stage or of a group of stages.
 
-        The item has a line back if the part may be repeated, and a line around it if the part is
+        The item has a line back if the part can be repeated, and a line around it if the part is
         optional.
         """
         content = part.content

@@ -50,7 +50,7 @@ def make_data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.D
 
 
 def wrap_in_scroll_block(inner: str) -> str:
-    """Wrap HTML that may be wider than the page in a block with a scroll bar."""
+    """Wrap HTML that can be wider than the page in a block with a scroll bar."""
     return f'<div style="overflow-x:auto">{inner}</div>'
 
 
@@ -62,7 +62,7 @@ def wrap_in_details(title: str, inner: str) -> str:
 def write_preformatted(text: str) -> str:
     """Return text as HTML that keeps its line breaks and blanks, in a monospaced font.
 
-    The font is set here, because the page's style may give `pre` another one.
+    The font is set here, because the page's style can give `pre` another one.
     """
     style = "font-family:monospace;line-height:1.3;overflow-x:auto"
     return f'<pre style="{style}">{escape(text)}</pre>'

@@ -229,18 +229,18 @@ class ConjunctBuilder:
         Args:
             scalar: the expression.
             variable: the variable in whose trials the expression is measured.
-            guards: the conditions without which the expression may raise an error.
+            guards: the conditions without which the expression can raise an error.
         """
         value = self.convert_scalar(scalar)
         classifier = Classifier(Navigation(semantics=Semantics.FINAL))
         is_mapped = Term((classifier, f" = {quote_string(variable)}"), NOWHERE)
         tests = [is_mapped, *map(self.convert_scalar, guards)]
-        # One CASE is inside another, because Spark may evaluate all operands of an AND.
+        # One CASE is inside another, because Spark can evaluate all operands of an AND.
         cases: list[str | Scalar] = []
         for test in tests:
             cases += ["CASE WHEN ", test, " THEN "]
         pieces = (*cases, value, " END" * len(tests))
-        # An operation, whose operands stay operations: a backend may have to rewrite them.
+        # An operation, whose operands stay operations: some backends rewrite them.
         measure = Operation("SHOWN", pieces, NOWHERE, operator_operations=UNPARSED)
         self.measures.append(Measure(f"__why{len(self.measures)}", measure))
         return len(self.measures) - 1

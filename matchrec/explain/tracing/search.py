@@ -75,7 +75,7 @@ class Recorder:
 
     @property
     def is_full(self) -> bool:
-        """Return whether no more trials are recorded, so that the search may end."""
+        """Return whether no more trials are recorded, so that the search can end."""
         return len(self.trials) >= self.max_trials
 
     def note(self, outcome: Outcome, choice: int, row: int, depth: int) -> None:
@@ -104,9 +104,9 @@ class Recorder:
         self.trials.append(trial)
 
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Record the outcome of a condition, unless the row may be taken.
+        """Record the outcome of a condition, unless the row can be taken.
 
-        If the row may be taken, the kernel also calls `note_taken` as soon as it knows whether to
+        If the row can be taken, the kernel also calls `note_taken` as soon as it knows whether to
         continue with the next row.
         """
         target = self.program[choice, layout.TARGET]

@@ -240,7 +240,7 @@ class StoryWriter:
     def name_variable(self, trial: Trial) -> str:
         """Return the name of the variable for which a row was tried; empty if there is none.
 
-        A trial that may not map the row, such as the test of a forbidden event, is named by the
+        A trial that cannot map the row, such as the test of a forbidden event, is named by the
         condition that it evaluates.
         """
         variable = trial.variable if trial.variable >= 0 else trial.condition_variable
@@ -361,7 +361,7 @@ class StoryWriter:
         return "" if within.distance is None else f", window: {within.distance.text}"
 
     def describe_window(self) -> str:
-        """Return how far the last row of a match may be from its first one.
+        """Return how far the last row of a match can be from its first one.
 
         Empty if the plan has no window, or one whose length is neither an interval nor a distance.
         """

@@ -13,8 +13,8 @@ strategy for some tasks: see *Kernel* in their files.
     plain          one run at a time, with conditions on the run
     distances      by distances to acceptance: in windows, and for the longest match
     chained        overlapping matches that share their rows
-    merging        all runs at once, for the preferred or the longest match; rows may be skipped
-    skipping       one run at a time, if rows may be skipped or all matches are output
+    merging        all runs at once, for the preferred or the longest match; rows can be skipped
+    skipping       one run at a time, if rows can be skipped or all matches are output
     all_matches    all runs at once, for all matches
     totals         aggregates over all matches
 
@@ -28,13 +28,13 @@ All kernels share:
 
     layout            the records and arrays that kernels read and write
     search_loop       from starting row to starting row, and AFTER MATCH SKIP
-    mapping           whether a run may map a row
+    mapping           whether a run can map a row
     memo              failures that are remembered, and computation states that were reached
     buffer            the shared buffer of the rows of all runs
     finished_matches  the tests of a match as a whole, and its output
     match_order       the order of matches, and skip strategies
     carried_totals    what runs carry for aggregates over all matches
 
-`beginnings` runs before a search and marks the rows with which a match may begin. `sorting` is not
+`beginnings` runs before a search and marks the rows with which a match can begin. `sorting` is not
 part of a search: a worker sorts its rows and numbers values with it.
 """

@@ -4,7 +4,7 @@
 to runs by the same functions.
 
 1. Each row is given to every live run and to a new run (`step_runs`). For each choice whose
-   conditions the row satisfies, the run goes on with the row. If the row may be skipped, the run
+   conditions the row satisfies, the run goes on with the row. If the row can be skipped, the run
    also waits (`step_run`).
 2. If a run accepts, its last node leads to one match, or to several matches if runs have merged.
    Each match is unwound to `path`, tested and written out (`accept`). For totals, the totals that
@@ -85,8 +85,8 @@ MERGE_INTERVAL = 8
 class AllMatchesProgress(SelectionProgress, BufferState):
     """The progress of a search for all matches, of all runs at once.
 
-    There is a best match only if matches may not overlap: the best of the matches that are complete
-    at the current row.
+    There is a best match only if matches are not allowed to overlap: the best of the matches that
+    are complete at the current row.
     """
 
     # The number of runs after equal runs were merged last.
@@ -278,7 +278,7 @@ def step_runs(
 ) -> int:
     """Give a row to all live runs, and begin new runs with it; return DONE or a status.
 
-    `row` may be the row after the last row of the partition. Then no run begins, and the row is
+    `row` can be the row after the last row of the partition. Then no run begins, and the row is
     only given to the runs that are output because the partition has ended.
     """
     progress = work.progress
@@ -370,14 +370,14 @@ def step_run(
     status = np.int64(layout.DONE)
     unmerged_count = way_count = np.int64(0)
     may_not_wait = np.int64(0)  # 1 once a choice keeps the run from skipping the row
-    must_end = np.int64(0)  # 1 once the run may only be completed by the row
+    must_end = np.int64(0)  # 1 once the run can only be completed by the row
     end_of_choices = rules.first_choice[run.state + 1]
     choice = (end_of_choices if has_ended else rules.first_choice[run.state]) - 1
     # The last pass, with the index after the choices, is for a run that does not map the row: it
     # waits, or it is output because its window has ended.
     while choice < end_of_choices:
         choice += 1
-        # 1. Is there room for the run that may follow?
+        # 1. Is there room for the run that can follow?
         if next_count == work.runs.shape[1]:
             status = np.int64(layout.RUNS_FULL)
             break
@@ -652,7 +652,7 @@ def add_run(
     put_run(runs[bank, index], state, node, start)
     twin = np.int64(NOT_FOUND)
     if merges:
-        # Runs whose windows end at different rows may merge: see `memo`.
+        # Runs whose windows end at different rows can merge: see `memo`.
         key = np.int64(0)
         if totals is not None:
             key = totals.merge_keys[start]

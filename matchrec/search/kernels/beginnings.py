@@ -1,4 +1,4 @@
-"""The kernel of `search.beginnings`: mark the rows with which a match may begin.
+"""The kernel of `search.beginnings`: mark the rows with which a match can begin.
 
 A state is *viable* at a row if a run that is in the state before it gets the row can become a
 match. Which states are viable depends on the row and on the states that are viable at the next row.

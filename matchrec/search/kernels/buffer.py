@@ -73,7 +73,7 @@ def add_node(
 def count_rows(nodes: NodeArray, node: int) -> int:
     """Return the number of rows from the first row of a run to a node, its own row included.
 
-    No node before it may be a join.
+    No node before it can be a join.
     """
     length = 0
     while node >= 0:

@@ -24,8 +24,8 @@ which the totals of one aggregate begin.
 
 A number has three words. Two words are an integer of 128 bits that wraps, the low word first. The
 third word is a double: the sum of the absolute values that were added. It tells the reader whether
-the 128 bits may have wrapped. A sum of doubles has only the double, with signs. The double of an
-extreme is an upper bound: on every known path, the sum of the absolute values is not greater.
+the 128 bits have perhaps wrapped. A sum of doubles has only the double, with signs. The double of
+an extreme is an upper bound: on every known path, the sum of the absolute values is not greater.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event
@@ -234,7 +234,7 @@ def keep_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: 
     if is_new_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
         totals[begin + VALUE] = value
         totals[begin + VALUE + ROW] = row
-    # The measure may be a sum, to which later rows add.
+    # The measure can be a sum, to which later rows add.
     raise_bound(totals, begin, find_magnitude(value, aggregate[IS_FLOAT]))
 
 

@@ -199,7 +199,7 @@ def find_match(
                             return int(answer)
                     if answer == HOLDS and not failed:
                         break
-                    # The run fails from here on, but may come nearer to a match before it does.
+                    # The run fails from here on, but can come nearer to a match before it does.
                     if answer == HOLDS:
                         recall_nearest(row - start, choice, target_memo, row + 1, counts)
             choice += 1

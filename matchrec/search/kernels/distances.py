@@ -124,7 +124,7 @@ def search_from_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     Returns:
         DONE or another status.
     """
-    # The goal, then the length of the match; either may be a negative answer instead.
+    # The goal, then the length of the match; either can be a negative answer instead.
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))

@@ -125,7 +125,7 @@ def find_enclosed_rows(
     window_end: IntArray,
     path: IntArray,
 ) -> tuple[int, int]:
-    """Return the range of rows in which no row may satisfy the condition of a negation.
+    """Return the range of rows in which no row is allowed to satisfy the condition of a negation.
 
     These are the rows after the match, up to the end of its window; the rows before the match whose
     windows contain its last row; or the rows between two rows of the match: the last row of the

@@ -11,13 +11,13 @@ Arrays travel in a few records, so that a function can name what it needs in one
 Between calls, a search keeps its state in a record of int64 that kernels write to: `Progress`, or a
 class that adds fields to it.
 
-An argument that only some queries need, such as `negation`, may be None. For None, the kernel is
+An argument that only some queries need, such as `negation`, can be None. For None, the kernel is
 compiled once more, without the code that uses the argument. So the kernel itself must have the
 argument: the compiler removes code that depends on an argument that is None, but not code that
 depends on a field that is None.
 
 A search is *contiguous* if it skips no row and finds one match of each starting row. A search has
-*event selection* if rows may be skipped, or if all matches are sought. With event selection, no
+*event selection* if rows can be skipped, or if all matches are sought. With event selection, no
 array is missing: without conditions on the run, each row of registers is empty; without a window,
 the window ends with the partition.
 
@@ -65,8 +65,8 @@ class Rules(NamedTuple):
     output: int
     # Whether failures hold only until the next match, because conditions read the match number.
     forgets_after_match: bool
-    # Whether equal runs may merge. They may not if each run is output: in the graph of all matches,
-    # or if runs are output when their windows end.
+    # Whether equal runs are allowed to merge. They are not if each run is output: in the graph of
+    # all matches, or if runs are output when their windows end.
     merge_runs: bool
 
 
@@ -79,7 +79,8 @@ class SelectionRules(NamedTuple):
     accepts: IntArray
     # int64[s], 1 if a state has a choice that does not accept; 0 if a run that enters it is over.
     may_continue: IntArray
-    # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
+    # int64[s], the state in which a run waits after it skips a row; -1 if it is not allowed to skip
+    # one.
     states_after_skip: IntArray
     # int64[s], for a run in a state, the kind of its output if its window or partition ends: a
     # number of `automaton.run_endings`; NOTHING, which is 0, if it is not output.
@@ -97,7 +98,7 @@ class RowArrays(NamedTuple):
     satisfied: IntArray
     # int64[n]; int64[0] for a contiguous search without a window.
     window_end: IntArray
-    # bool[n], whether a match may begin with a row; bool[0] if any row may begin one.
+    # bool[n], whether a match can begin with a row; bool[0] if any row can begin one.
     may_begin: BoolArray
 
 
@@ -131,10 +132,10 @@ class NegationArrays(NamedTuple):
     it is evaluated after the last row has been mapped.
     """
 
-    # int64[a, 3], for each negation where no row may be: see the columns below.
+    # int64[a, 3], for each negation where no row is allowed to be: see the columns below.
     absences: IntArray
-    # bool[a, 2, v], the variables before and after the part of the match in which no row may be:
-    # see the sides below.
+    # bool[a, 2, v], the variables before and after the part of the match in which no row is
+    # allowed to be: see the sides below.
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
     closing: IntArray
@@ -205,7 +206,7 @@ class Progress(Record):
     # The row after the last row of the partition. If its last rows have not arrived, one row more,
     # so that no row that is present is taken for the last one.
     partition_end: int
-    # The first row that no search may look at; `NO_EDGE` if all are present.
+    # The first row that no search is allowed to look at; `NO_EDGE` if all are present.
     edge: int
     # Matches begin before this row, which is never after the edge.
     until: int
@@ -223,7 +224,7 @@ class Progress(Record):
     choice: int
     # How often conditions on the run have been evaluated in the partition.
     step_count: int
-    # How often conditions on the run may be evaluated in a partition.
+    # How often conditions on the run can be evaluated in a partition.
     step_limit: int
     # The number of matches that are sought in each partition.
     match_limit: int
@@ -357,7 +358,7 @@ STEPS = 8  # begin and end of the instructions by which mapping the row changes 
 STEPS_END = 9
 CODE = 10  # begin and end of the instructions of the condition that must then hold
 CODE_END = 11
-BLOCKS = 12  # whether a row that this choice can map may not be skipped
+BLOCKS = 12  # whether a row that this choice can map must not be skipped
 TEST = 13  # the variable whose condition must hold, -1 for none
 EXCLUDED = 14  # whether rows are mapped inside an exclusion
 REPEATS_LOOP = 15  # whether it maps one more row of the loop over one variable that the state is in
@@ -450,7 +451,7 @@ TABLE_REGISTERS = 4  # the first live register; the others are in the next colum
 # node of the row that the run mapped before. For preferred matches it is int32[n, 2 or 3]. For all
 # matches it is int64[n, 5], and some nodes are joins, which lead to the last nodes of two runs.
 
-# Columns of `nodes`. For preferred matches there are two, or three if rows may be skipped.
+# Columns of `nodes`. For preferred matches there are two, or three if rows can be skipped.
 NODE_CHOICE = 0  # the choice by which the row was mapped; JOIN for a join
 NODE_BEFORE = 1  # the node of the row before, or -1; the first side of a join
 NODE_ROW = 2
@@ -467,8 +468,8 @@ PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZ
 # What the matches of one group have in common: the partition, the first row, or the last row.
 BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
-# Columns of `absences`: the part of the match in which no row may satisfy the condition, and begin
-# and end of the instructions of the condition on the run.
+# Columns of `absences`: the part of the match in which no row is allowed to satisfy the condition,
+# and begin and end of the instructions of the condition on the run.
 ABSENCE_KIND, ABSENCE_CODE, ABSENCE_CODE_END, ABSENCE_SIZE = range(4)
 IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 

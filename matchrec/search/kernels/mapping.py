@@ -1,6 +1,6 @@
-"""Decide whether a run may map a row by a choice, and update its registers.
+"""Decide whether a run can map a row by a choice, and update its registers.
 
-A run may map a row if
+A run can map a row if
 
 1. the row satisfies the row condition of the choice,
 2. the anchors of the choice hold before the row, and
@@ -101,7 +101,7 @@ def may_map(
     progress: Progress,
     conditions: RunConditions,
 ) -> int:
-    """Return whether a run may map a row by a choice: HOLDS, HOLDS_NOT or an error.
+    """Return whether a run can map a row by a choice: HOLDS, HOLDS_NOT or an error.
 
     `slot` has the registers of the run. `new_slot` gets its registers after the row. An error is
     as `evaluate_condition` returns it: see `make_failure_status`.

@@ -4,7 +4,7 @@ A skip strategy goes over the matches of a partition in the order of their first
 
 1. A match is kept if it does not begin before the start bound: the next start of the matches kept
    before it. Then it moves the bound to its own next start.
-2. While a run is live that began before a match, the match is held, because a match of this run may
+2. While a run is live that began before a match, the match is held, because a match of this run can
    move the bound. Afterwards, the match is released if it is kept.
 3. A run whose window ends is kept if it does not begin before the start bound at that row.
 
@@ -235,7 +235,7 @@ def find_first_next_start(
     """Return the next start after the first match whose next start is after its own start.
 
     Only the matches in the output from index `first_match` on count. They begin at the same row and
-    are complete at the same row. They may be out of order, but they are compared only if their next
+    are complete at the same row. They can be out of order, but they are compared only if their next
     starts differ.
 
     Returns:

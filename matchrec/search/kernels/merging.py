@@ -16,10 +16,10 @@ row are dropped. With windows, a run that began later lives longer, because a la
 ends earlier. Then runs merge only if their windows end together, and no failure is remembered.
 
 If a condition raises an error (overflow, division by zero), the *failed run* stays among the runs
-and waits, because a run that is preferred to it may still match. The error ends the search only
+and waits, because a run that is preferred to it can still match. The error ends the search only
 when all runs before it have died: depth-first search would not have met it earlier.
 
-With a `SkippingInput`, rows may be skipped. Then the last thing that a run does with a row is to
+With a `SkippingInput`, rows can be skipped. Then the last thing that a run does with a row is to
 skip it, and the run accepts only on the row after its last mapped row. So runs merge only if their
 last mapped rows are equal as well.
 
@@ -27,7 +27,7 @@ There are three kernels with the same loop:
 
     search_data        conditions depend on the data only
     search_runs        conditions depend on the run
-    search_with_gaps   rows may be skipped
+    search_with_gaps   rows can be skipped
 
 They pass None for the arguments that they do not need, and code that uses these arguments is not
 compiled. All go from match to match by `find_match`, which gives each row to all runs by
@@ -41,9 +41,9 @@ before. When a run splits, the new runs share the nodes before. Each node has on
 because a computation state is kept for its most preferred run only. A node has a greater number
 than its predecessor, also after `compact` has moved the live nodes together.
 
-Cost: rows x choices if conditions depend on the data only and no row may be skipped; with windows,
+Cost: rows x choices if conditions depend on the data only and no row can be skipped; with windows,
 rows x choices x the rows of a window. Otherwise rows x runs, where runs with equal computation
-states merge. If rows may be skipped, there may be a run for each earlier row.
+states merge. If rows can be skipped, there can be a run for each earlier row.
 
 Sources: SASE+, "Basic algorithm", "Merging equivalent runs" and "The shared versioned match
 buffer". If nothing depends on the run, it is the machine of Pike and Thompson.
@@ -125,9 +125,9 @@ class MergingWork(NamedTuple):
 
 
 class SkippingInput(NamedTuple):
-    """The additional arrays of a search in which rows may be skipped."""
+    """The additional arrays of a search in which rows can be skipped."""
 
-    # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
+    # int64[s], the state in which a run waits after it skips a row; -1 if it cannot skip rows.
     states_after_skip: IntArray
     # int64[COUNTER_COUNT], the counters: see `layout`. Work that is repeated with more room counts
     # again.
@@ -313,8 +313,8 @@ def has_twin(
     """Return whether an earlier run has the same future as the new run, and note the new run.
 
     The new run is already in `runs` behind the runs after the row, but does not count yet. If rows
-    may be skipped and several runs differ only in their last rows, only the first of them is noted.
-    So a twin may be missed, which costs time but changes no match.
+    can be skipped and several runs differ only in their last rows, only the first of them is noted.
+    So a twin can be missed, which costs time but changes no match.
 
     Args:
         bank: the half of `runs` for the runs after the row.
@@ -323,7 +323,7 @@ def has_twin(
         rules: the part of the query that every search needs.
         work: the arrays and records of the search.
         conditions: the conditions on the run.
-        skipping: the additional arrays if rows may be skipped; otherwise None.
+        skipping: the additional arrays if rows can be skipped; otherwise None.
     """
     runs = work.runs
     progress = work.progress
@@ -447,7 +447,7 @@ def search_with_gaps(
     conditions: RunConditions,
     skipping: SkippingInput,
 ) -> int:
-    """Search as `search_runs` does, if rows may be skipped.
+    """Search as `search_runs` does, if rows can be skipped.
 
     If a query has no conditions on the run, `conditions` has no instructions.
     """
@@ -565,8 +565,8 @@ def find_match(
         progress.bank = 1 - bank
         run_count = progress.next_run_count
         row += 1
-    # The interrupted search begins again with the first starting row that has a live run. States
-    # noted as failed from there on may not have failed, because their runs were interrupted.
+    # The interrupted search begins again with the first starting row that has a live run. A state
+    # noted as failed from there on has perhaps not failed, because its runs were interrupted.
     if run_count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:

@@ -93,7 +93,7 @@ REASON_COUNT = 5
 
 # Columns of `parts`. Word and mask are as in `program`; mask 0 is for the part of the condition
 # that depends on the run. PART_START is the starting row for which the part was counted last: two
-# choices of a state may have the same variable, and the part counts once.
+# choices of a state can have the same variable, and the part counts once.
 PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
 
 # Indices of `nearest_of_all`.
@@ -134,7 +134,7 @@ def begin_nearest(
     """Make the run that ends at once the nearest one from `depth` on, before any choice is tried.
 
     The arguments are columns of `ends`: the run ends in `state` before `row`. `length` is compared
-    only with lengths of the same search, so it may count from any row. `until` may be UNKNOWN.
+    only with lengths of the same search, so it can count from any row. `until` can be UNKNOWN.
     """
     end = counts.ends[depth]
     end[END_STATE] = state

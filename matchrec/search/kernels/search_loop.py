@@ -78,9 +78,9 @@ def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
 @stopping_point(find_row_to_search)
 @spliced
 def find_start(may_begin: BoolArray, progress: Progress) -> bool:
-    """Go on to the next starting row with which a match may begin; return whether there is one.
+    """Go on to the next starting row with which a match can begin; return whether there is one.
 
-    If the search of progress.start was interrupted, a match may begin with this row, so it stays.
+    If the search of progress.start was interrupted, a match can begin with this row, so it stays.
     """
     start = progress.start
     until = progress.until

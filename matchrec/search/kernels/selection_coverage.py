@@ -1,16 +1,16 @@
 """Depth-first event selection that also counts how far each starting row without a match came.
 
-`search.coverage` runs it if rows may be skipped or all matches are output, whichever strategy runs
+`search.coverage` runs it if rows can be skipped or all matches are output, whichever strategy runs
 the query. It has the loop of `skipping`, with additional code that counts and two differences:
 
-- The first match of a starting row ends its search, because a starting row may have exponentially
+- The first match of a starting row ends its search, because a starting row can have exponentially
   many matches. Skip strategies and the order of matches do not apply.
 - Negations between two rows of a match that depend on the data only are tested as soon as the row
   after them is mapped, so that the nearest run is one that no such negation forbids.
 
 If a starting row has no match, its nearest run is counted: see `nearest_runs`. The computation
 states that a starting row has reached are kept, because equal states have the same future. Failures
-are not remembered: a run may fail only because an equal run was not followed.
+are not remembered: a run can fail only because an equal run was not followed.
 
     SEQ(A a, B b, C c) with skip till next match, rows A X B
 
@@ -95,7 +95,7 @@ class SelectionCoverageWork(NamedTuple):
     table: IntArray
     # The counts, and the nearest runs.
     counts: RunCounts
-    # The negations between two rows of a match that depend on the data only; there may be none.
+    # The negations between two rows of a match that depend on the data only; there can be none.
     absences_between: NegationArrays
 
 

@@ -1,4 +1,4 @@
-"""The kernels of `search.skipping`: one run at a time, if rows may be skipped.
+"""The kernels of `search.skipping`: one run at a time, if rows can be skipped.
 
 The search of one starting row, `search_from`, has three users:
 
@@ -28,7 +28,7 @@ of a search depends on the data only, a pair of a state and a row that has led t
 remembered.
 
 Cost: exponential at worst, because each run reads rows that other runs have read. `search.skipping`
-says when the cost is lower. A search for live runs may keep the computation states that a starting
+says when the cost is lower. A search for live runs can keep the computation states that a starting
 row has reached in `table`. Then the search of a starting row takes at most one step for each
 different computation state.
 
@@ -90,10 +90,10 @@ from matchrec.search.path_search import PathSearch
 from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 
-# The values of `blocked`: what a run may do with a row. A greater value allows less.
-FREE = 0  # it may map the row and skip the row
-BLOCKED = 1  # it may map the row, but not skip it
-STOPPED = 3  # it may map the row only if the row completes it
+# The values of `blocked`: what a run can do with a row. A greater value allows less.
+FREE = 0  # it can map the row and skip the row
+BLOCKED = 1  # it can map the row, but not skip it
+STOPPED = 3  # it can map the row only if the row completes it
 
 # The status of `search_from` if the search of the starting row is over.
 ACCEPTED = -1
@@ -102,8 +102,8 @@ ACCEPTED = -1
 class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
     """The progress of a search for matches that skip rows, one run at a time.
 
-    There is a best match only if matches may not overlap. `best_length` is also the number of rows
-    in `path` after ACCEPTED. Reached states are kept only in a search for live runs.
+    There is a best match only if matches are not allowed to overlap. `best_length` is also the
+    number of rows in `path` after ACCEPTED. Reached states are kept only in a search for live runs.
     """
 
 
@@ -133,7 +133,7 @@ class Tracing(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """Return whether no more tests are recorded, so that the search may end."""
+        """Return whether no more tests are recorded, so that the search can end."""
 
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record the answer of the condition of a choice, unless the choice maps the row."""
@@ -211,7 +211,7 @@ def search_from(
             last_live[start] = max(last_live[start], row)
         if progress.best_start >= 0:
             # Only a match that is complete before the best one is better. From the same starting
-            # row, one that is complete together with it may be, too, if its rows come earlier.
+            # row, one that is complete together with it can be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
         position = Position(row, end, state, choice, depth, blocked, match_count)  # 1. Try choices.
         choice, blocked, match_count, status = try_choices(
@@ -294,7 +294,7 @@ class Position(NamedTuple):
     state: int
     choice: int  # the choice of the state that is tried next
     depth: int  # how many rows the run has mapped
-    blocked: int  # what the run may do with the row: FREE, BLOCKED or STOPPED
+    blocked: int  # what the run can do with the row: FREE, BLOCKED or STOPPED
     match_count: int  # how many matches have been found from the starting row
 
 
@@ -316,8 +316,8 @@ def try_choices(
 
     1. accept: the path is a match;
     2. map the row, so that the run goes on with the next row, which is put onto the path;
-    3. have an effect without mapping the row: the run is completed, times out or ends, or it may
-       not skip the row.
+    3. have an effect without mapping the row: the run is completed, times out or ends, or it
+       must not skip the row.
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
@@ -426,7 +426,7 @@ def evaluate_choice(
     progress: Progress,
     conditions: RunConditions,
 ) -> int:
-    """Return whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or -status.
+    """Return whether a run of `depth` rows can map a row by a choice: HOLDS, HOLDS_NOT or -status.
 
     A search for live runs gives up with TOO_MANY_STEPS after a limited number of evaluations.
     """
@@ -476,7 +476,7 @@ def pack_mark(match_count: int, blocked: int) -> int:
 
     Args:
         match_count: how many matches had been found from the starting row when the row was mapped.
-        blocked: what else the run may do with the row: FREE, BLOCKED or STOPPED.
+        blocked: what else the run can do with the row: FREE, BLOCKED or STOPPED.
     """
     return 4 * match_count + blocked
 
@@ -679,7 +679,7 @@ def find_live_run(
 
 
 class SkippingSearch(PathSearch[SkippingWork]):
-    """A search of one run at a time that may skip rows."""
+    """A search of one run at a time that can skip rows."""
 
     progress: SkippingProgress
     progress_class = SkippingProgress
@@ -691,7 +691,8 @@ class SkippingSearch(PathSearch[SkippingWork]):
         super().__init__(task, arrays, capacity, counters)
         if task.absences or needs_release_times(task):
             # A state at a row that leads to no match must be searched again: with another first
-            # row, a negation may not forbid the match, and release times need the last live rows.
+            # row, a negation perhaps does not forbid the match, and release times need the last
+            # live rows.
             self.remember_nothing()
 
     @property

@@ -3,7 +3,7 @@
 The kernel gives each row to all runs by `step_runs`, as the kernel of `all_matches` does, but it
 builds no match. Each run carries totals instead, as `carried_totals` explains. Totals that were
 added to a group cannot be taken back. So a row is searched only if the arrays have room for all
-runs and nodes that it may create.
+runs and nodes that it can create.
 """
 
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ class TotalsSearch(RunsSearch):
     def restore(self, live: LiveRuns) -> None:
         """Go on with live runs and their nodes.
 
-        Extremes are compared by numbers, which may be ranks among the rows that are present. More
+        Extremes are compared by numbers, which can be ranks among the rows that are present. More
         rows change the ranks, so each extreme in a node gets the number that its row has now.
         """
         totals = self.arrays.totals

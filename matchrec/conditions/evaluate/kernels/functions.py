@@ -6,7 +6,7 @@ They are compiled apart from the kernels, which call them by a pointer. There ar
     compute_arithmetic    arithmetic only, which is faster to compile, and enough for most queries
 
 Functions that Spark takes from Java's StrictMath are the same to the last bit. Sine and its
-relatives, which Java computes differently on each processor, may differ in the last two bits.
+relatives, which Java computes differently on each processor, can differ in the last two bits.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def compute(function: int, left: int, right: int) -> int:
 
 # Below this limit, a float times a power of ten is off by less than a thousandth.
 _SCALED_LIMIT = 2.0**40
-# So a result that is nearer than this to the middle of two whole numbers may be on the other side.
+# So a result that is nearer than this to the middle of two whole numbers can be on the other side.
 _UNCERTAIN_DISTANCE = 0.001
 
 

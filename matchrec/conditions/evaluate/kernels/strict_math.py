@@ -112,7 +112,7 @@ def log10(x: float) -> float:
 
 @inner
 def power(x: float, y: float) -> float:
-    """Return x to the power of y. If the size of y is 2**31 or more, the last bit may differ."""
+    """Return x to the power of y. If the size of y is 2**31 or more, the last bit can differ."""
     if y == 0:
         return 1.0
     if isnan(x) or isnan(y) or (abs(x) == 1.0 and isinf(y)):
