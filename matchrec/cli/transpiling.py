@@ -9,6 +9,7 @@ import click
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import common_options
 from matchrec.cli.command_decorators import handle_failures
+from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.queries import QueryContent
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
@@ -26,7 +27,7 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
     shown_default="by the file name",
 )
 @common_options.make_choice_option(
-    "--write", get_args(TargetDialect), "Product whose SQL is written", default="spark"
+    "--write", get_args(TargetDialect), "Product whose SQL is written", shown_default="spark"
 )
 @click.option("--events", metavar="TABLE", help="Table that the SQL reads. [default: events]")
 @common_options.EVENT_OPTIONS
@@ -38,11 +39,11 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
     default="matches",
 )
 @handle_failures
-def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
+def transpile(query: QuerySource, read: str | None, write: str | None, **options: Any) -> None:
     """Translate a query to the SQL of a product.
 
-    Comments after the printed text list what differs in the product. QUERY is a file, or - for
-    standard input, as in `matchrec run`.
+    Without --write, the product is Spark. Comments after the printed text list what differs in the
+    product. QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
@@ -56,11 +57,16 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
         content = load_pattern(query.path)
     conversion_options: dict[str, Any] = {name: value for name, value in options.items() if value}
     request = ConversionRequest(
-        query=content, read=name_read_language(read, language), write=write, **conversion_options
+        query=content,
+        read=name_read_language(read, language),
+        write=write or "spark",
+        **conversion_options,
     )
     with rename_dialect_to_read():
         conversion = convert_query(request)
     print(conversion)
+    if write is None:
+        print_notice(f"{PROGRAM}this is Spark SQL; --write NAME writes the SQL of another product")
 
 
 def find_query_language(read: str) -> QueryLanguage:

@@ -92,6 +92,17 @@ def test_no_empty_line_after_a_text_that_ends_with_a_newline(files: Path) -> Non
     assert shown == f"SELECT *\nFROM t {clause}\n"
 
 
+def test_a_translation_without_a_product_says_which_one_it_is_for(files: Path) -> None:
+    del files
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) DEFINE B AS x > PREV(x))"
+    shown = invoke("transpile", "-c", query)
+    assert shown.stdout == f"{query}\n"
+    assert shown.stderr == (
+        "matchrec: this is Spark SQL; --write NAME writes the SQL of another product\n"
+    )
+    assert invoke("transpile", "-c", query, "--write", "spark").stderr == ""
+
+
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     arguments = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
     shown = invoke(*arguments, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
