@@ -284,9 +284,7 @@ def unknown_option_value(
     """
     surface = current_surface()
     near = find_nearest_choice(value, choices)
-    hint = f"write one of these, such as {surface.write_option(argument, choices[0])}"
-    if near:
-        hint = f"write {surface.write_option(argument, near)}"
+    hint = f"write {surface.write_option(argument, near)}" if near else None
     if argument == "write" and value in ("sase", "pattern"):
         hint = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]

@@ -765,7 +765,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("serve", "--host", "0.0.0.0"), "--allow-anyone"),
         (("serve", "--tls-key", __file__), "--tls-cert"),
         (("run", "-", "--algorithm", "x"), "unknown value `x` for `--algorithm` of `matchrec run`"),
-        (("run", "-", "--format", "xml"), "help: write one of these, such as --format table"),
+        (("run", "-", "--dialect", "tirno"), "help: write --dialect trino\n"),
         (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
         (("run", "-", "--arg", ":n=1"), "remove it: --arg n=VALUE"),
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
