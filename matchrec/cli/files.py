@@ -59,6 +59,25 @@ def suggest_nearest_file(path: str) -> str | None:
     return None if similar_name is None else f"write {folder / similar_name}"
 
 
+def suggest_file(path: str, endings: Collection[str]) -> str:
+    """Return advice for a missing file: the file that was probably meant, or how to name it.
+
+    Args:
+        path: the missing file.
+        endings: the endings of the names of such files, also before the ending of a compression.
+    """
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return "write a folder that exists"
+    nearest_hint = suggest_nearest_file(path)
+    if nearest_hint is not None:
+        return nearest_hint
+    names = list_file_names(folder, endings)
+    if len(names) == 1:
+        return f"write {folder / names[0]}"
+    return f"write the path from the current folder to {Path(path).name}"
+
+
 def describe_folder(path: str, endings: Collection[str], noun: str) -> str:
     """Return a note about the folder of a missing file: its files with some endings.
 
@@ -74,13 +93,18 @@ def describe_folder(path: str, endings: Collection[str], noun: str) -> str:
         return f"the folder `{folder}` does not exist"
     if suggest_nearest_file(path) is not None:
         return ""
-    names = sorted(
-        file.name for file in folder.iterdir() if strip_compression(file).suffix.lower() in endings
-    )
+    names = list_file_names(folder, endings)
     if len(names) > MAX_NAMES:
         names = [*names[:MAX_NAMES], "..."]
     subject = "this folder" if str(folder) == "." else f"the folder `{folder}`"
     return show_list(f"{subject} has", names, noun)
+
+
+def list_file_names(folder: Path, endings: Collection[str]) -> list[str]:
+    """Return the sorted names of the files in a folder with some endings: see `describe_folder`."""
+    return sorted(
+        file.name for file in folder.iterdir() if strip_compression(file).suffix.lower() in endings
+    )
 
 
 def find_table_file(name: str, folders: Iterable[Path]) -> str | None:

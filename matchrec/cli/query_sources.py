@@ -22,7 +22,7 @@ from matchrec.cli.files import (
     find_files,
     has_known_format,
     strip_compression,
-    suggest_nearest_file,
+    suggest_file,
 )
 from matchrec.cli.pipes import STANDARD_INPUT, is_pipe, read_pipe
 from matchrec.cli.statements import drop_comments
@@ -194,7 +194,7 @@ def check_query_file(path: str) -> None:
         raise table_errors.no_such_file(
             what="the query file",
             path=path,
-            hint=suggest_nearest_file(path),
+            hint=suggest_file(path, QUERY_FILE_ENDINGS),
             note=describe_folder(path, QUERY_FILE_ENDINGS, "queries"),
         )
 
@@ -240,7 +240,7 @@ def check_pattern_location(location: str) -> None:
         module_name = (module or name).removesuffix(".py")
         raise errors.malformed_pattern(where=location, module=module_name)
     if module.endswith(".py") and not Path(module).is_file():
-        hint = suggest_nearest_file(module)
+        hint = suggest_file(module, (".py",))
         note = describe_folder(module, (".py",), "Python files")
         raise table_errors.no_such_file(what="the query file", path=module, hint=hint, note=note)
     if not module.endswith(".py") and not can_find_package(module.partition(".")[0]):

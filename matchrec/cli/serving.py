@@ -16,7 +16,7 @@ from matchrec.cli.command_decorators import (
     reject_repeated_pipes,
     reject_repeated_tables,
 )
-from matchrec.cli.files import suggest_nearest_file
+from matchrec.cli.files import suggest_file
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.queries import set_input_options
@@ -39,7 +39,7 @@ def parse_file(argument: str) -> Path:
         MatchRecognizeError: there is no such file.
     """
     if not Path(argument).is_file():
-        hint = suggest_nearest_file(argument)
+        hint = suggest_file(argument, ())
         raise errors.no_such_file(what="the file", path=argument, hint=hint)
     return Path(argument)
 

@@ -14,7 +14,7 @@ from matchrec.cli.files import (
     find_matches,
     has_known_format,
     split_pattern,
-    suggest_nearest_file,
+    suggest_file,
 )
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.pipes import is_pipe
@@ -104,7 +104,7 @@ def make_table(name: str, path: str) -> Table:
         raise errors.no_such_file(
             what="the file",
             path=path,
-            hint=suggest_nearest_file(path),
+            hint=suggest_file(path, FILE_FORMATS),
             note=describe_folder(path, FILE_FORMATS, "parquet, csv, tsv or json files"),
             owner=f" of table `{name}`",
         )

@@ -339,9 +339,8 @@ class Surface:
     def advise_on_table(self, name: str) -> str:
         """Return how to pass a table that the session does not have."""
         file = self.find_table_file(name)
-        if file is not None:
-            return f"pass --table {name}={shlex.quote(file)}"
-        return self.advice_on_table.format(name=name)
+        path = "FILE" if file is None else shlex.quote(file)
+        return self.advice_on_table.format(name=name, file=path)
 
     def advise_on_length(self, parameter: str) -> str:
         """Return how to give a length of time to a parameter.
@@ -453,7 +452,7 @@ COMMAND_LINE = Surface(
     note_on_frames="",
     note_without_frames="",
     note_on_tables="the tables are",
-    advice_on_table="pass --table {name}=FILE",
+    advice_on_table="pass --table {name}={file}",
     advice_on_file=(
         "pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json"
     ),
@@ -484,7 +483,8 @@ COMMAND_LINE = Surface(
 ADVICE_ON_NO_HEADER = "if the first line of the file has the names, leave out --no-header"
 # The command `check`, for which `--schema` declares tables.
 CHECKED_COMMAND_LINE = replace(
-    COMMAND_LINE, advice_on_table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
+    COMMAND_LINE,
+    advice_on_table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}={file}",
 )
 # The command `sweep`, whose values of parameters are in `--grid`.
 SWEEP_COMMAND_LINE = replace(

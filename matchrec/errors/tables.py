@@ -47,14 +47,14 @@ def file_for_table(*, path: str) -> MatchRecognizeError:
 
 
 def no_such_file(
-    *, what: str, path: str, hint: str | None, note: str = "", owner: str = ""
+    *, what: str, path: str, hint: str, note: str = "", owner: str = ""
 ) -> MatchRecognizeError:
     """Return the error for a file that does not exist.
 
     Args:
         what: "the file" or "the query file".
         path: the path.
-        hint: what to write instead; None if that is not known.
+        hint: what to write instead.
         note: a sentence about the files that exist; may be empty.
         owner: whose file it is, such as " of table `t`"; may be empty.
     """

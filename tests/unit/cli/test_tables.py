@@ -335,14 +335,22 @@ def test_a_query_is_named_once(files: Path) -> None:
 def test_a_missing_file_lists_the_files_of_its_folder(files: Path) -> None:
     (files / "shelves.sase").write_text("PATTERN SEQ(A a, B b)")
     message = invoke_failing("run", "nosuch.sql")
-    assert message.endswith("  note: this folder has: shelves.sase, streaks.sql\n")
+    assert message.endswith(
+        "  note: this folder has: shelves.sase, streaks.sql\n"
+        "  help: write the path from the current folder to nosuch.sql\n"
+    )
     message = invoke_failing("run", "streaks.sql", "--table", "t=nosuch.csv")
-    assert message.endswith("  note: this folder has: prices.csv\n")
+    assert message.endswith("  note: this folder has: prices.csv\n  help: write prices.csv\n")
     (files / "data").mkdir()
     message = invoke_failing("run", "streaks.sql", "--table", "t=data/prices.csv")
-    assert message.endswith("  note: the folder `data` has no parquet, csv, tsv or json files\n")
+    assert message.endswith(
+        "  note: the folder `data` has no parquet, csv, tsv or json files\n"
+        "  help: write the path from the current folder to prices.csv\n"
+    )
     message = invoke_failing("run", "queries/streaks.sql")
-    assert message.endswith("  note: the folder `queries` does not exist\n")
+    assert message.endswith(
+        "  note: the folder `queries` does not exist\n  help: write a folder that exists\n"
+    )
     # A similar name is enough.
     message = invoke_failing("run", "streak.sql")
     assert message.endswith("does not exist [no-such-file]\n  help: write streaks.sql\n")
@@ -350,9 +358,12 @@ def test_a_missing_file_lists_the_files_of_its_folder(files: Path) -> None:
 
 def test_an_unknown_table_names_its_file(embedded: Path) -> None:
     (embedded / "weather_1.json").write_text("{}")
-    for command in ("run", "check"):
-        message = invoke_failing(command, "-c", "SELECT * FROM Weather_1", code=1)
-        assert message.endswith("pass --table Weather_1=weather_1.json\n")
+    message = invoke_failing("run", "-c", "SELECT * FROM Weather_1", code=1)
+    assert message.endswith("  help: pass --table Weather_1=weather_1.json\n")
+    message = invoke_failing("check", "-c", "SELECT * FROM Weather_1", code=1)
+    assert message.endswith(
+        "  help: pass --schema 'Weather_1: COLUMN TYPE, ...', or --table Weather_1=weather_1.json\n"
+    )
     (embedded / "some queries").mkdir()
     (embedded / "some queries" / "q.sql").write_text("SELECT * FROM volumes")
     assert "pass --table volumes=FILE" in invoke_failing("run", "some queries/q.sql", code=1)
