@@ -3,8 +3,8 @@
 Nothing is parsed: brackets and a few keywords of the query's tokens are enough.
 
 If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and a simple
-error would point there. So the keywords of the clause's parts are used to find the bracket that is
-wrong.
+error would point to that place. So the error is found with the keywords of the clause's parts,
+which show the bracket that is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from matchrec.syntax.durations import is_distance
 from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH
 from matchrec.syntax.tokens import OPENING, TokenKind, TokenSequence, split_words
 
-# Words after which MATCH_RECOGNIZE is a name, because they are not the end of a relation.
+# Words after which MATCH_RECOGNIZE is a name: a clause follows the end of a relation, and no
+# relation ends with them.
 _WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
 _WORDS_BEFORE_EXPRESSION = split_words(
     "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
@@ -80,7 +81,7 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
 def is_clause(tokens: TokenSequence, index: int) -> bool:
     """Return whether a clause starts at `index`.
 
-    The word MATCH_RECOGNIZE may also be the name of a column, a table or a function.
+    The word MATCH_RECOGNIZE can also be the name of a column, a table or a function.
     """
     if not tokens.has_keys(index, "MATCH_RECOGNIZE", "("):
         return False
@@ -92,11 +93,11 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
         return True
     if index == 0:
         return False
-    # Without PATTERN, this is a malformed clause if the token before the word may end a relation.
-    before = tokens[index - 1]
-    if before.kind is TokenKind.SYMBOL:
-        return before.key in (")", "}")
-    return before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
+    # Without PATTERN, this is a malformed clause if the token before the word can end a relation.
+    token_before = tokens[index - 1]
+    if token_before.kind is TokenKind.SYMBOL:
+        return token_before.key in (")", "}")
+    return token_before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
 
 
 def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
@@ -130,8 +131,8 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
             )
 
 
-# For the keyword of a part: a token that follows only if the word is this keyword, after its
-# distance from the keyword: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
+# For each word, the distance to a token after it, and the key that this token must have so that the
+# word is certainly the keyword of a part: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
 
 
@@ -153,8 +154,8 @@ _WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEA
 def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
     """Return the part of a clause that starts at `index`, right after the clause or its alias.
 
-    The result is None if the words at `index` can be part of the query around the clause: after a
-    clause, `measures` may be an alias, but `MEASURES A.` cannot be part of a query.
+    The result is None if the words at `index` can be part of the query around the clause. For
+    example, `measures` can be the alias of the clause, but `MEASURES A.` cannot be part of a query.
     """
     match tokens.key(index), tokens.key(index + 1), tokens.key(index + 2):
         case "WITHIN", _, _ if is_distance(tokens, index + 1):
@@ -196,8 +197,8 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     1. a bracket in which another part or a definition of the clause starts, or else
     2. the bracket that is closed last, if its `)` begins a line: it was probably meant for the
        clause, or else
-    3. the innermost bracket that is still open at the end of the text, which may be the clause's
-       own parenthesis.
+    3. the innermost bracket that is still open at the end of the text: the clause's own parenthesis
+       if no bracket inside the clause is open.
     """
     for opening in _walk_pairs_outside_clauses(tokens, word + 2):
         for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
@@ -212,6 +213,7 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                 )
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
+    # If the query has no pairs of brackets, this is `word`, which is not inside the clause.
     opening = tokens.openings.get(last_closing, word)
     is_inside_clause = opening > word + 1
     is_empty = last_closing == opening + 1
@@ -255,7 +257,7 @@ def _walk_pairs_outside_clauses(tokens: TokenSequence, start: int) -> Iterator[i
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:
-    """Return whether a token is the first one of its line."""
+    """Return whether a token that is not the first one of the text begins a line."""
     between = tokens.text[tokens[index - 1].span.end : tokens[index].span.start]
     return "\n" in between
 
@@ -263,8 +265,8 @@ def _starts_line(tokens: TokenSequence, index: int) -> bool:
 def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
     """Raise an error if parts of a clause follow its closing parenthesis.
 
-    PATTERN, SUBSET and DEFINE are found anywhere in the query after the clause, other parts only
-    right after the clause or its alias, because elsewhere their words may mean something else.
+    PATTERN, SUBSET and DEFINE are found anywhere in the query after the clause. Other parts are
+    found only right after the clause or its alias: elsewhere, their words can mean something else.
 
     Args:
         tokens: the tokens of the query.
@@ -283,7 +285,7 @@ def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
         is_likely = index == closing + 1 or "PATTERN" not in parts_inside
         if part and part not in parts_inside and is_likely:
             raise _explain_part_outside(tokens, closing, index, part)
-    # A part may start right after the clause, after its alias `m`, or after `AS m`.
+    # A part can start right after the clause, after its alias `m`, or after `AS m`.
     indices_after_clause = [closing + 1, closing + 2]
     if tokens.key(closing + 1) == "AS":
         indices_after_clause.append(closing + 3)

@@ -22,11 +22,14 @@ from matchrec.syntax.tokens import Token, TokenSequence, split_words
 
 # Words that cannot be an alias right after a relation.
 NO_ALIAS = read_words("NO ALIAS")
-# Words that may follow a relation, each with a parenthesis. A new alias may follow the parenthesis.
+# Words that can follow a relation, each before an opening parenthesis. A new alias can follow the
+# closing one.
 _ROTATIONS = split_words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = split_words("NULL TRUE FALSE")
 _TIME_TRAVEL = split_words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
 _SET_OPERATORS = split_words("UNION INTERSECT EXCEPT MINUS |> ;")
+# Words of a query that can come before its FROM.
+_WORDS_BEFORE_FROM = split_words("SELECT DELETE FROM WITH UNION INTERSECT EXCEPT MINUS")
 _WORDS_BEFORE_BY = split_words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
 _WORDS_AFTER_FROM = (
     split_words("WHERE HAVING WINDOW LIMIT OFFSET QUALIFY LATERAL") | _WORDS_BEFORE_BY
@@ -45,7 +48,7 @@ class FromRelation:
     start: int
     # The index of the token after the relation.
     end: int
-    # The name by which columns may be qualified: the last alias, or else the name of the table.
+    # The name with which columns can be qualified: the last alias, or else the name of the table.
     # None if the relation has no name.
     name: str | None
     # All names, from left to right: the name of the table, and the aliases.
@@ -63,7 +66,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
     index, name = _read_primary(tokens, start, end)
     names = [name] if name else []
     aliases: list[int] = []
-    while index < end and not starts_part(tokens, index):
+    while index < end and not starts_part_after_from(tokens, index):
         after_sample = _skip_sample_or_version(tokens, index, end)
         if after_sample > index:
             index = after_sample
@@ -104,7 +107,7 @@ def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tupl
 
 
 def _find_path_end(tokens: TokenSequence, index: int) -> int:
-    """Return the last name of the path that starts at `index`, such as `c` of `a.b.c`."""
+    """Return the index of the last name of the path at `index`, such as `c` of `a.b.c`."""
     while tokens.key(index + 1) == ".":
         index += 2
     return index
@@ -121,7 +124,7 @@ def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterato
         return
     yield read_relation(tokens, index + 1, end)
     for following in tokens.walk_level(index + 1, min(end, tokens.find_end_of_parentheses(index))):
-        if starts_part(tokens, following):
+        if starts_part_after_from(tokens, following):
             return
         if tokens.key(following) == ",":
             yield read_relation(tokens, following + 1, end)
@@ -154,13 +157,10 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     is_first_in_brackets = opening == index - 1
     if is_in_no_brackets or is_first_in_brackets:
         return True
-    return not _QUERY_WORDS.isdisjoint(keys_before)
+    return not _WORDS_BEFORE_FROM.isdisjoint(keys_before)
 
 
-_QUERY_WORDS = split_words("SELECT DELETE FROM WITH UNION INTERSECT EXCEPT MINUS")
-
-
-def starts_part(tokens: TokenSequence, index: int) -> bool:
+def starts_part_after_from(tokens: TokenSequence, index: int) -> bool:
     """Return whether a part of the query that follows FROM starts at `index`, such as WHERE."""
     if not is_word(tokens, index, *_WORDS_AFTER_FROM):
         return False
@@ -175,7 +175,7 @@ def starts_part(tokens: TokenSequence, index: int) -> bool:
 
 
 def is_set_operator(tokens: TokenSequence, index: int) -> bool:
-    """Return whether a query ends at `index`, so that another one may follow: UNION, `;`, `|>`.
+    """Return whether a query ends at `index`, with UNION, `;`, `|>` or a similar token.
 
     The EXCEPT of `* EXCEPT (x)` does not end a query.
     """
@@ -224,7 +224,7 @@ def find_alias(tokens: TokenSequence, index: int) -> int | None:
     is_something_else = (
         _skip_sample_or_version(tokens, alias, len(tokens)) > alias
         or _find_rotation(tokens, alias) is not None
-        or starts_part(tokens, alias)
+        or starts_part_after_from(tokens, alias)
     )
     return None if is_something_else else alias
 
@@ -277,8 +277,10 @@ def _skip_sample_or_version(tokens: TokenSequence, index: int, end: int) -> int:
     """
     key = tokens.key(index)
     if key == "TABLESAMPLE" and index + 1 in tokens.pairs:
-        after = tokens.pairs[index + 1] + 1
-        return tokens.index_after(after + 1) if tokens.key(after) == "REPEATABLE" else after
+        sample_end = tokens.pairs[index + 1] + 1
+        if tokens.key(sample_end) == "REPEATABLE":
+            return tokens.index_after(sample_end + 1)
+        return sample_end
     if key == "WITH" and tokens.key(index + 1) == "(":
         return tokens.index_after(index + 1)
     word = index + 1 if key == "FOR" else index
@@ -287,8 +289,9 @@ def _skip_sample_or_version(tokens: TokenSequence, index: int, end: int) -> int:
     # The version or the time is a constant, which is one token, or an expression up to an alias.
     first = word + 3
     is_constant = first < end and tokens[first].is_constant
-    for following in tokens.walk_level(first, end):
-        is_after = following > first
-        if is_after and (is_constant or tokens.key(following) in ("TABLESAMPLE", "AS")):
-            return following
+    if is_constant:
+        return min(first + 1, end)
+    for index_after_first in tokens.walk_level(first, end):
+        if index_after_first > first and tokens.key(index_after_first) in ("TABLESAMPLE", "AS"):
+            return index_after_first
     return end

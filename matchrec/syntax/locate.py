@@ -57,7 +57,7 @@ from matchrec.syntax.tokens import (
     TokenSequence,
     find_data_frames,
 )
-from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_clauses
+from matchrec.syntax.with_clauses import WithClause, find_visible_definitions, find_with_clauses
 
 if TYPE_CHECKING:
     from matchrec.syntax.pattern_windows import PatternWindow
@@ -298,7 +298,7 @@ def _read_clause_sites(
             relation_alias=relation.name,
             relation=relation_span,
             replaced=relation_span.to(tokens[clause.closing].span),
-            with_clauses=find_visible(tokens, with_clauses, relation.start),
+            with_clauses=find_visible_definitions(tokens, with_clauses, relation.start),
             use=find_use(tokens, relation.start, clause.closing, alias),
             result_alias=None if alias is None else _find_result_name(tokens[alias]),
             renames=find_renames(tokens, alias),

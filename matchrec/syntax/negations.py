@@ -1,4 +1,4 @@
-"""Lower NOT in PATTERN if rows may be skipped: turn each NOT into a check of complete matches.
+"""Lower NOT in PATTERN if rows can be skipped: turn each NOT into a check of complete matches.
 
 Such a NOT names rows that must not be between two rows of a match:
 
@@ -15,8 +15,8 @@ parts of the whole pattern, or at one of its ends:
 3. `check_absence_conditions` rejects such a condition if a complete match does not determine its
    value.
 
-If rows may not be skipped, no row is between two rows of a match. Then a NOT stays in the pattern,
-and the search tests it like the other parts.
+If rows cannot be skipped, no row is between two rows of a match. Then a NOT stays in the pattern,
+and the search tests the NOT like the other parts.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def take_out_negations(
     With strict contiguity, the pattern is returned unchanged: its NOTs become part of the program.
 
     Args:
-        pattern: the row pattern.
-        selection: which rows may be skipped.
+        pattern: the whole row pattern.
+        selection: which rows a match can skip.
         output: which matches are output.
         has_match_window: whether WITHIN limits the whole match. A NOT at an end of the pattern
             needs such a window.
@@ -78,12 +78,12 @@ def take_out_negations(
     absences: list[Absence] = []
     for index, part in enumerate(parts):
         if isinstance(part, patterns.Negation):
-            before = _drop_negations(parts[:index])
-            after = _drop_negations(parts[index + 1 :])
-            if not has_match_window and not (before and after):
-                end = "end" if before else "beginning"
+            parts_before = _drop_negations(parts[:index])
+            parts_after = _drop_negations(parts[index + 1 :])
+            if not has_match_window and not (parts_before and parts_after):
+                end = "end" if parts_before else "beginning"
                 raise errors.negation_without_within(part.span, name=part.names[0], end=end)
-            absences += _make_absences(part, before, after)
+            absences += _make_absences(part, parts_before, parts_after)
     return without_nots, tuple(absences)
 
 
@@ -118,22 +118,23 @@ def _check_mapped_variables(
 
 
 def _make_absences(
-    negation: patterns.Negation, before: PatternParts, after: PatternParts
+    negation: patterns.Negation, parts_before: PatternParts, parts_after: PatternParts
 ) -> Iterator[Absence]:
     """Yield the absence for each variable under a NOT.
 
     Args:
-        negation: the NOT.
-        before: the parts of the pattern before the NOT, without other NOTs.
-        after: the parts of the pattern after the NOT, without other NOTs.
+        negation: a NOT on the top level of the pattern.
+        parts_before: the parts of the pattern before the NOT, without other NOTs.
+        parts_after: the parts of the pattern after the NOT, without other NOTs.
 
     Raises:
-        MatchRecognizeError: the row nearest to the NOT may be missing, or a variable to which the
-            row before the NOT may be mapped is also used after the NOT.
+        MatchRecognizeError: the pattern has parts on one side of the NOT, but a match can have no
+            row there; or a variable to which the row before the NOT can be mapped is also used
+            after the NOT.
     """
-    names_before = _find_nearest_variables(before[::-1], "before", negation)
-    names_after = _find_nearest_variables(after, "after", negation)
-    all_names_after = patterns.list_variable_names(patterns.make_concatenation(after))
+    names_before = _find_nearest_variables(parts_before[::-1], "before", negation)
+    names_after = _find_nearest_variables(parts_after, "after", negation)
+    all_names_after = patterns.list_variable_names(patterns.make_concatenation(parts_after))
     for name in names_before or ():
         if name in all_names_after:
             raise errors.variable_reused_beside_negation(
@@ -146,19 +147,19 @@ def _make_absences(
 def _find_nearest_variables(
     parts: PatternParts, side: str, negation: patterns.Negation
 ) -> tuple[str, ...] | None:
-    """Return the variables to which the row nearest to a NOT may be mapped.
+    """Return the variables to which the row nearest to a NOT, on one side of it, can be mapped.
 
     Args:
-        parts: the parts of the pattern on one side of the NOT, nearest first.
+        parts: the parts of the pattern on this side of the NOT, nearest first.
         side: "before" or "after", for messages.
-        negation: the NOT.
+        negation: the NOT, whose location an error shows.
 
     Returns:
         The variables of all parts up to the first one that has a row in every match; None if there
         are no parts on that side. Before NOT in `A B? NOT C D`, they are B and A.
 
     Raises:
-        MatchRecognizeError: every part may be empty.
+        MatchRecognizeError: all parts can be without a row in the same match.
     """
     if not parts:
         return None

@@ -1,8 +1,8 @@
 """Find the parameters of a clause, and look up their values.
 
-Instead of some numbers and lengths of time, a clause may have `:name` or `?`. The parser keeps
-them as `plan.pattern.Parameter`, because the same clause may be run with different values. The
-functions that lower a clause look up the values:
+Instead of some numbers and lengths of time, a clause can have a parameter, `:name` or `?`. The
+parser makes a `plan.pattern.Parameter` of it, because the same clause can be run with different
+values. The functions that lower a clause look up the values:
 
     PATTERN (A{2,:most})    with {"most": 5}    PATTERN (A{2,5})
 """
@@ -107,7 +107,7 @@ def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
 
 
 def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
-    """Return the value of a parameter.
+    """Return the value of a parameter, of any type.
 
     Raises:
         MatchRecognizeError: the parameter has no value, or is an `@name`, which only other products
@@ -125,7 +125,7 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
 
 
 def describe_parameter_value(value: object) -> str:
-    """Return the value of a parameter as a message shows it, with its type if it is no integer."""
+    """Return the value of a parameter as messages show it: `5`, NULL, or a value with its type."""
     if value is None:
         return "NULL"
     return SHORT.repr(value) if is_whole(value) else describe_passed_value(value)
@@ -137,7 +137,7 @@ def look_up_number(
     """Return the value of a parameter that is written instead of a whole number.
 
     Args:
-        parameter: the parameter.
+        parameter: a parameter of the clause.
         values: the values of all parameters.
         what: what the number is, for messages, such as `the bound of a quantifier in PATTERN`.
         least: the least number that is allowed.

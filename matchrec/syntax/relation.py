@@ -24,7 +24,7 @@ from matchrec.syntax.from_relations import (
     list_relation_names,
     read_relation,
     skip_values,
-    starts_part,
+    starts_part_after_from,
 )
 from matchrec.syntax.tokens import TokenSequence
 
@@ -51,7 +51,8 @@ def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelati
 def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """Return the error for the clause at `word`, which does not follow a relation.
 
-    FROM before the name of the relation may be misspelt, or the name may be in quotes.
+    The error is about FROM if FROM seems to be misspelt, and about the name of the relation if the
+    name is in quotes or in square brackets.
     """
     if word > 1:
         before_name = tokens[word - 2]
@@ -70,7 +71,8 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     """Return the index of the first token of a clause's relation.
 
-    Unlike `find_relation`, this does not check the tokens between that token and the clause.
+    Unlike `find_relation`, this function does not check the tokens between the result and the
+    clause.
 
     Raises:
         MatchRecognizeError: no relation is before the clause, or the clause cannot apply to it.
@@ -94,72 +96,79 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     return start
 
 
-def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
+def _find_relation_starts(tokens: TokenSequence, end: int) -> Iterator[int]:
     """Yield the first tokens of the relations of a FROM, from left to right.
 
     Args:
         tokens: the tokens of the query.
-        last: the index of a token in this FROM, such as the word of a clause. Relations after this
-            token are left out.
+        end: the index of a token in this FROM, such as the word of a clause. Relations that start
+            after this token are left out.
     """
-    opening = tokens.enclosing_openings[last]
-    from_ = _find_last_from(tokens, last)
-    if from_ is not None:
-        start = from_ + 1
-    elif _is_in_from(tokens, opening):
+    opening = tokens.enclosing_openings[end]
+    from_index = _find_last_from(tokens, end)
+    if from_index is not None:
+        start = from_index + 1
+    elif _encloses_relation(tokens, opening):
         start = opening + 1
     else:
         return
     yield start
     # From here on, `start` is the start of the latest relation.
     is_past_from = False
-    for index in tokens.walk_level(start, last):
-        if starts_part(tokens, index) or tokens.key(index) == "SELECT":
+    for index in tokens.walk_level(start, end):
+        if starts_part_after_from(tokens, index) or tokens.key(index) == "SELECT":
             is_past_from = True
         is_join = is_word(tokens, index, "JOIN") and tokens.key(index + 1) != "MATCH_RECOGNIZE"
         is_comma = tokens.key(index) == "," and not is_past_from
         if not is_join and not is_comma:
             continue
-        values_end = skip_values(tokens, start, last)
+        values_end = skip_values(tokens, start, end)
         if values_end is None or index >= values_end:  # A comma between VALUES ends no relation.
             start = index + 1
             yield start
 
 
-def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
-    """Return whether a relation starts with this parenthesis, and so may also start inside it."""
+def _encloses_relation(tokens: TokenSequence, opening: int) -> bool:
+    """Return whether a relation of FROM starts with a bracket, as in `FROM (a JOIN b)`.
+
+    Then relations can start inside the bracket as well.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the index of an opening bracket, or -1 for no bracket.
+    """
     return tokens.key(opening) == "(" and opening in _find_relation_starts(tokens, opening)
 
 
-def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
-    """Return the nearest FROM before a clause, in the same brackets, or the USING of MERGE.
+def _find_last_from(tokens: TokenSequence, end: int) -> int | None:
+    """Return the nearest FROM before a token, in the same brackets, or the USING of MERGE.
 
-    The result is None if there is neither, as in `FROM (a JOIN b MATCH_RECOGNIZE ...)`.
+    The result is None if the brackets have neither, as in `FROM (a JOIN b MATCH_RECOGNIZE ...)`.
 
-    If there are two FROMs, a FROM right before the clause is the name of a table, as in
+    If the brackets have two FROMs, a FROM right before the token is the name of a table, as in
     `FROM from MATCH_RECOGNIZE (...)`.
 
     Args:
         tokens: the tokens of the query.
-        last: the index of the clause's word.
+        end: the index of a token, such as the word of a clause.
     """
-    right_before = last - 1
-    for index in _walk_level_backwards(tokens, last):
+    right_before = end - 1
+    for index in _walk_level_backwards(tokens, end):
         if index < right_before and is_from(tokens, index):
             return index
-    using = _find_using_of_merge(tokens, last)
-    if using is None and last > 0 and is_from(tokens, right_before):
+    using = _find_using_of_merge(tokens, end)
+    if using is None and end > 0 and is_from(tokens, right_before):
         return right_before
     return using
 
 
-def _find_using_of_merge(tokens: TokenSequence, last: int) -> int | None:
-    """Return the first USING after the MERGE before a token, in the same brackets.
+def _find_using_of_merge(tokens: TokenSequence, end: int) -> int | None:
+    """Return the first USING after the last MERGE before a token, in the same brackets.
 
-    In `MERGE INTO t USING s ...`, it precedes the source. The result is None without MERGE.
+    In `MERGE INTO t USING s ...`, USING precedes the source. The result is None without MERGE.
     """
     using: int | None = None
-    for index in _walk_level_backwards(tokens, last):
+    for index in _walk_level_backwards(tokens, end):
         if is_word(tokens, index, "USING"):
             using = index
         if is_word(tokens, index, "MERGE") and tokens[index + 1].is_name:
@@ -167,14 +176,14 @@ def _find_using_of_merge(tokens: TokenSequence, last: int) -> int | None:
     return None
 
 
-def _walk_level_backwards(tokens: TokenSequence, last: int) -> Iterator[int]:
-    """Yield the tokens before `last` that are in the same brackets, from right to left.
+def _walk_level_backwards(tokens: TokenSequence, end: int) -> Iterator[int]:
+    """Yield the tokens before `end` that are in the same brackets, from right to left.
 
-    Of brackets among them, only the opening ones are yielded: for `f ( x ) , y` with `last` at `y`,
-    the indices of `,`, `(` and `f`.
+    An opening bracket is yielded, its content and its closing bracket are not: for `f ( x ) , y`
+    with `end` at `y`, the indices of `,`, `(` and `f` are yielded.
     """
-    index = last
-    while index > tokens.enclosing_openings[last] + 1:
+    index = end
+    while index > tokens.enclosing_openings[end] + 1:
         index -= 1
         index = tokens.openings.get(index, index)
         yield index
@@ -183,6 +192,7 @@ def _walk_level_backwards(tokens: TokenSequence, last: int) -> Iterator[int]:
 def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """Raise an error if the relation in tokens `start .. end` reads columns of the outer query."""
     outer_names = frozenset(_find_outer_names(tokens, start))
+    # FROM or JOIN is right before the relation.
     inner_names = list_relation_names(tokens, start - 1, end)
     for token, path in find_qualified_names(tokens, range(start, end)):
         if token.name.upper() in outer_names - inner_names:
@@ -190,10 +200,10 @@ def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
 
 
 def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
-    """Yield the names of relations, in upper case, whose columns a relation could read.
+    """Yield the names, in upper case, of the outer relations whose columns a relation could read.
 
-    These are the relations of the queries around it. A parenthesis in FROM without LATERAL, and
-    the definition of a table in WITH, cannot read the other relations of the same query.
+    The outer relations are those of the queries around the relation. A parenthesis in FROM without
+    LATERAL, and the definition of a table in WITH, cannot read the other relations of their query.
 
     Args:
         tokens: the tokens of the query.
@@ -202,7 +212,7 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
     for opening in tokens.walk_brackets_around(start):
         is_lateral = tokens.key(opening - 1) == "LATERAL"
         is_table_definition = tokens.key(opening - 1) == "AS"
-        if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
+        if not is_lateral and (_encloses_relation(tokens, opening) or is_table_definition):
             continue
         for relation in _find_relations_around(tokens, opening):
             starts_inside = relation.start - 1 == opening

@@ -30,7 +30,7 @@ from matchrec.plan.match_plan import ColumnTest, ResultUse
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.from_relations import is_set_operator, starts_part
+from matchrec.syntax.from_relations import is_set_operator, starts_part_after_from
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
 # Words and symbols of queries that may read all columns, or columns whose names are not written.
@@ -152,7 +152,7 @@ def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
     """Return the index after the condition of WHERE, whose first token is at `start`."""
     query_end = tokens.find_end_of_parentheses(start)
     for index in tokens.walk_level(start, query_end):
-        if starts_part(tokens, index) or is_set_operator(tokens, index):
+        if starts_part_after_from(tokens, index) or is_set_operator(tokens, index):
             return index
     return query_end
 

@@ -1,6 +1,6 @@
 """Divide the tokens of a clause into sections, one for each of its parts.
 
-No keyword of the clause is reserved: `pattern`, `define`, `within` and `measures` may also name
+No keyword of the clause is reserved: `pattern`, `define`, `within` and `measures` can also name
 columns and measures. So the tokens before and after such a word decide whether it is a keyword.
 
     ORDER BY ts  MEASURES A.x AS measures  PATTERN (A B+) ALL MATCHES  DEFINE B AS x > 1
@@ -43,7 +43,7 @@ _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 PARTS_OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 # How many words the keyword of a part has; 1 for parts that are not listed.
-_WORDS_OF_KEYWORDS = {
+_KEYWORD_LENGTHS = {
     ClausePart.PARTITION_BY: 2,
     ClausePart.ORDER_BY: 2,
     ClausePart.ROWS_PER_MATCH: 4,
@@ -99,11 +99,11 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     _check_order(clause, starts)
     ends = [following.first_word for following in starts[1:]] + [len(clause)]
     sections: dict[ClausePart, Section] = {}
-    for (part, index), end in zip(starts, ends, strict=True):
-        content = index
+    for (part, first_word), end in zip(starts, ends, strict=True):
+        content_start = first_word
         if part not in _PARTS_WITH_KEYWORD:
-            content += _WORDS_OF_KEYWORDS.get(part, 1)
-        sections[part] = Section(_find_keyword(clause, part, index), content, end)
+            content_start += _KEYWORD_LENGTHS.get(part, 1)
+        sections[part] = Section(_find_keyword(clause, part, first_word), content_start, end)
     if ClausePart.PATTERN not in sections:
         _reject_missing_pattern(clause, sections)
     if clause.in_window and ClausePart.FRAME not in sections:
@@ -133,7 +133,7 @@ def _explain_first_word(clause: ClauseTokens, end: int) -> MatchRecognizeError:
 
 def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
     """Return the span of the keyword of a part that starts at `index`."""
-    end = index + _WORDS_OF_KEYWORDS.get(part, 1)
+    end = index + _KEYWORD_LENGTHS.get(part, 1)
     return clause.span(index, min(end, len(clause)))
 
 
@@ -144,18 +144,18 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
         MatchRecognizeError: the parenthesis of PATTERN is not closed.
     """
     pattern_end: int | None = None  # the last token of PATTERN and its options
-    content: int | None = None  # the token after the keyword of the last part
+    content_start: int | None = None  # the token after the keyword of the last part
     for index in clause.walk_level(0, len(clause)):
         part = _recognize_part(clause, index, pattern_end)
         if part in _PARTS_OF_ONE_WORD:
             # Right after the keyword of another part, the word names a column: `ORDER BY measures`.
-            # Only DEFINE may still be a keyword, in `DEFINE A AS`.
-            is_column = index == content and find_part_at(clause, index) != "DEFINE"
+            # Only DEFINE can still be a keyword, in `DEFINE A AS`.
+            is_column = index == content_start and find_part_at(clause, index) != "DEFINE"
             if is_column or _is_variable(clause, index):
                 part = None
         if part is not None:
             yield PartStart(part, index)
-            content = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
+            content_start = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
@@ -166,11 +166,11 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
 class WordsAfterPattern(NamedTuple):
     """The options between PATTERN (...) and the next part; an option is None if not written."""
 
-    # `SKIP TILL NEXT MATCH`
+    # Such as `SKIP TILL NEXT MATCH`.
     selection: EventSelection | None
-    # `ALL MATCHES`
+    # Such as `ALL MATCHES`.
     output: MatchOutput | None
-    # `FIRST 3 MATCHES`
+    # Such as `FIRST 3 MATCHES`.
     first_matches: FirstMatches | None
     # The token after the options.
     end: int
@@ -179,7 +179,7 @@ class WordsAfterPattern(NamedTuple):
 def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPattern:
     """Read the options after PATTERN, whose parenthesis closes at `closing`.
 
-    `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`
+    Their order is fixed: `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`.
     """
     selection, end = _read_option(tuple(EventSelection), clause, closing + 1)
     output, end = _read_option(_OUTPUTS, clause, end)
@@ -225,13 +225,13 @@ def _read_option(
 def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -> ClausePart | None:
     """Return the part whose keyword seems to be at `index`, or None.
 
-    A keyword of one word may still be the name of a column or a variable.
+    `_find_part_starts` must still check whether a keyword of one word names a column or a variable.
 
     Args:
         clause: the tokens of the clause.
-        index: a token in no brackets.
-        pattern_end: the last token of PATTERN and its options; None if PATTERN is not before
-            `index`.
+        index: the index of a token in no brackets.
+        pattern_end: the index of the last token of PATTERN and its options; None if PATTERN is not
+            before `index`.
     """
     if clause.key(index - 1) in (".", "AS"):
         return None
@@ -265,7 +265,7 @@ def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -
 
 
 def _is_variable(clause: ClauseTokens, index: int) -> bool:
-    """Return whether `index` is a variable in AFTER MATCH SKIP or in WITHIN.
+    """Return whether a variable of AFTER MATCH SKIP or of WITHIN is at `index`.
 
     `SKIP TO v`, `SKIP TO FIRST v`, `WITHIN ... FROM v TO w`
     """
@@ -280,7 +280,7 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
     """Return whether a unit of frames at `index` starts the frame of a window.
 
-    The word may also name a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
+    The word can also name a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
     """
     if not clause.in_window or clause.key(index - 1) in ("BY", ","):
         return False
@@ -361,7 +361,7 @@ def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
 
 
 def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
-    """Raise the error for a clause without PATTERN, which may be misspelt."""
+    """Raise the error for a clause without PATTERN, or with a misspelt one."""
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise explain_missing_parentheses(clause, index)

@@ -28,12 +28,12 @@ class Spelling(NamedTuple):
 
     # Where the part is in the query.
     span: Span
-    # The text to write for Sail.
+    # The text to write instead, which both engines read alike.
     text: str
 
 
-# The words of these spellings, for a quick test of a query.
-_MAY_DIFFER = re.compile(
+# The words that such a part contains or comes after. A query without them needs no second look.
+_WORDS_OF_SPELLINGS = re.compile(
     rf"\b(WITH|PIVOT|UNPIVOT|{'|'.join(sorted(NO_ALIAS_OF_SAIL))})\b", re.IGNORECASE
 )
 
@@ -50,14 +50,14 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
     34 (kind)
     52 `format`
     """
-    if not _MAY_DIFFER.search(text):
+    if not _WORDS_OF_SPELLINGS.search(text):
         return ()
     tokens = read_query_tokens(text, dialect)
     reject_unpivot_aliases(tokens)
-    return (*find_pivot_columns(tokens), *find_relation_names(tokens))
+    return (*spell_pivot_columns(tokens), *spell_relation_names(tokens))
 
 
-def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
+def spell_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
     """Yield the spelling `(column)` for the column of each PIVOT over one column."""
     for pivot in tokens.indices_by_key.get("PIVOT", ()):
         closing = tokens.pairs.get(pivot + 1)
@@ -70,8 +70,12 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
                 yield Spelling(span, f"({tokens.text_at(span)})")
 
 
-def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
-    """Yield the spellings of aliases that need backticks, and of WITH queries in another case."""
+def spell_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
+    """Yield the spellings of aliases that need backticks, and of names of WITH queries.
+
+    Sail compares the name of a WITH query with regard to case, so a relation gets the name as it is
+    written in WITH.
+    """
     with_clauses = tuple(find_with_clauses(tokens))
     for word in sorted(
         (*tokens.indices_by_key.get("FROM", ()), *tokens.indices_by_key.get("JOIN", ()))
@@ -88,7 +92,7 @@ def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
 def find_defined_name(
     tokens: TokenSequence, with_clauses: Sequence[WithClause], index: int
 ) -> str | None:
-    """Return the name of the WITH query that a relation names, as it is written in WITH.
+    """Return the name of the WITH query that a relation reads, as it is written in WITH.
 
     Names are compared without regard to case. If several WITH clauses define the name, the
     innermost one around the relation counts. The result is None if the relation is another table.
@@ -105,7 +109,7 @@ def find_defined_name(
         if not clause.start < index < clause.end:
             continue
         for table in reversed(clause.definitions):
-            is_visible = table.closing < index or clause.recursive
+            is_visible = table.closing < index or clause.is_recursive
             if is_visible and tokens[table.name].name.lower() == name:
                 return tokens[table.name].name
     return None
@@ -117,7 +121,7 @@ def reject_unpivot_aliases(tokens: TokenSequence) -> None:
     Sail reads the alias but returns the name of the column, so the rows would be wrong.
 
     Raises:
-        MatchRecognizeUnsupportedError: there is such an alias.
+        MatchRecognizeUnsupportedError: a column of UNPIVOT has an alias.
     """
     for start, end in find_unpivoted_columns(tokens):
         as_words = [index for index in tokens.walk_level(start, end) if tokens.key(index) == "AS"]
@@ -130,7 +134,8 @@ def reject_unpivot_aliases(tokens: TokenSequence) -> None:
 def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:
     """Yield the range of each column, with its alias, in the lists of UNPIVOT."""
     for unpivot in tokens.indices_by_key.get("UNPIVOT", ()):
-        opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)
+        has_option = tokens.key(unpivot + 2) == "NULLS"  # UNPIVOT INCLUDE NULLS (
+        opening = unpivot + (3 if has_option else 1)
         closing = tokens.pairs.get(opening)
         if tokens.key(opening) != "(" or closing is None:
             continue

@@ -1,6 +1,6 @@
 """Write replacements that take as many lines and columns as the text that they replace.
 
-Spark may report errors about the text after a replacement. Thanks to the same layout, these errors
+Spark can report errors about the text after a replacement. Thanks to the same layout, these errors
 have the line and the column of the user's text.
 """
 

@@ -37,7 +37,7 @@ from matchrec.syntax.result_use import list_names_outside
 from matchrec.syntax.stored_text import reject_stored_text
 from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_selects import Select
-from matchrec.syntax.with_clauses import WithClause, find_visible
+from matchrec.syntax.with_clauses import WithClause, find_visible_definitions
 
 # Tokens before a `*` that stands for columns. After other tokens, a `*` multiplies.
 _KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
@@ -158,7 +158,7 @@ class WindowBlock:
             used_names = names | {
                 call.column.lower() for window in self.windows for _, call in window.calls
             }
-        visible = find_visible(self.tokens, with_clauses, self.select.relation[0])
+        visible = find_visible_definitions(self.tokens, with_clauses, self.select.relation[0])
         for position, window in enumerate(self.windows):
             uncalled_measures = frozenset(
                 name_uncalled_measure(measure.name).lower() for measure in window.clause.measures

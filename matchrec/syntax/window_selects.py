@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
-from matchrec.syntax.from_relations import is_from, is_set_operator, is_word, starts_part
+from matchrec.syntax.from_relations import is_from, is_set_operator, is_word, starts_part_after_from
 from matchrec.syntax.tokens import TokenRange, TokenSequence, split_words
 
 _GROUPING_WORDS = split_words("GROUP HAVING QUALIFY")
@@ -96,7 +96,7 @@ def _read_select(
     from_ = next((index for index in level if is_from(tokens, index)), None)
     if from_ is None:
         raise errors.pattern_window_without_from(tokens[select].span)
-    parts = [index for index in level if index > from_ and starts_part(tokens, index)]
+    parts = [index for index in level if index > from_ and starts_part_after_from(tokens, index)]
     relation = from_ + 1, parts[0] if parts else end
     _reject_other_relations(tokens, relation)
     has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"

@@ -1,9 +1,9 @@
-"""Find the WITH clauses of a query, and the tables of WITH clauses that a relation may read.
+"""Find the WITH clauses of a query, and the tables of WITH clauses that a relation can read.
 
     WITH a AS (...), b AS (SELECT * FROM a MATCH_RECOGNIZE (...)), c AS (...) SELECT * FROM b
 
-The relation of the clause in b may read a, but not c: the definition of a table may read only the
-tables before it.
+The relation of the clause in b can read a, but not c: the definition of a table can read only the
+tables that are defined before it.
 """
 
 from __future__ import annotations
@@ -36,26 +36,25 @@ class WithClause:
 
     # The index of WITH.
     start: int
-    # The index of the token after the query that may read the tables.
+    # The index of the token after the query that can read the tables.
     end: int
     # Whether RECURSIVE follows WITH.
-    recursive: bool
+    is_recursive: bool
     # The tables that the clause defines, in order.
     definitions: tuple[CommonTable, ...]
 
 
-def find_visible(
+def find_visible_definitions(
     tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
 ) -> tuple[Span, ...]:
-    """Return the part of each WITH clause whose tables a relation may read, outermost first.
+    """Return the part of each WITH clause whose tables a relation can read, outermost first.
 
-    A part goes up to the last definition before the relation, because a definition may read only
-    the tables that are defined before it.
+    A part goes from WITH to the last definition before the relation.
 
     Args:
         tokens: the tokens of the query.
-        clauses: the WITH clauses of the query.
-        start: the first token of the relation.
+        clauses: the WITH clauses of the query, outer ones first.
+        start: the index of the first token of the relation.
 
     Raises:
         MatchRecognizeError: the relation is in the definition of a recursive table.
@@ -76,12 +75,12 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
     for index in tokens.indices_by_key.get("WITH", ()):
         if tokens.key(index - 1) == ".":
             continue
-        is_table_name = tokens.key(index + 2) in ("(", "AS")  # A table may be called `recursive`.
-        recursive = tokens.key(index + 1) == "RECURSIVE" and not is_table_name
-        first_name = index + 2 if recursive else index + 1
+        is_table_name = tokens.key(index + 2) in ("(", "AS")  # A table can be called `recursive`.
+        is_recursive = tokens.key(index + 1) == "RECURSIVE" and not is_table_name
+        first_name = index + 2 if is_recursive else index + 1
         tables = tuple(_read_common_tables(tokens, first_name))
         if tables:
-            yield WithClause(index, tokens.find_end_of_parentheses(index), recursive, tables)
+            yield WithClause(index, tokens.find_end_of_parentheses(index), is_recursive, tables)
 
 
 def _read_common_tables(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
@@ -119,7 +118,7 @@ def _find_table_query(tokens: TokenSequence, name: int) -> int | None:
 
 def _reject_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
     """Raise an error if the relation at `start` is in the query of a table that reads itself."""
-    if not clause.recursive:
+    if not clause.is_recursive:
         return
     for table in clause.definitions:
         if not table.opening < start < table.closing:

@@ -1,4 +1,4 @@
-"""Read the items of WITHIN: how far rows of a match may be apart.
+"""Read the items of WITHIN, which limit the distance between two rows of a match.
 
 WITHIN INTERVAL '1' HOUR                    a length of time
 WITHIN '1 hour'                             a length of time as a string
@@ -45,17 +45,17 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
         interval_end = end - len(("FROM", "variable", "TO", "variable"))
     if interval_end == start:
         raise errors.empty_part(span, part="WITHIN")
-    written = _WrittenInterval(clause.cut_out(start, interval_end))
+    written_interval = _WrittenInterval(clause.cut_out(start, interval_end))
     return nodes.WindowNode(
-        interval=_read_interval(written),
+        interval=_read_interval(written_interval),
         span=span,
         between_rows=is_between_rows,
         from_variable=clause[end - 3].variable if has_variables else None,
         to_variable=clause[end - 1].variable if has_variables else None,
-        parameter=read_parameter(written.value),
-        has_interval_word=written.has_interval_word,
-        unit=written.unit,
-        interval_span=written.tokens.full_span,
+        parameter=read_parameter(written_interval.value),
+        has_interval_word=written_interval.has_interval_word,
+        unit=written_interval.unit,
+        interval_span=written_interval.tokens.full_span,
     )
 
 
@@ -101,34 +101,37 @@ class _WrittenInterval:
         return self.tokens.tokens[start:end]
 
 
-def _read_interval(written: _WrittenInterval) -> TokenSequence:
+def _read_interval(written_interval: _WrittenInterval) -> TokenSequence:
     """Return a length as an expression of Spark SQL.
 
     A string is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`. A length
-    that Spark can read is not changed.
+    that Spark can read is returned unchanged.
 
     Raises:
         MatchRecognizeError: INTERVAL is missing before a number and a unit, the unit is missing
             after INTERVAL, or a string is not a length of time.
     """
-    interval = written.tokens
+    interval = written_interval.tokens
     if is_length_of_time(interval, 0):
         raise errors.missing_interval(interval.full_span, text=interval.text)
     if len(interval) == 1:
         reject_unit_in_number(interval[0])
-    if len(written.value) != 1:
+    if len(written_interval.value) != 1:
         return interval
-    token = written.value[0]
+    unit = written_interval.unit
+    has_interval_word = written_interval.has_interval_word
+    token = written_interval.value[0]
     value = token.text
     if token.is_string:
         value = token.text[1:-1].replace("\\'", "'")
     has_letters = any(character.isalpha() for character in value)
-    is_text = token.is_string and (written.unit is None or has_letters)
-    lacks_unit = token.is_constant and written.has_interval_word and written.unit is None
-    if not (is_text or lacks_unit):
+    # Spark reads `INTERVAL '2' HOUR`, but neither `'2 hours'` nor `INTERVAL '2 hours' HOUR`.
+    is_duration_text = token.is_string and (unit is None or has_letters)
+    lacks_unit = token.is_constant and has_interval_word and unit is None
+    if not (is_duration_text or lacks_unit):
         return interval
     duration = WrittenDuration(
-        value, text=token.text, has_interval_word=written.has_interval_word, unit=written.unit
+        value, text=token.text, has_interval_word=has_interval_word, unit=unit
     )
     length = build_interval(duration, "WITHIN", interval.full_span)
     return read_tokens(length.text, offset=interval.offset)

@@ -45,7 +45,7 @@ from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
-from matchrec.syntax.expressions.intervals import is_interval, read_interval
+from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import Token, TokenKind
 
@@ -373,7 +373,7 @@ class QueryReader(EventReader):
 
     def read_interval_window(self) -> RowExpression:
         """Read a window that is an interval of SQL, and return its length."""
-        if not is_interval(self):
+        if not is_at_interval(self):
             self.position += 1
             raise self.make_expected_error("a number or a text with a unit of time")
         interval = read_interval(self)

@@ -16,8 +16,8 @@ from matchrec.syntax.tokens import CONSTANT_KINDS, TokenKind
 _SIGNS = ("-", "+")
 
 
-def is_interval(reader: ExpressionCursor) -> bool:
-    """Return whether INTERVAL starts an interval, and is not a name.
+def is_at_interval(reader: ExpressionCursor) -> bool:
+    """Return whether the word INTERVAL starts an interval here, and is not a name.
 
     The word starts an interval before a string, before a number with a unit, and before a parameter
     after a blank. Without the blank, `interval:x` is a field of a column.
@@ -35,7 +35,7 @@ def is_interval(reader: ExpressionCursor) -> bool:
 
 
 def read_interval(reader: ExpressionCursor) -> Term:
-    """Read an interval: values, each with its unit. A string may contain values and units.
+    """Read an interval: values, each with its unit. A string can contain values and units.
 
     Raises:
         MatchRecognizeError: a value is a parameter, or has no unit.

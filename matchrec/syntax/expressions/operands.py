@@ -23,7 +23,7 @@ from matchrec.plan.templates import separate_words
 from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.calls import CallReader
-from matchrec.syntax.expressions.intervals import is_interval, read_interval
+from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
 from matchrec.syntax.expressions.reader import (
     AFTER_OPERAND,
     OPERAND_STARTS,
@@ -76,7 +76,7 @@ class OperandReader(CallReader):
                 return reference
         if key == "CASE" and self.is_case():
             return self.read_case()
-        if key == "INTERVAL" and is_interval(self):
+        if key == "INTERVAL" and is_at_interval(self):
             return read_interval(self)
         if self.key_at(start + 1) == "(" and token.is_name:
             return self.read_call()
