@@ -55,7 +55,7 @@ def list_readers(register: int, task: Task, linked: LinkedConditions) -> list[st
     """Return the variables whose conditions read a register."""
     return [
         name.removeprefix(":")  # of the test of a stage
-        for name, registers_read in zip(task.variables, linked.reads, strict=True)
+        for name, registers_read in zip(task.variables, linked.registers_read, strict=True)
         if register in registers_read
     ]
 

@@ -84,8 +84,8 @@ _UNARY_OPERATIONS = {
 class _Connective(NamedTuple):
     """The instructions of AND or OR."""
 
-    jump_if_decided: int  # jumps if the operand on top of the stack decides the result
-    connect: int  # connects the two operands on top of the stack
+    jump_operation: int  # jumps if the operand on top of the stack decides the result
+    connecting_operation: int  # replaces the two operands on top of the stack by their AND or OR
 
 
 _CONNECTIVES = {
@@ -107,11 +107,11 @@ class ConditionCompiler:
     variable: int | None
     # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
-    # The registers of all conditions, to which those that this condition needs are added.
+    # The registers of all conditions. `compile` adds the registers that this condition needs.
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.
     integer_count: int
-    # The calls of Python in the code of all variables, to which this condition adds its own.
+    # The calls of Python in the code of all variables. `compile` adds those of this condition.
     calls: list[PythonExpression]
     # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]
@@ -193,15 +193,15 @@ class ConditionCompiler:
     def _emit_connective(
         self, operator: BasicOperator, operands: tuple[RunExpression, ...]
     ) -> None:
-        """Append AND or OR. An operand that decides the result jumps behind the last operand."""
+        """Append AND or OR. After an operand that decides the result, a jump skips the others."""
         connective = _CONNECTIVES[operator]
         first_operand, *other_operands = operands
         self.compile(first_operand)
         jumps = []
         for operand in other_operands:
-            jumps.append(self._emit_jump(connective.jump_if_decided))
+            jumps.append(self._emit_jump(connective.jump_operation))
             self.compile(operand)
-            self._emit(connective.connect)
+            self._emit(connective.connecting_operation)
         for jump in jumps:
             self._land_jump(jump)
 
@@ -210,7 +210,8 @@ class ConditionCompiler:
     ) -> None:
         """Append a conditional expression.
 
-        A condition that is not true jumps to `otherwise`, and `then` jumps behind it.
+        If the condition is not true, a jump leads to `otherwise`. After `then`, another jump leads
+        behind `otherwise`.
         """
         assert find_kind(then) is find_kind(otherwise), condition
         self.compile(condition)
@@ -243,7 +244,7 @@ class ConditionCompiler:
             for items in aggregate.items_by_variable
         )
         members = self._find_members(aggregate.variable)
-        return self._find_register(ListRegister(members, forms, aggregate.excludes_current_row))
+        return self._use_register(ListRegister(members, forms, aggregate.excludes_current_row))
 
     def _make_listed_value(self, item: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
@@ -262,17 +263,18 @@ class ConditionCompiler:
         """Return the number of a column among all columns."""
         return column if kind is Kind.INTEGER else self.integer_count + column
 
-    def _find_register(self, meaning: Meaning) -> int:
-        """Return the first register with a meaning, and note that this condition reads it.
+    def _use_register(self, meaning: Meaning) -> int:
+        """Return the number of the register with a meaning, and note that this condition reads it.
 
-        If no condition has needed such a register, it is added to `registers`.
+        If no condition has needed the register yet, it is added to `registers`. If the meaning has
+        two registers, this is the number of the first one, and only the first one is noted.
         """
-        number = self.registers.find_register(meaning)
+        number = self.registers.find_or_add_register(meaning)
         self.registers_read.add(number)
         return number
 
     def _is_current(self, navigation: Navigation) -> bool:
-        """Return whether the navigation finds the candidate row itself, its physical step aside."""
+        """Return whether the logical step of a navigation finds the candidate row itself."""
         return navigation.is_last and self.variable in self._find_members(navigation.variable)
 
     def _make_row_meaning(self, navigation: Navigation) -> RowRegister:
@@ -289,7 +291,7 @@ class ConditionCompiler:
             return
         register = -1
         if not self._is_current(navigation):
-            register = self._find_register(self._make_row_meaning(navigation))
+            register = self._use_register(self._make_row_meaning(navigation))
         self._emit(op.READ, column, register, navigation.physical_offset)
 
     def _emit_classifier(self, navigation: Navigation) -> None:
@@ -299,7 +301,7 @@ class ConditionCompiler:
             self._emit(op.CONSTANT, self.variable)
             return
         meaning = VariableRegister(self._make_row_meaning(navigation), navigation.physical_offset)
-        self._emit(op.VARIABLE, self._find_register(meaning))
+        self._emit(op.VARIABLE, self._use_register(meaning))
 
     def _emit_aggregate(self, expression: RunAggregate) -> None:
         """Append the read of an aggregate. AVG is computed from a sum and a count."""
@@ -311,7 +313,7 @@ class ConditionCompiler:
             Reduction.COUNT, members, column, excludes_current_row=expression.excludes_current_row
         )
         if expression.function is Reduction.COUNT:
-            self._emit(op.REGISTER, self._find_register(count))
+            self._emit(op.REGISTER, self._use_register(count))
             return
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
@@ -322,11 +324,11 @@ class ConditionCompiler:
             kind=expression.kind,
             excludes_current_row=expression.excludes_current_row,
         )
-        flag = self._find_register(reduced)
+        flag = self._use_register(reduced)
         self.registers_read.add(flag + 1)  # the register of the value
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
-            self._emit(op.AVERAGE, self._find_register(count), flag)
+            self._emit(op.AVERAGE, self._use_register(count), flag)
         else:
             self._emit(op.REDUCED, flag)
 
@@ -338,7 +340,8 @@ FailingOperation = Arithmetic | RunAggregate
 def list_failing_operations(expression: RunExpression) -> list[FailingOperation]:
     """Return the operations of a condition that can fail, in the order of their instructions.
 
-    These are arithmetic, and aggregates that the search updates, apart from counts.
+    These are arithmetic, and aggregates that the search updates, apart from counts. An operation
+    comes after the operations in its operands, as in the code.
     """
     operations: list[FailingOperation] = []
     match expression:

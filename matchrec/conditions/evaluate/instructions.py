@@ -41,7 +41,7 @@ NULL_CONSTANT = 2  # push NULL
 REGISTER = 3  # push r[a]
 VARIABLE = 4  # push r[a]; NULL if it is negative
 REDUCED = 5  # push r[a + 1]; NULL if r[a] is 0, an overflow if it is negative
-AVERAGE = 6  # push r[b + 1] / r[a]; NULL if r[a] is 0
+AVERAGE = 6  # push r[b + 1] / r[a], a sum of floats by a count; NULL if r[a] is 0
 COMPARE_INTEGER = 7  # pop two values; push whether they are in an order of COMPARISON_MASKS, a
 COMPARE_FLOAT = 8
 WIDEN = 9  # replace an integer by the float with its value
@@ -82,7 +82,7 @@ def number_arithmetic(operator: ArithmeticOperator, on_error: OnFailure, bits: i
     """Return the number of an arithmetic function of MATHEMATICS.
 
     Args:
-        operator: the operator.
+        operator: the operator of the arithmetic.
         on_error: what the function does if it has no result.
         bits: the width of integers, 8 to 64; 0 for floats.
     """
@@ -90,10 +90,10 @@ def number_arithmetic(operator: ArithmeticOperator, on_error: OnFailure, bits: i
     return ARITHMETIC + WIDTH_UNIT * bits + _FAILURE_FLAGS[on_error] + operator_number
 
 
-# What a function of MATHEMATICS returns if it has no value, or none that is certain. No
-# mathematical function returns these bits as a value. Arithmetic of integers may do so. Therefore
-# it is called again with WHY, and returns an answer: VALUE if it has a value, even one with these
-# bits; else NULL, OVERFLOW or DIVISION_BY_ZERO.
+# What a function of MATHEMATICS returns if it has no value, or no value that is certain. For a
+# mathematical function, this always means NULL: none of its values has these bits. But arithmetic
+# of integers can have a value with these bits. So arithmetic is called again with WHY, and returns
+# an answer: VALUE if it has a value; else NULL, OVERFLOW or DIVISION_BY_ZERO.
 NO_RESULT = 0x7FF8_0000_0000_DEAD
 NULL = 0
 VALUE = 1

@@ -44,10 +44,10 @@ class Move:
     test: int
 
 
-def find_live_registers(
+def compute_live_registers(
     moves: Sequence[Move],
     steps: Sequence[tuple[RegisterStep, ...]],
-    reads: Sequence[RegisterSet],
+    registers_read: Sequence[RegisterSet],
     tested_variables: Sequence[Sequence[int]],
 ) -> list[RegisterSet]:
     """Return the live registers of each state.
@@ -61,28 +61,28 @@ def find_live_registers(
        compute from it.
 
     Args:
-        moves: all moves.
+        moves: all moves of the query; states are numbered from 0.
         steps: for each variable, the steps that are applied when a row is mapped to it.
-        reads: for each variable, the registers that its condition reads.
+        registers_read: for each variable, the registers that its condition reads.
         tested_variables: for each state, the variables whose conditions are evaluated on a run in
             it.
     """
     live: list[set[int]] = [set() for _ in tested_variables]
-    dependences_by_variable = [find_dependences(variable_steps) for variable_steps in steps]
+    dependencies_by_variable = [find_dependencies(variable_steps) for variable_steps in steps]
 
     def find_needed_before(move: Move, register: int) -> RegisterSet:
         """Return the registers before a move on which a register after the move depends."""
-        return dependences_by_variable[move.variable].get(register, frozenset({register}))
+        return dependencies_by_variable[move.variable].get(register, frozenset({register}))
 
     # Pairs of a state and a register that is live in it, but not in `live` yet.
     pending: list[tuple[int, int]] = []
     for state, variables in enumerate(tested_variables):  # reason 1
         for variable in variables:
-            pending += [(state, register) for register in reads[variable]]
+            pending += [(state, register) for register in registers_read[variable]]
     moves_into: list[list[Move]] = [[] for _ in tested_variables]
     for move in moves:  # reason 2
         moves_into[move.target].append(move)
-        for register in reads[move.test]:
+        for register in registers_read[move.test]:
             pending += [(move.source, needed) for needed in find_needed_before(move, register)]
     while pending:
         state, register = pending.pop()
@@ -94,20 +94,20 @@ def find_live_registers(
     return [frozenset(registers) for registers in live]
 
 
-def find_dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
+def find_dependencies(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
     """Return, for each register that steps write, on which registers its value depends.
 
     These are the registers as they are before the steps. In the example, r1 becomes what r0 was,
     and then r0 the position of the row.
 
     >>> from matchrec.conditions.evaluate import instructions as op
-    >>> find_dependences((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
+    >>> find_dependencies((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
     {1: frozenset({0}), 0: frozenset()}
     """
     sources: dict[int, RegisterSet] = {}
     for step in steps:
-        read = [sources.get(register, frozenset({register})) for register in step.reads]
-        sources |= dict.fromkeys(step.writes, frozenset().union(*read))
+        read = [sources.get(register, frozenset({register})) for register in step.registers_read]
+        sources |= dict.fromkeys(step.registers_written, frozenset().union(*read))
     return sources
 
 
@@ -124,9 +124,9 @@ def select_useful_steps(
     useful = []
     needed = set(registers_used)
     for step in reversed(steps):
-        if not needed.isdisjoint(step.writes):
-            needed.difference_update(step.writes)
-            needed.update(step.reads)
+        if not needed.isdisjoint(step.registers_written):
+            needed.difference_update(step.registers_written)
+            needed.update(step.registers_read)
             useful.append(step)
     return tuple(reversed(useful))
 
@@ -143,14 +143,14 @@ class LinkedConditions:
 
     # int64[k, 5]: the code of conditions, the code of values in lists, then the steps of moves.
     instructions: IntArray
-    # Where the steps of each move are.
+    # The range of the steps of each move.
     step_ranges: tuple[CodeRange, ...]
-    # Where the code of each variable's condition is; an empty range if it has none.
+    # The range of the code of each variable's condition; an empty range if it has none.
     code_ranges: tuple[CodeRange, ...]
     # int64[r]: the registers before the first row.
     initial_registers: IntArray
-    # int64[s + 1]: the live registers of state s are live_registers[live_first[s] :
-    # live_first[s + 1]].
+    # int64[s + 1], for s states: the live registers of state i are
+    # live_registers[live_first[i] : live_first[i + 1]], in ascending order.
     live_first: IntArray
     live_registers: IntArray
     # How many values the stack has room for.
@@ -158,7 +158,7 @@ class LinkedConditions:
     # Registers and their meanings. If a meaning has two registers, the first one is here.
     meanings: tuple[tuple[int, Meaning], ...]
     # The registers that each variable's condition reads.
-    reads: tuple[RegisterSet, ...]
+    registers_read: tuple[RegisterSet, ...]
     # What Python computes; its index is an argument of CALL.
     calls: tuple[PythonExpression, ...]
     # The forms of rows in lists; the index of a form is an argument of APPEND.
@@ -185,16 +185,17 @@ class LinkedConditions:
         return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
 
     def number_failing_operation(self, variable: int, index: int) -> int | None:
-        """Return which operation of a condition an instruction is, of those that can fail.
+        """Return the index of the operation to which an instruction of a condition belongs.
 
-        They are counted from 0, in the order of `code.list_failing_operations`.
+        It is an index into the result of `code.list_failing_operations`, so only operations that
+        can fail are counted.
 
         Args:
             variable: the id of the variable.
             index: the index of the instruction.
 
         Returns:
-            None if the instruction is another one, or belongs to another condition.
+            The index, or None if the operation cannot fail or belongs to another condition.
         """
         begin, end = self.code_ranges[variable]
         if not begin <= index < end:
@@ -222,26 +223,26 @@ def link_conditions(
         conditions: for each variable, the part of its condition that depends on the run.
         members: for the name of each variable, the ids of its primary variables.
         integer_count: the number of integer columns.
-        moves: all moves.
+        moves: all moves of the query; states are numbered from 0.
         tested_variables: for each state, variables whose conditions are evaluated on a run in it,
             before a row is mapped or because the run is a possible match. The conditions of moves
             are evaluated after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members, registers, integer_count)
-    # The variable of a condition can be one to which no row is mapped. Then this is the
-    # variable to which the tested row is mapped.
+    # No row may ever be mapped to the variable of a condition, if moves only test the condition
+    # while they map the row to another variable. The condition is compiled for that variable then.
     mapped_variables = {move.test: move.variable for move in moves}
-    reads = [
+    registers_read = [
         writer.write(mapped_variables.get(variable, variable), condition)
         for variable, condition in enumerate(conditions)
     ]
     code_ranges = tuple(writer.ranges)
 
     steps = registers.build_steps(len(conditions))
-    live = find_live_registers(moves, steps, reads, tested_variables)
+    live = compute_live_registers(moves, steps, registers_read, tested_variables)
     steps_by_move = [
-        select_useful_steps(steps[move.variable], reads[move.test] | live[move.target])
+        select_useful_steps(steps[move.variable], registers_read[move.test] | live[move.target])
         for move in moves
     ]
     forms = tuple(writer.write_form(form) for form in list(registers.form_numbers))
@@ -251,13 +252,15 @@ def link_conditions(
         instructions=np.array(writer.instructions, np.int64).reshape(-1, 5),
         step_ranges=step_ranges,
         code_ranges=code_ranges,
-        initial_registers=np.array(registers.initial, np.int64),
+        initial_registers=np.array(registers.initial_values, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array(all_live, np.int64),
         # No instruction pushes more than one value.
         stack_size=max(end - begin for begin, end in writer.ranges),
-        meanings=tuple((number, meaning) for meaning, number in registers.by_meaning.items()),
-        reads=tuple(reads),
+        meanings=tuple(
+            (number, meaning) for meaning, number in registers.numbers_by_meaning.items()
+        ),
+        registers_read=tuple(registers_read),
         calls=tuple(writer.calls),
         forms=forms,
     )
@@ -269,7 +272,7 @@ class _CodeWriter:
 
     # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
-    # The registers of all expressions, to which those that an expression reads are added.
+    # The registers of all expressions. `write` adds the registers that an expression reads.
     registers: Registers
     # The number of integer columns.
     integer_count: int
@@ -281,7 +284,7 @@ class _CodeWriter:
     ranges: list[CodeRange] = field(default_factory=list)
 
     def write(self, variable: int | None, expression: RunExpression | None) -> RegisterSet:
-        """Append the code of an expression, and return the registers that it reads.
+        """Append the code and the range of an expression; return the registers that the code reads.
 
         Args:
             variable: the variable to which the candidate row is mapped, or None if there is none.
@@ -313,7 +316,10 @@ class _CodeWriter:
 def _append_steps(
     instructions: list[Instruction], steps_by_move: Sequence[tuple[RegisterStep, ...]]
 ) -> tuple[CodeRange, ...]:
-    """Append the steps of each move, and return where they are. Moves share equal steps."""
+    """Append the steps of each move, and return their ranges.
+
+    Equal steps are appended once, and moves share their range.
+    """
     ranges: dict[tuple[RegisterStep, ...], CodeRange] = {}
     for steps in steps_by_move:
         if steps not in ranges:

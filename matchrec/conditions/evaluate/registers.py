@@ -10,7 +10,8 @@ the following steps when a row is mapped to A:
 The step of r1 comes first, because it reads r0 as it was before. `_StepPhase` has the order of all
 steps.
 
-1. `ConditionCompiler` calls `Registers.find_register` for each meaning that a condition reads.
+1. `ConditionCompiler` calls `Registers.find_or_add_register` for each meaning that a condition
+   reads.
 2. When all conditions are compiled, `Registers.build_steps` returns the steps of all registers.
 """
 
@@ -50,7 +51,8 @@ class RowRegister:
     def previous(self) -> RowRegister:
         """Return the register that held this row before the last row was mapped.
 
-        Rows must be counted from the last one. The offset was one less then.
+        Only for a register that counts rows from the last one, with an offset above 0. Before the
+        last row was mapped, the offset of the row was one less.
         """
         return replace(self, offset=self.offset - 1)
 
@@ -59,8 +61,8 @@ class RowRegister:
 class VariableRegister:
     """A register with the variable to which the row at a distance from another row is mapped.
 
-    It is -1 if the row is outside of the match. `PREV(CLASSIFIER(A))` reads the register for the
-    last row of A and the physical offset -1.
+    The register is -1 if the match has no row there. `PREV(CLASSIFIER(A))` reads the register
+    for the last row of A and the physical offset -1.
     """
 
     # The register of the row from which rows of the partition are counted.
@@ -154,12 +156,12 @@ class RegisterStep(NamedTuple):
     d: int = 0
 
     @property
-    def writes(self) -> tuple[int, ...]:
+    def registers_written(self) -> tuple[int, ...]:
         """Return the registers that the step changes."""
         return (self.a, self.a + 1) if self.operation >= op.SUM_INTEGER else (self.a,)
 
     @property
-    def reads(self) -> tuple[int, ...]:
+    def registers_read(self) -> tuple[int, ...]:
         """Return the registers whose former values matter to what the step writes."""
         match self.operation:
             case op.SET_ROW | op.SET:
@@ -174,23 +176,23 @@ class RegisterStep(NamedTuple):
                 return (self.a, self.b)
             case _:  # a step of an aggregate, which can add the row of another register
                 row_register = (self.c - 1,) if self.c > 0 else ()
-                return (*self.writes, *row_register)
+                return (*self.registers_written, *row_register)
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The registers that conditions have needed so far. `find_register` adds registers."""
+    """The registers that conditions have needed so far. `find_or_add_register` adds registers."""
 
     # Ids of all variables.
     all_variables: Members
     # The number of the register with each meaning; if a meaning has two, of the first one.
-    by_meaning: dict[Meaning, int] = field(default_factory=dict)
-    # Values of the registers before the first row.
-    initial: list[int] = field(default_factory=list)
+    numbers_by_meaning: dict[Meaning, int] = field(default_factory=dict)
+    # The value of each register before the first row of a run.
+    initial_values: list[int] = field(default_factory=list)
     # The numbers of the forms of rows in lists.
     form_numbers: dict[RowForm, int] = field(default_factory=dict)
 
-    def find_register(self, meaning: Meaning) -> int:
+    def find_or_add_register(self, meaning: Meaning) -> int:
         """Return the number of the register with a meaning.
 
         If there is no such register yet, add it, and before it the registers that its steps read.
@@ -199,27 +201,27 @@ class Registers:
         needed = [meaning]
         while needed:
             missing = [
-                dependence
-                for dependence in self._find_dependences(needed[-1])
-                if dependence not in self.by_meaning
+                dependency
+                for dependency in self._find_dependencies(needed[-1])
+                if dependency not in self.numbers_by_meaning
             ]
             if missing:
                 needed += reversed(missing)
                 continue
             ready = needed.pop()
-            if ready not in self.by_meaning:
-                self._add(ready)
-        return self.by_meaning[meaning]
+            if ready not in self.numbers_by_meaning:
+                self._add_register(ready)
+        return self.numbers_by_meaning[meaning]
 
-    def _add(self, meaning: Meaning) -> None:
+    def _add_register(self, meaning: Meaning) -> None:
         """Add the register, or the two registers, with a meaning."""
-        self.by_meaning[meaning] = len(self.initial)
-        self.initial.extend(_find_initial_values(meaning))
+        self.numbers_by_meaning[meaning] = len(self.initial_values)
+        self.initial_values.extend(_find_initial_values(meaning))
         if isinstance(meaning, ListRegister):
             for variable in sorted(meaning.members):
                 self.form_numbers.setdefault(meaning.forms[variable], len(self.form_numbers))
 
-    def _find_dependences(self, meaning: Meaning) -> Iterator[Meaning]:
+    def _find_dependencies(self, meaning: Meaning) -> Iterator[Meaning]:
         """Yield the meanings of the registers that the steps of a meaning read."""
         match meaning:
             case RowRegister(End.LAST, offset=offset) if offset > 0:
@@ -243,17 +245,17 @@ class Registers:
         """Return for each variable the steps to apply when a row is mapped to it, in their order.
 
         Args:
-            variable_count: the number of variables.
+            variable_count: the number of variables, whose ids are 0 to variable_count - 1.
         """
         steps: list[list[RegisterStep]] = [[] for _ in range(variable_count)]
-        for meaning in sorted(self.by_meaning, key=_make_step_key):
+        for meaning in sorted(self.numbers_by_meaning, key=_make_step_key):
             for variable in range(variable_count):
                 steps[variable].extend(self._build_register_steps(meaning, variable))
         return [tuple(variable_steps) for variable_steps in steps]
 
     def _build_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
-        """Yield the steps that update one register when a row is mapped to a variable."""
-        register = self.by_meaning[meaning]
+        """Yield the steps for the register of a meaning when a row is mapped to a variable."""
+        register = self.numbers_by_meaning[meaning]
         if isinstance(meaning, VariableRegister):
             yield from self._build_variable_steps(meaning, variable)
             return
@@ -265,7 +267,7 @@ class Registers:
             case RowRegister(End.LAST, offset=0):
                 yield RegisterStep(op.SET_ROW, register)
             case RowRegister():
-                yield RegisterStep(op.COPY, register, self.by_meaning[meaning.previous])
+                yield RegisterStep(op.COPY, register, self.numbers_by_meaning[meaning.previous])
             case AggregateRegister(column=column):
                 counted_row = self._find_counted_row(meaning)
                 yield RegisterStep(meaning.operation, register, column or 0, counted_row)
@@ -281,7 +283,7 @@ class Registers:
         """
         if not meaning.excludes_current_row:
             return 0
-        return self.by_meaning[make_last_row(meaning.members)] + 1
+        return self.numbers_by_meaning[make_last_row(meaning.members)] + 1
 
     def _build_variable_steps(
         self, meaning: VariableRegister, variable: int
@@ -294,28 +296,28 @@ class Registers:
         1. The row mapped now changes which row `meaning.row` is, and so which row is the target.
         2. The row mapped now is the target itself.
         """
-        register = self.by_meaning[meaning]
+        register = self.numbers_by_meaning[meaning]
         row = meaning.row
         offset = meaning.physical_offset
         is_member = variable in row.members
-        may_be_target = offset > 0
+        can_be_target = offset > 0
         if row.end is End.FIRST:
             if is_member and offset < 0:
-                recent = self.by_meaning[self._make_recent_variable(-offset)]
-                yield RegisterStep(op.COPY_AT, register, recent, self.by_meaning[row])
-            may_be_target |= is_member and offset == 0
+                recent = self.numbers_by_meaning[self._make_recent_variable(-offset)]
+                yield RegisterStep(op.COPY_AT, register, recent, self.numbers_by_meaning[row])
+            can_be_target |= is_member and offset == 0
         elif is_member:
             if row.offset > 0:
                 previous = replace(meaning, row=row.previous)
-                yield RegisterStep(op.COPY, register, self.by_meaning[previous])
+                yield RegisterStep(op.COPY, register, self.numbers_by_meaning[previous])
             elif offset < 0:
-                recent = self.by_meaning[self._make_recent_variable(-offset)]
+                recent = self.numbers_by_meaning[self._make_recent_variable(-offset)]
                 yield RegisterStep(op.COPY, register, recent)
             else:
                 # A row after the last one is not mapped yet.
                 yield RegisterStep(op.SET, register, variable if offset == 0 else -1)
-        if may_be_target:
-            yield RegisterStep(op.SET_AT, register, self.by_meaning[row], offset, variable)
+        if can_be_target:
+            yield RegisterStep(op.SET_AT, register, self.numbers_by_meaning[row], offset, variable)
 
     def _make_recent_variable(self, distance: int) -> VariableRegister:
         """Return the register of the variable of the row `distance` rows before the last one."""

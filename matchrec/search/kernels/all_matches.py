@@ -74,7 +74,7 @@ from matchrec.search.kernels.mapping import (
     note_failure,
 )
 from matchrec.search.kernels.match_order import find_first_next_start
-from matchrec.search.kernels.memo import NOT_FOUND, find_live_registers, find_or_add_state
+from matchrec.search.kernels.memo import NOT_FOUND, find_or_add_state, get_live_registers
 from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.partitions import IntArray
 
@@ -657,7 +657,7 @@ def add_run(
         if totals is not None:
             key = totals.merge_keys[start]
         run_registers = conditions.registers[find_slot(index, bank)]
-        live_registers = find_live_registers(state, conditions)
+        live_registers = get_live_registers(state, conditions)
         twin = np.int64(
             find_or_add_state(
                 state, key, run_registers, live_registers, index, progress.stamp, work.table

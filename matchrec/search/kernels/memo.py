@@ -137,7 +137,7 @@ def note_state(
     if table.shape[0] > 0:
         state = program[choice, layout.TARGET]
         registers = conditions.registers[depth + 1]
-        live = find_live_registers(state, conditions)
+        live = get_live_registers(state, conditions)
         if 2 * progress.state_count >= table.shape[0]:
             answer = np.int64(-layout.RUNS_FULL)
         else:
@@ -151,7 +151,7 @@ def note_state(
 
 
 @spliced
-def find_live_registers(state: int, conditions: RunConditions) -> IntArray:
+def get_live_registers(state: int, conditions: RunConditions) -> IntArray:
     """Return the live registers of a state: the registers that decide how a run in it goes on."""
     first = conditions.live_first
     live: IntArray = conditions.live_registers[first[state] : first[state + 1]]

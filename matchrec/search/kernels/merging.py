@@ -82,9 +82,9 @@ from matchrec.search.kernels.mapping import (
 )
 from matchrec.search.kernels.memo import (
     NOT_FOUND,
-    find_live_registers,
     find_or_add_state,
     forget,
+    get_live_registers,
     has_failed,
     remember_failure,
 )
@@ -340,7 +340,7 @@ def has_twin(
     if not rules.merge_runs:
         return False
     run_registers = conditions.registers[find_slot(new_run, bank)]
-    live_registers = find_live_registers(state, conditions)
+    live_registers = get_live_registers(state, conditions)
     twin = find_or_add_state(
         state, latest_end, run_registers, live_registers, new_run, stamp, table
     )

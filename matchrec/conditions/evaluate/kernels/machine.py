@@ -73,8 +73,8 @@ def evaluate_condition(
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.
 
     The most frequent operations are tested first. Some tests cover several operations, whose
-    numbers follow each other. When all instructions have run, one value is left on the stack. If
-    an instruction fails, its index is left there instead.
+    numbers follow each other, and rely on the tests before them. When all instructions have run,
+    one value is left on the stack. If an instruction fails, its index is left there instead.
 
     Args:
         code: int64[k, 5], instructions: the operation and its arguments. Only a, b, c are used.
@@ -104,16 +104,16 @@ def evaluate_condition(
             if operation == op.VARIABLE:
                 valid[top] = values[top] >= 0
         elif operation <= op.AVERAGE:  # REDUCED or AVERAGE
-            flag = registers[a]
-            if flag < 0:
+            flag_or_count = registers[a]  # the flag of REDUCED, the count of AVERAGE
+            if flag_or_count < 0:
                 values[0] = index
                 return op.OVERFLOW
             top += 1
-            valid[top] = flag != 0
+            valid[top] = flag_or_count != 0
             if operation == op.REDUCED:
                 values[top] = registers[a + 1]
-            elif flag != 0:
-                values[top] = float_to_bits(bits_to_float(registers[b + 1]) / flag)
+            elif flag_or_count != 0:
+                values[top] = float_to_bits(bits_to_float(registers[b + 1]) / flag_or_count)
         elif operation == op.JUMP_IF_FALSE or operation == op.JUMP_IF_TRUE:
             if valid[top] and values[top] == operation - op.JUMP_IF_FALSE:
                 index = a
@@ -171,10 +171,11 @@ def read_column(
 ) -> None:
     """Put the value of a column at the top of the stack.
 
-    It is NULL if there is no row `origin`, or if the row that is read is outside of the partition.
+    The value is NULL if there is no row `origin`, or if the row at the offset from it is outside of
+    the partition.
 
     Args:
-        column: the column.
+        column: the index of the column in `inputs.columns`.
         origin: the position of a row; negative if the run has no such row.
         offset: how many rows after `origin` the row is that is read; negative for rows before.
         inputs: what the condition reads.
@@ -204,7 +205,7 @@ def apply_function(
         function: the number of the function: see `instructions`.
         argument_count: 1 or 2.
         top: the index of the first argument on the stack.
-        mathematics: a pointer to the function that computes it.
+        mathematics: a pointer to the function that computes the value: see `Input`.
         values: the values on the stack.
         valid: whether they are not NULL.
 
@@ -255,7 +256,8 @@ def compare_values(
 def connect_truth_values(decisive: int, top: int, values: IntArray, valid: IntArray) -> None:
     """Replace the truth values at `top` and above it by their AND or OR.
 
-    The value at `top` does not decide the result, because then a jump would have led past this.
+    The value at `top` does not decide the result: otherwise a jump would have skipped this
+    instruction.
 
     Args:
         decisive: the truth value that decides: 0 for AND, 1 for OR.

@@ -3,8 +3,8 @@ from random import Random
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.link import (
     Move,
-    find_dependences,
-    find_live_registers,
+    compute_live_registers,
+    find_dependencies,
     select_useful_steps,
 )
 from matchrec.conditions.evaluate.registers import Registers, RegisterStep, RowRegister
@@ -17,14 +17,16 @@ def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> N
     # A B C with C reading r0, the row of A: nothing is live before A and after C
     moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
     steps = [(RegisterStep(op.SET_ROW, 0),), (), ()]
-    live = find_live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
+    live = compute_live_registers(
+        moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4
+    )
     assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_in_a_loop_a_count_is_live_all_the_time() -> None:
     moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
     steps = [(RegisterStep(op.ADD_ONE, 0),), ()]
-    live = find_live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
+    live = compute_live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
     assert live == [frozenset({0}), frozenset({0}), frozenset()]
 
 
@@ -32,7 +34,7 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
     steps = (RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0), RegisterStep(op.ADD_ONE, 2))
     assert select_useful_steps(steps, frozenset({1})) == (RegisterStep(op.COPY, 1, 0),)
     assert select_useful_steps(steps, frozenset({0})) == (RegisterStep(op.SET_ROW, 0),)
-    assert find_dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
+    assert find_dependencies(steps) == {1: {0}, 0: frozenset(), 2: {2}}
 
 
 def test_registers_that_some_path_reads_are_live() -> None:
@@ -47,10 +49,10 @@ def test_registers_that_some_path_reads_are_live() -> None:
         for move in moves * 64:
             needed = reads[move.test] | live[move.target]
             for step in reversed(steps[move.variable]):
-                if not needed.isdisjoint(step.writes):
-                    needed = needed.difference(step.writes).union(step.reads)
+                if not needed.isdisjoint(step.registers_written):
+                    needed = needed.difference(step.registers_written).union(step.registers_read)
             live[move.source] |= needed
-        assert find_live_registers(moves, steps, reads, questions) == live, seed
+        assert compute_live_registers(moves, steps, reads, questions) == live, seed
 
 
 def random_step(random: Random) -> RegisterStep:
@@ -64,7 +66,7 @@ def random_step(random: Random) -> RegisterStep:
 
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
-    far = registers.find_register(RowRegister(End.LAST, frozenset({A}), 2))
+    far = registers.find_or_add_register(RowRegister(End.LAST, frozenset({A}), 2))
     of_a, of_b = registers.build_steps(2)
     assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
     assert of_a[0].a == far
@@ -73,6 +75,6 @@ def test_last_rows_shift_from_the_far_end() -> None:
 
 def test_first_rows_count_down_to_their_row() -> None:
     registers = Registers(frozenset({A, B}))
-    first = registers.find_register(RowRegister(End.FIRST, frozenset({A}), 3))
-    assert registers.initial[first] == -4
-    assert registers.find_register(RowRegister(End.FIRST, frozenset({A}), 3)) == first
+    first = registers.find_or_add_register(RowRegister(End.FIRST, frozenset({A}), 3))
+    assert registers.initial_values[first] == -4
+    assert registers.find_or_add_register(RowRegister(End.FIRST, frozenset({A}), 3)) == first
