@@ -61,7 +61,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
         hints.append("compute what reads one row as a column of the input")
     note = (
         "values of several rows may be combined there with operators, CASE, LIKE, CAST, and some "
-        'functions, which the page "Functions of several rows" lists'
+        "functions, which docs/reference/functions.md lists"
     )
     return MatchRecognizeUnsupportedError(
         f"`{what}` over several {language.rows} of the match is not supported in "
@@ -384,7 +384,7 @@ def aggregate_not_supported_in_define(
         notes=(
             (
                 f"{name_part('DEFINE')} takes count, sum, avg, min, max and other aggregates, "
-                'which the page "Aggregates" of the reference lists'
+                "which docs/reference/aggregate_functions.md lists"
             ),
         ),
         hint=hint,

@@ -435,12 +435,24 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     has_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
     members = _read_names(clause, start + 3, end - 1) if has_list else None
     if members is None or not name.can_name:
-        item = clause.cut_out(start, end)
+        item = clause.cut_out(start, _find_end_of_subset(clause, end))
         raise errors.malformed_subset(item.full_span, text=item.text)
     for token in (name, *members):
         _reject_reserved_word(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
+
+
+def _find_end_of_subset(clause: ClauseTokens, end: int) -> int:
+    """Return the index after a malformed definition in SUBSET, such as `U = A, B`.
+
+    The names after commas belong to the definition if no `=` or parenthesis follows them.
+    """
+    while clause.key(end) == "," and clause.can_name(end + 1):
+        if clause.key(end + 2) in ("=", "(", "AS"):
+            break
+        end += 2
+    return end
 
 
 def _read_names(clause: ClauseTokens, start: int, end: int) -> tuple[Token, ...] | None:

@@ -93,7 +93,24 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     is_table_name = start + 1 == word or tokens.key(start + 1) == "."
     if tokens.key(start) == "LATERAL" and not is_table_name:
         raise errors.clause_after_lateral(tokens[start].span)
+    _reject_table_call(tokens, start)
     return start
+
+
+def _reject_table_call(tokens: TokenSequence, start: int) -> None:
+    """Raise an error for a relation `TABLE(t)` or `TABLE('t')`, which names a table elsewhere."""
+    closing = tokens.pairs.get(start + 1)
+    if closing is None or not tokens.has_keys(start, "TABLE", "("):
+        return
+    name = tokens.tokens[start + 2 : closing]
+    is_name = len(name) % 2 == 1 and all(
+        token.key == "." if index % 2 else token.is_name for index, token in enumerate(name)
+    )
+    is_string = len(name) == 1 and name[0].is_string
+    if is_name or is_string:
+        table = tokens.text_at(tokens.span(start + 2, closing)).strip("'\"")
+        call = tokens.span(start, closing + 1)
+        raise errors.clause_after_table_call(call, text=tokens.text_at(call), table=table)
 
 
 def _find_relation_starts(tokens: TokenSequence, end: int) -> Iterator[int]:

@@ -126,9 +126,10 @@ def _explain_first_word(clause: ClauseTokens, end: int) -> MatchRecognizeError:
         return explain_missing_parentheses(clause, 0)
     start = first.span.start
     reject_other_language(clause.text[start - clause.offset :], start)
-    if first.key in ("PARTITION", "ORDER"):
-        return missing_by(clause.text_at(clause.span(0, end)), first.span)
-    return errors.unexpected_first_word(first.text, first.span)
+    without_by = missing_by(
+        clause.text_at(clause.span(0, end)), first.span, where="MATCH_RECOGNIZE"
+    )
+    return without_by or errors.unexpected_first_word(first.text, first.span)
 
 
 def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:

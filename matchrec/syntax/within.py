@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.errors.sql import clause as errors
+from matchrec.plan.amounts import MICROSECONDS
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import UNITS_OF_TIME, read_number_of_rows, reject_unit_in_number
 from matchrec.syntax.clause_tokens import ClauseTokens
@@ -47,7 +48,7 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
         raise errors.empty_part(span, part="WITHIN")
     written_interval = _WrittenInterval(clause.cut_out(start, interval_end))
     return nodes.WindowNode(
-        interval=_read_interval(written_interval),
+        interval=_read_interval(written_interval, _find_sort_key(clause, start)),
         span=span,
         between_rows=is_between_rows,
         from_variable=clause[end - 3].variable if has_variables else None,
@@ -101,11 +102,29 @@ class _WrittenInterval:
         return self.tokens.tokens[start:end]
 
 
-def _read_interval(written_interval: _WrittenInterval) -> TokenSequence:
+def _find_sort_key(clause: ClauseTokens, end: int) -> str:
+    """Return the first key of ORDER BY if it is a name; "" for other keys and without ORDER BY.
+
+    Args:
+        clause: the tokens of the clause.
+        end: the index before which ORDER BY is searched.
+    """
+    for index in clause.walk_level(0, end):
+        if clause.has_keys(index, "ORDER", "BY") and clause.can_name(index + 2):
+            is_plain = clause.key(index + 3) not in (".", "(", "[", "+", "-", "*", "/")
+            return clause[index + 2].text if is_plain else ""
+    return ""
+
+
+def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSequence:
     """Return a length as an expression of Spark SQL.
 
     A string is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`. A length
     that Spark can read is returned unchanged.
+
+    Args:
+        written_interval: the length.
+        sort_key: the key of ORDER BY, for messages; "" if it is not a name.
 
     Raises:
         MatchRecognizeError: INTERVAL is missing before a number and a unit, the unit is missing
@@ -113,7 +132,13 @@ def _read_interval(written_interval: _WrittenInterval) -> TokenSequence:
     """
     interval = written_interval.tokens
     if is_length_of_time(interval, 0):
-        raise errors.missing_interval(interval.full_span, text=interval.text)
+        unit = interval.key(1).removesuffix("S")
+        number = interval[0].text.strip("'\"")
+        seconds = MICROSECONDS.get(unit, 0) // MICROSECONDS["SECOND"]
+        in_seconds = str(int(number) * seconds) if number.isdecimal() and seconds else ""
+        raise errors.missing_interval(
+            interval.full_span, text=interval.text, sort_key=sort_key, seconds=in_seconds
+        )
     if len(interval) == 1:
         reject_unit_in_number(interval[0])
     if len(written_interval.value) != 1:

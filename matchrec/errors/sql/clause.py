@@ -107,7 +107,7 @@ def malformed_event_selection(span: Span, *, text: str, before: str) -> MatchRec
         text: the words.
         before: the options of PATTERN before the words, such as LONGEST MATCH; "" for none.
 
-    >>> malformed_event_selection(Span(0, 1), text="ALL MATCHES", before="LONGEST MATCH").headline
+    >>> malformed_event_selection(Span(0, 1), text="ALL MATCHES", before="LONGEST MATCH").message
     'ALL MATCHES is not allowed with LONGEST MATCH after PATTERN'
     """
     words = text.upper().split()
@@ -184,7 +184,7 @@ def _option_after_option(span: Span, *, text: str, before: str) -> MatchRecogniz
         headline = f"{option} is not allowed after {written[-1][1] if written else before}"
         in_order = sorted([*written, (group, option)])
         hint = f"write {' '.join(name for _, name in in_order)}"
-    return MatchRecognizeParseError(headline, span, hint=hint, code="malformed-event-selection")
+    return MatchRecognizeParseError(headline, span, hint=hint, code="misplaced-match-option")
 
 
 def skip_with_all_matches(span: Span, *, output: str) -> MatchRecognizeParseError:
@@ -507,13 +507,25 @@ def not_a_number_of_matches(
     )
 
 
-def missing_interval(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for WITHIN 30 MINUTES."""
+def missing_interval(
+    span: Span, *, text: str, sort_key: str, seconds: str
+) -> MatchRecognizeParseError:
+    """Return the error for WITHIN 30 MINUTES.
+
+    The types of columns are not known yet, so the help says what to write for each type.
+
+    Args:
+        span: the length in the text of the query.
+        text: the length.
+        sort_key: the key of ORDER BY; "" if it is not a name.
+        seconds: the length in seconds; "" if it is not a whole number of seconds.
+    """
+    hint = f"write WITHIN INTERVAL {text}"
+    if seconds:
+        key = sort_key or name_part("ORDER BY")
+        hint += f"; if {key} is a number of seconds instead of a time, write WITHIN {seconds}"
     return MatchRecognizeParseError(
-        "missing INTERVAL in WITHIN",
-        span,
-        hint=f"write WITHIN INTERVAL {text}",
-        code="missing-interval",
+        "missing INTERVAL in WITHIN", span, hint=hint, code="missing-interval"
     )
 
 
@@ -731,19 +743,18 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
 
     Args:
         span: the location in the text of the query.
-        text: the definition. `U = A` may be the beginning of `U = A, B`.
+        text: the definition.
 
     >>> print(malformed_subset(Span(0, 8), text="U (A, B)"))
     `U (A, B)` in SUBSET does not have the form U = (A, B) [malformed-subset]
       help: write SUBSET U = (A, B)
     """
-    definition, closing, rest = text.partition(")")
-    names = re.findall(r"\w+", definition)
-    if names:
-        members = ", ".join(names[1:]) or "A, B"
-        more = ", ..." if names[1:] and not closing else ""
+    definition, _, rest = text.partition(")")
+    name, *members = re.findall(r"\w+", definition) or [""]
+    members = [member for member in members if member.upper() != "AS"]
+    if name:
         next_definition = f", {rest.strip()}" if rest.strip() else ""
-        hint = f"write SUBSET {names[0]} = ({members}{more}){next_definition}"
+        hint = f"write SUBSET {name} = ({', '.join(members) or 'A, B'}){next_definition}"
     else:
         hint = "write SUBSET U = (A, B)"
     return MatchRecognizeParseError(

@@ -429,6 +429,31 @@ _LIST_OF_PATTERNS = re.compile(
 _ABOUT_LIST_OF_PATTERNS = re.compile(r"'bool_(?:or|and)' function")
 
 
+# `price NOT IN (SELECT price FROM t WHERE ...)`, if the subquery has no other part.
+_IN_SUBQUERY = re.compile(
+    r"(?i)(?P<value>[\w.`]+(?:\([\w.`, ]*\))?)\s+(?P<negation>NOT\s+)?IN\s*\(\s*SELECT\s+"
+    r"(?P<item>[\w.`]+)\s+(?P<source>FROM\s+[^()]+?)\s*\)"
+)
+_PART_OF_SUBQUERY = re.compile(r"(?i)\b(?:GROUP|ORDER|HAVING|LIMIT|UNION|INTERSECT|EXCEPT)\b")
+
+
+def _write_in_subquery(text: str) -> str | None:
+    """Return `x IN (SELECT y FROM t)` as a test of an array, with the user's names; else None.
+
+    Sail has no IN with a subquery in an expression, and conditions no subquery that reads the row.
+
+    >>> _write_in_subquery("price NOT IN (SELECT low FROM t WHERE ts > 1)")
+    'NOT array_contains((SELECT collect_list(low) FROM t WHERE ts > 1), price)'
+    """
+    test = _IN_SUBQUERY.search(text)
+    if test is None or _PART_OF_SUBQUERY.search(test["source"]):
+        return None
+    negation = "NOT " if test["negation"] else ""
+    source = " ".join(test["source"].split())
+    values = f"(SELECT collect_list({test['item']}) {source})"
+    return f"{negation}array_contains({values}, {test['value']})"
+
+
 def explain_written_part(sentence: str, text: str) -> EngineErrorExplanation | None:
     """Return an engine's error in our words if the text shows what it is about; else None.
 
@@ -442,6 +467,9 @@ def explain_written_part(sentence: str, text: str) -> EngineErrorExplanation | N
     >>> explain_written_part("a call to 'bool_or' function", "x LIKE ANY ('A', 'B')").hint
     "write one LIKE for each pattern: x LIKE 'a' OR x LIKE 'b'"
     """
+    array_test = _write_in_subquery(text)
+    if array_test is not None and sentence.startswith("IN (SELECT"):
+        return EngineErrorExplanation(sentence, f"write {array_test}")
     type_name = _TYPE_WITHOUT_LENGTH.search(text)
     if type_name is not None and _ABOUT_LENGTH.search(sentence):
         name = type_name["name"].upper()

@@ -68,7 +68,9 @@ def write_arguments(hint: str, text: str | None, function: str) -> str:
     >>> write_arguments("write CAST(s AS DOUBLE), or to_number(s, '9999')", "NUM(sym) > 1", "NUM")
     "write CAST(sym AS DOUBLE), or to_number(sym, '9999')"
     >>> write_arguments("write if(x > y, x, y)", "IFF(price > 1, 2, 3)", "IFF")
-    'write if(x > y, x, y)'
+    'write if(price > 1, 2, 3)'
+    >>> write_arguments("write coalesce(x, 0)", "FILLNA(price + 1)", "FILLNA")
+    'write coalesce(price + 1, 0)'
     """
     call = rf"(?i)\b{re.escape(function)}\s*\((?P<arguments>[^()]*(\([^()]*\)[^()]*)*)\)"
     match = re.search(call, text or "")
@@ -82,24 +84,45 @@ def write_arguments(hint: str, text: str | None, function: str) -> str:
 def _fill_letters(alternative: str, arguments: Sequence[str]) -> str:
     """Return an alternative of a hint with arguments instead of its letters.
 
-    The alternative stays as it is if an argument is more than a column or a literal, or if the
-    numbers of letters and arguments differ. A single letter stands for the first argument.
+    The alternative stays as it is if the numbers of letters and arguments differ. It also stays as
+    it is if a letter is an operand, as in `x / y`, and an argument is more than a column or a
+    literal. A single letter stands for the first argument.
 
     >>> _fill_letters("coalesce(x, 0)", ["price", "1"]), _fill_letters("count_if(x > 0)", ["p < 2"])
     ('coalesce(price, 0)', 'count_if(p < 2)')
+    >>> _fill_letters("x / y", ["a + b", "c"]), _fill_letters("max_by(x, y)", ["a + b", "c"])
+    ('x / y', 'max_by(a + b, c)')
     """
     if len(arguments) == 1 and "(x > 0)" in alternative:
         return alternative.replace("(x > 0)", f"({arguments[0]})")
+    if len(arguments) == 3 and alternative.endswith("if(x > y, x, y)"):
+        return alternative.replace("(x > y, x, y)", f"({', '.join(arguments)})")
     letters = list(dict.fromkeys(_LETTERS.findall(alternative)))
     is_plain = [
         bool(_COLUMN.fullmatch(argument) or _LITERAL.fullmatch(argument)) for argument in arguments
     ]
-    if not all(is_plain) or not _COLUMN.fullmatch(arguments[0]):
+    if not arguments[0] or _LITERAL.fullmatch(arguments[0]):
+        return alternative
+    are_plain = all(is_plain)
+    if not are_plain and not _takes_any_text(alternative):
         return alternative
     if len(letters) not in (1, len(arguments)):
         return alternative
     argument_by_letter = dict(zip(letters, arguments, strict=False))
     return _LETTERS.sub(lambda match: argument_by_letter[match[0]], alternative)
+
+
+def _takes_any_text(alternative: str) -> bool:
+    """Return whether any expression can replace the letters: each is a whole argument of a call.
+
+    >>> _takes_any_text("coalesce(x, 0)"), _takes_any_text("x + y"), _takes_any_text("f(x > y)")
+    (True, False, False)
+    """
+    return all(
+        alternative[: letter.start()].endswith(("(", ", "))
+        and re.match(r"[,)]| AS\b", alternative[letter.end() :])
+        for letter in _LETTERS.finditer(alternative)
+    )
 
 
 # Calls with a unit of time or a type as an argument, as other products write them and Spark does
@@ -226,6 +249,8 @@ def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
         return "leave FROM dual out: SELECT without FROM gives one row"
+    if plain.upper() == "TABLE":
+        return "remove TABLE: FROM t, with the name of your table"
     database, _, last_part = plain.rpartition(".")
     known_tables = list(tables)
     near = find_nearest(plain, known_tables) or find_nearest(last_part, known_tables)

@@ -23,6 +23,7 @@ from matchrec.errors.wording import (
     find_written_part,
     join_names,
     quote_in_backticks,
+    shorten,
     show_list,
     write_name,
 )
@@ -282,6 +283,22 @@ def clause_after_lateral(span: Span) -> MatchRecognizeUnsupportedError:
         notes=(_INPUT_READ_ONCE,),
         hint="remove LATERAL, or join the relations in a subquery and match its result",
         code="clause-after-lateral",
+    )
+
+
+def clause_after_table_call(span: Span, *, text: str, table: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause after `TABLE(t)`, as other products write the table `t`.
+
+    Args:
+        span: the call in the text of the query.
+        text: the call.
+        table: the name of the table.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_RECOGNIZE after {shorten(text)} is not supported",
+        span,
+        hint=f"write FROM {table}",
+        code="clause-after-table-call",
     )
 
 

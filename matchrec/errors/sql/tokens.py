@@ -96,11 +96,10 @@ def unexpected_token(
     before, after = text_around
     if re.match(r"(?i)GROUP\s+BY\b", after):
         return group_by_in_clause(" ".join(after.split()), where, span)
-    explanation = _explain_keyword_without_by(after, where)
-    if explanation is not None:
-        where = "MATCH_RECOGNIZE" if where != "the query" else where
-    else:
-        explanation = _explain_token(text, where, before, after)
+    without_by = missing_by(after, span, where=where)
+    if without_by is not None and where != "the query":
+        return without_by
+    explanation = _explain_token(text, where, before, after)
     if explanation.text is not None:
         span = Span(span.start, span.start + len(explanation.text))
     return MatchRecognizeParseError(
@@ -116,34 +115,17 @@ _WITHOUT_BY = re.compile(
 )
 
 
-def missing_by(text: str, span: Span) -> MatchRecognizeParseError:
-    """Return the error for PARTITION or ORDER without BY at the start of a clause.
+def missing_by(text: str, span: Span, *, where: str) -> MatchRecognizeParseError | None:
+    """Return the error for PARTITION or ORDER without BY; None if a text begins with other words.
 
     Args:
         text: the text of the clause from the word up to the next part.
         span: the word in the text of the query.
+        where: the part of the clause before the word.
 
-    >>> print(missing_by("PARTITION ON sym", Span(0, 9)))
-    missing BY after PARTITION in MATCH_RECOGNIZE [unexpected-first-word]
+    >>> print(missing_by("PARTITION ON sym", Span(0, 9), where="MATCH_RECOGNIZE"))
+    missing BY after PARTITION in MATCH_RECOGNIZE [missing-by]
       help: write PARTITION BY sym
-    """
-    explanation = _explain_keyword_without_by(text, "MATCH_RECOGNIZE")
-    if explanation is None or explanation.text is None:
-        explanation = _TokenExplanation("missing BY after PARTITION", "write PARTITION BY", "")
-    return MatchRecognizeParseError(
-        f"{explanation.problem} in MATCH_RECOGNIZE",
-        Span(span.start, max(span.end, span.start + len(explanation.text or ""))),
-        hint=explanation.hint,
-        code="unexpected-first-word",
-    )
-
-
-def _explain_keyword_without_by(text: str, where: str) -> _TokenExplanation | None:
-    """Explain PARTITION or ORDER without BY at the start of a text; None for other texts.
-
-    Args:
-        text: the text of the query from the word on.
-        where: the part of the clause before the text.
     """
     written = _WITHOUT_BY.match(text)
     if written is None:
@@ -151,9 +133,13 @@ def _explain_keyword_without_by(text: str, where: str) -> _TokenExplanation | No
     keyword = written["keyword"].upper()
     keys = f" {shorten(written['keys'])}" if written["keys"] else ""
     location = " before ORDER BY" if (keyword, where) == ("PARTITION", "ORDER BY") else ""
-    hint = f"write {keyword} BY{keys}{location}"
     marked = written["keyword"] + (written["instead"] or "")
-    return _TokenExplanation(f"missing BY after {keyword}", hint, marked)
+    return MatchRecognizeParseError(
+        f"missing BY after {keyword} in MATCH_RECOGNIZE",
+        Span(span.start, span.start + len(marked)),
+        hint=f"write {keyword} BY{keys}{location}",
+        code="missing-by",
+    )
 
 
 # For each option of the clause, or end of one, that cannot begin a part: what is missing before it,
@@ -676,6 +662,40 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
         notes=(UNFINISHED,),
         hint=hint,
         code="unfinished-expression",
+    )
+
+
+# Two bounds in parentheses or brackets, and two bounds with a minus sign between them.
+_TWO_BOUNDS = re.compile(
+    r"[(\[]\s*(?P<low>[^(),]+?)\s*,\s*(?P<high>[^(),]+?)\s*[)\]]|(?P<from>\d+)\s*-\s*(?P<to>\d+)"
+)
+
+
+def between_without_and(
+    span: Span, *, where: str, lower_bound: str, upper_bound: str
+) -> MatchRecognizeParseError:
+    """Return the error for BETWEEN without AND and a second bound.
+
+    Args:
+        span: BETWEEN and its first bound in the text of the query.
+        where: the part of the clause.
+        lower_bound: the first bound, which may be both bounds, as in `(1, 5)`.
+        upper_bound: the second bound, if another word is written instead of AND; otherwise "".
+
+    >>> between_without_and(Span(0, 9), where="DEFINE", lower_bound="1", upper_bound="").hint
+    'write BETWEEN 1 AND x, with the upper bound instead of x'
+    >>> between_without_and(Span(0, 9), where="DEFINE", lower_bound="(1, 5)", upper_bound="").hint
+    'write BETWEEN 1 AND 5'
+    """
+    bounds = _TWO_BOUNDS.fullmatch(lower_bound)
+    if bounds is not None:
+        lower_bound = bounds["low"] or bounds["from"]
+        upper_bound = bounds["high"] or bounds["to"]
+    hint = f"write BETWEEN {shorten(lower_bound)} AND {upper_bound or 'x'}"
+    if not upper_bound:
+        hint += ", with the upper bound instead of x"
+    return MatchRecognizeParseError(
+        f"missing AND after BETWEEN in {where}", span, hint=hint, code="between-without-and"
     )
 
 

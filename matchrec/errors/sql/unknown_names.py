@@ -96,6 +96,11 @@ def unknown_column(
         return _variable_over_window(span, qualifier=qualifier)
     if table and variable.upper() in names.variables:
         return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
+    variable_before = find_variable_before(name, span).removesuffix(".")
+    if is_variable and variable_before.upper() in names.variables:
+        return _two_variables(
+            span, variables=(variable_before, qualifier), clause=clause, column=column
+        )
     if qualifier and column in names.columns:
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
@@ -153,6 +158,21 @@ def _variable_of_table(
         code="unknown-column",
     )
     return point_at(error, name)
+
+
+def _two_variables(
+    span: Span | None, *, variables: tuple[str, str], clause: str, column: str
+) -> MatchRecognizePlanError:
+    """Return the error for A.B.price, for variables A and B."""
+    first, second = variables
+    written = f"{first}.{second}.{column}"
+    error = MatchRecognizePlanError(
+        f"`{written}` in {name_part(clause)} has two pattern variables",
+        span,
+        hint=f"write {first}.{column} or {second}.{column}",
+        code="column-of-two-variables",
+    )
+    return point_at(error, written)
 
 
 def _unknown_qualifier(

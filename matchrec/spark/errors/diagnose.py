@@ -291,7 +291,8 @@ class Diagnosis:
         """Return a column that the user may have meant.
 
         The result is the first of these that exists: a column in the same expression, a column of
-        numbers if an aggregate is called, any column, or `x`.
+        numbers if an aggregate is called, any column, or `x`. Columns that are not in PARTITION BY
+        or ORDER BY come first, because the former have one value in all rows of a match.
         """
         columns_of_expression = [self.columns.find(column.names) for column in expression.columns]
         likely_names = [name for name in columns_of_expression if name]
@@ -300,8 +301,16 @@ class Diagnosis:
             likely_names = [
                 field.name for field in fields if isinstance(field.dataType, NumericType)
             ]
-        candidates = (*likely_names, *self.columns.names, "x")
+            likely_names = self.sort_keys_last(likely_names)
+        candidates = (*likely_names, *self.sort_keys_last(self.columns.names), "x")
         return candidates[0]
+
+    def sort_keys_last(self, names: Sequence[str]) -> list[str]:
+        """Return names of columns, with those that PARTITION BY or ORDER BY reads at the end."""
+        keys = [*self.plan.partition_by, *(item.expression for item in self.plan.order_by)]
+        keys_text = " ".join(key.text for key in keys)
+        names_in_keys = {name.lower() for name in re.findall(r"\w+", keys_text)}
+        return sorted(names, key=lambda name: name.lower() in names_in_keys)
 
 
 def find_full_name(field: str, expression: ExpressionSql) -> str | None:

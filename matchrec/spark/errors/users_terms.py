@@ -102,6 +102,8 @@ CODES = {
 SENTENCES = dict(NAME_REFUSALS.values())
 
 SYNTAX_ERROR = "syntax-error"
+# The sentence of both engines for QUALIFY, which they do not know.
+SYNTAX_ERROR_AT_QUALIFY = re.compile(r"(?i)^Syntax error at or near '?QUALIFY\b")
 REJECTED_BY_ENGINE = "rejected-by-engine"
 
 # The codes of all other refusals, which are not about a name.
@@ -295,6 +297,8 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
     if span and not has_context(error) and "Syntax error" in message.sentence:
         advice = find_syntax_hint(message.text, span, filled) or message.advice
         message = replace(message, advice=advice)
+        if SYNTAX_ERROR_AT_QUALIFY.search(message.sentence):
+            message = replace(message, sentence="QUALIFY is not supported")
         misspelt = explain_misspelt_keyword(filled.source.text, span)
         if misspelt is not None:
             span = misspelt.span

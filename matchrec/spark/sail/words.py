@@ -93,7 +93,7 @@ OTHER_REFUSALS = {
     ),
     r"logical expression InSubquery": (
         "IN (SELECT ...) is supported only in WHERE"
-        f"{HELP}write EXISTS (SELECT 1 FROM ... WHERE ...)"
+        f"{HELP}write array_contains((SELECT collect_list(x) FROM t), x)"
     ),
     r"logical expression ScalarSubquery": (
         "a subquery reads the row around it where Sail plans none that does"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
@@ -120,14 +121,34 @@ class ScalarReader(OperandReader):
             negation = "NOT "
             self.position += 1
         if self.accept("BETWEEN"):
+            operator = self.position - 1
             low = self.read_value()
-            self.expect("AND")
+            if not self.accept("AND"):
+                raise self.explain_between(operator)
             return self.make_operation(f"{negation}BETWEEN", start, left, low, self.read_value())
         if self.accept("IN"):
             return self.read_membership(start, left, f"{negation}IN")
         if self.key in LIKE_OPERATORS:
             return self.read_like(start, left, negation)
         return left
+
+    def explain_between(self, operator: int) -> MatchRecognizeError:
+        """Return the error for BETWEEN without AND after its first bound.
+
+        Args:
+            operator: the index of the word BETWEEN. The position is after the first bound.
+        """
+        bound = self.sequence.text_at(self.sequence.span(operator + 1, self.position))
+        upper_bound = ""
+        is_followed_by_bound = self.key in (",", "TO") and self.position + 1 < self.end
+        if is_followed_by_bound and self.tokens[self.position + 1].is_constant:
+            upper_bound = self.tokens[self.position + 1].text
+        return errors.between_without_and(
+            self.sequence.span(operator, self.position),
+            where=self.where,
+            lower_bound=bound,
+            upper_bound=upper_bound,
+        )
 
     def read_membership(self, start: int, left: Scalar, operator: str) -> Scalar:
         """Read what follows IN. A subquery is opaque.
