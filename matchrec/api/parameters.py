@@ -55,7 +55,7 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
     """Check that every value has a parameter in the text. Only the command line calls this check.
 
     `sql` accepts unused values, as PySpark does, because one dict may serve several queries. It
-    issues a warning if the text uses none of them: see `find_unused_values`.
+    rejects them if the text uses none of them: see `reject_values_without_parameters`.
 
     If a parameter has no value, nothing is checked here: a later check reports it with its
     location.
@@ -77,7 +77,7 @@ def find_unused_values(text: str, values: object) -> tuple[str, ...]:
 
     A name after `:` or `@` counts as used, also in a comment or a string, and in upper or lower
     case. The result is empty if the text has a `?`. If that is a parameter by position, it has no
-    value, and a later error says so better than a warning about the names.
+    value, and a later error says so better than one about the names.
 
     Args:
         text: a query or a clause, in any dialect.
@@ -95,6 +95,20 @@ def find_unused_values(text: str, values: object) -> tuple[str, ...]:
         if re.search(rf"[:@]\s*`?{re.escape(name)}\b", text, re.IGNORECASE):
             return ()
     return names
+
+
+def reject_values_without_parameters(text: str, values: object) -> None:
+    """Check that a text uses at least one of the named values that are passed for it.
+
+    If the text has a parameter without a value, nothing is checked here: a later check reports it
+    with its location.
+
+    Raises:
+        MatchRecognizePlanError: the text uses none of the values.
+    """
+    names = find_unused_values(text, values)
+    if names and not find_certain_parameters(text):
+        raise unknown_parameter(name=names[0], parameters=())
 
 
 def find_certain_parameters(text: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from matchrec.api.evaluate import ClauseQuery, EvaluatedClauses, ParsedQuery
 from matchrec.api.event_input import EventFrontEnd, Events
 from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import build_relation, find_quote_dialect
+from matchrec.api.parameters import reject_values_without_parameters
 from matchrec.api.query import Query
 from matchrec.arguments import ColumnLike, NamedArguments, PatternOutput
 from matchrec.errors.calls import option_not_convertible
@@ -75,6 +76,7 @@ class PatternFrontEnd(EventFrontEnd):
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the Pattern. Patterns have no dialects, so `dialect` is ignored."""
         lowered = lower_over_events(self.pattern, self.events, self.output, timeouts=self.timeouts)
+        reject_values_without_parameters(lowered.source.text, self.args)
         # `why` and `coverage` explain matches. A run that timed out is not a match.
         explained = lowered
         if self.timeouts or self.output != "matches":

@@ -13,6 +13,7 @@ from matchrec.api.evaluate import ClauseQuery, EvaluatedClauses, ParsedQuery
 from matchrec.api.event_input import EventFrontEnd, Events
 from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import build_relation
+from matchrec.api.parameters import reject_values_without_parameters
 from matchrec.api.query import Query
 from matchrec.arguments import NamedArguments, SaseOutput
 from matchrec.errors.language import SASE
@@ -43,6 +44,7 @@ def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     options: Options | None,
 ) -> Query:
     """Return the query of a SASE+ text, given the arguments of `match_sase`."""
+    reject_values_without_parameters(text, args)
     front_end = SaseFrontEnd(
         events=events, text=text, args=args, type_column=type_column, output=output
     )

@@ -15,15 +15,13 @@ from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuer
 from matchrec.api.frames import to_dataframe
 from matchrec.api.front_end import FrontEnd, resolve_options
 from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote_dialect
-from matchrec.api.parameters import find_unused_values
+from matchrec.api.parameters import reject_values_without_parameters
 from matchrec.api.query import Query
 from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, SASE_START, reject_file_name
 from matchrec.arguments import Arguments, DialectName, NamedArguments
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors, with_source
-from matchrec.errors.warn_caller import warn_caller
-from matchrec.errors.warnings import values_without_parameters
 from matchrec.source import Source, Span
 from matchrec.spark.request import OPTIONS, Options
 from matchrec.syntax.lower import lower_clause
@@ -50,7 +48,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
             in_braces = set(re.findall(r"{\s*([^\W\d]\w*)\s*}", query)).difference(frames)
             arguments = ("args", "dialect", "options")
             raise argument_errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
-    warn_about_unused_values(query, args)
+    reject_values_without_parameters(query, args)
     return Query(
         text=query,
         language="SQL",
@@ -58,13 +56,6 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
         options=resolve_options("sql", options),
         _front_end=SqlText(spark, query, args, convert_frames(spark, frames)),
     )
-
-
-def warn_about_unused_values(text: str, args: object) -> None:
-    """Issue a warning if a text uses none of the named values that are passed for it."""
-    names = find_unused_values(text, args)
-    if names:
-        warn_caller(values_without_parameters(names=names))
 
 
 def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
@@ -144,7 +135,7 @@ def build_clause_query(
     options: Options | None,
 ) -> Query:
     """Return the query of a clause over a DataFrame, given the arguments of `match_recognize`."""
-    warn_about_unused_values(clause, args)
+    reject_values_without_parameters(clause, args)
     return Query(
         text=clause,
         language="a clause",

@@ -139,7 +139,8 @@ def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognize
     """Return the error for a value in args whose name the query does not have."""
     surface = current_surface()
     near = find_nearest(name, parameters)
-    hint = f"leave {name} out of {surface.source_of_values}"
+    hint = f"write :{name} in the query instead of a value, or leave {name} out of "
+    hint += surface.source_of_values
     if near:
         hint = surface.advice_on_parameter.format(name=near)
     return MatchRecognizePlanError(

@@ -13,8 +13,6 @@ are in `warning_classes`, and `warn_caller` gives the warnings to the user's pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from matchrec.errors.language import current_language, current_surface, name_part
 from matchrec.errors.warning_classes import (
     AnyRowsWarning,
@@ -39,7 +37,7 @@ from matchrec.errors.warning_classes import (
     UntunedSessionWarning,
     WildcardWarning,
 )
-from matchrec.errors.wording import join_alternatives, write_name
+from matchrec.errors.wording import write_name
 from matchrec.source import Span
 
 # The clause as a whole.
@@ -727,20 +725,6 @@ def argument_without_effect(*, argument: str, reason: str, hint: str = "") -> No
     option = current_surface().name_option(argument)
     return NoEffectWarning(
         f"`{option}` has no effect, because {reason}", hint=hint or f"leave {option} out"
-    )
-
-
-def values_without_parameters(*, names: Sequence[str]) -> NoEffectWarning:
-    """Return the warning for `args` if the query has no parameter with one of its names.
-
-    Args:
-        names: the names in `args`, at least one.
-    """
-    parameters = [f"`:{name}`" for name in names]
-    return argument_without_effect(
-        argument="args",
-        reason=f"the query has no {join_alternatives(parameters)}",
-        hint=f"write :{names[0]} in the query instead of a value, or leave args out",
     )
 
 

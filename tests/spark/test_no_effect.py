@@ -140,8 +140,8 @@ def test_the_match_number_of_a_plot_with_ends(prices: DataFrame) -> None:
 @pytest.mark.parametrize(
     ("least", "args", "message"),
     [
-        ("9", {"n": 9}, "`args` has no effect, because the query has no `:n`"),
-        ("9", {"n": 9, "m": 1}, "`args` has no effect, because the query has no `:n` or `:m`"),
+        ("9", {"n": 9}, "the query has no `:n`"),
+        ("9", {"n": 9, "m": 1}, "the query has no `:n`"),
         ("9", {}, None),
         ("9", None, None),
         (":n", {"n": 9}, None),
@@ -154,12 +154,20 @@ def test_values_without_parameters(
 ) -> None:
     clause = f"ORDER BY ts MEASURES A.ts AS at PATTERN (A) DEFINE A AS price > {least}"
     query = f"SELECT * FROM {{prices}} MATCH_RECOGNIZE ({clause})"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        from_clause = matchrec.match_recognize(prices, clause, args)
-        from_query = matchrec.sql(prices.sparkSession, query, args, prices=prices)
-    assert from_clause.collect() == from_query.collect() == [(1,)]
-    assert [(item.category, str(item.message).split("\n")[0]) for item in caught] == [
-        (NoEffectWarning, text) for text in [message] * 2 if text is not None
+    sase = f"PATTERN SEQ(ANY a) WHERE skip_till_next_match {{ a.price > {least} }}"
+    pattern = matchrec.Pattern.begin("a").where(f"price > {least}")
+    calls = [
+        lambda: matchrec.match_recognize(prices, clause, args),
+        lambda: matchrec.query(prices, clause, args).to_df(),
+        lambda: matchrec.sql(prices.sparkSession, query, args, prices=prices),
+        lambda: matchrec.match_sase(prices, sase, order_by="ts", args=args),
+        lambda: matchrec.match_pattern(prices, pattern, order_by="ts", args=args),
     ]
-    assert [item.filename for item in caught] == [__file__] * len(caught)
+    for call in calls:
+        if message is None:
+            assert len(call().collect()) == 1
+            continue
+        with pytest.raises(matchrec.MatchRecognizeError) as caught:
+            call()
+        assert caught.value.code == "unknown-parameter"
+        assert str(caught.value).startswith(message)
