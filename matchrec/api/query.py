@@ -606,7 +606,22 @@ class Query:
         parsed = self._front_end.parse(dialect, NO_OPTIONS)
         return parsed.build_result(parsed.evaluate())
 
-    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+    if not TYPE_CHECKING:  # otherwise type checkers would accept these operations
+
+        def __len__(self) -> NoReturn:
+            """Raise a TypeError, which says how to count the rows."""
+            raise errors.operation_of_frame(operation="len(query)", call="query.count()")
+
+        def __getitem__(self, key: object) -> NoReturn:
+            """Raise a TypeError, which says how to get a column or a row."""
+            rows = "query.collect()" if isinstance(key, int | slice) else "query.to_df()"
+            index = "" if isinstance(key, slice) else f"[{key!r}]"
+            operation = f"query{index or '[...]'}"
+            raise errors.operation_of_frame(operation=operation, call=f"{rows}{index}")
+
+        def __bool__(self) -> bool:
+            """Return True, so that `if query:` does not call `__len__`."""
+            return True
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an AttributeError. If a DataFrame has `name`, the error says how to get one."""

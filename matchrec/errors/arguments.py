@@ -64,6 +64,19 @@ def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecog
 METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF": ("to_df",)}
 
 
+def operation_of_frame(*, operation: str, call: str) -> TypeError:
+    """Return the error for an operation of DataFrames or lists on a Query.
+
+    Args:
+        operation: the operation, such as `len(query)`.
+        call: what to write instead.
+
+    >>> print(operation_of_frame(operation="len(query)", call="query.count()"))
+    a Query does not support len(query); write query.count()
+    """
+    return TypeError(f"a Query does not support {operation}; write {call}")
+
+
 def no_attribute(
     owner: object, name: str, frame: str = "", frame_class: type | None = None
 ) -> AttributeError:
