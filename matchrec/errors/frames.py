@@ -233,12 +233,13 @@ def condition_rejected_by_engine(
         column: the Column as PySpark prints it.
         reason: the sentence of the engine.
     """
+    condition = shorten(_unwrap_column(column))
     return MatchRecognizePlanError(
-        f"{engine} cannot evaluate the condition `{shorten(_unwrap_column(column))}`: {reason}",
-        notes=("a condition can read the columns of one event only",),
+        f"{engine} cannot evaluate the condition `{condition}`",
+        notes=(reason, "a condition can read the columns of one event only"),
         hint=(
             "use only columns of the DataFrame; or add the condition as a column, "
-            'df.withColumn("name", ...), and write where("name")'
+            'df.withColumn("...", ...), and write where("...")'
         ),
         code="condition-rejected-by-engine",
     )

@@ -193,7 +193,9 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, reason: str)
     value = str(spark.conf.get(name))
     is_set_by_user = spark.conf.get(name, None) is not None  # otherwise the value is a default
     if is_set_by_user:
-        return keep_setting(name, value, "unchanged, because it was set before")
+        is_set_by_sail = is_connect(spark) and find_backend(spark).engine == "Sail"
+        author = "you, or Sail when it starts, set it" if is_set_by_sail else "you set it"
+        return keep_setting(name, value, f"unchanged, because {author}")
     if name == PARTITIONS and int(best_value) >= int(value):
         return keep_setting(name, value, f"enough for {best_value}")
     return TunedSetting(name=name, before=value, after=best_value, reason=reason)

@@ -340,9 +340,9 @@ def test_a_missing_argument_has_advice(spark: SparkSession) -> None:
         (match_pattern, write_order),
         (match_sase, write_order),
         (begin, 'write "name", or for a group Pattern.begin(...)...'),
-        (where, 'write "price > 10", or col("price") > 10'),
+        (where, 'write "price > 10", or F.col("price") > 10 after from pyspark.sql import'),
     ):
-        with pytest.raises(TypeError, match=rf"\(\) missing .*; {re.escape(advice)}$"):
+        with pytest.raises(TypeError, match=rf"\(\) missing .*; {re.escape(advice)}"):
             call()
 
 
@@ -762,3 +762,17 @@ def test_arguments_of_show(spark: SparkSession, name: str, value: Any, message: 
     assert raised.value.message == f"`{name}` of `Query.show` {message}"
     assert raised.value.hint is not None
     assert raised.value.hint.startswith(f"write {name}=")
+
+
+def test_operations_of_frames_on_a_query(spark: SparkSession) -> None:
+    query: Any = matchrec.query(spark.range(1), "ORDER BY id MEASURES 1 AS p PATTERN (A)")
+    assert query
+    for operation, call in (
+        (lambda: len(query), "write query.count()"),
+        (lambda: query["p"], "write query.to_df()['p']"),
+        (lambda: query[0], "write query.collect()[0]"),
+        (lambda: query[:2], "write query.collect()"),
+        (lambda: list(query), "write query.collect()[0]"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(call)):
+            operation()

@@ -280,7 +280,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     message = catch_message(text("nosuch", "second"))
     assert "cannot evaluate the condition `<lambda>(" in message
     assert message.endswith(
-        'or add the condition as a column, df.withColumn("name", ...), and write where("name")'
+        'or add the condition as a column, df.withColumn("...", ...), and write where("...")'
     )
 
 

@@ -61,7 +61,7 @@ def test_a_setting_of_the_user_is_kept(plain: SparkSession, values: dict[str, st
     settings = {setting.name: setting for setting in matchrec.tune(plain).settings}
     assert (settings[name].is_new, settings[name].reason) == (
         False,
-        "unchanged, because it was set before",
+        "unchanged, because you set it",
     )
     assert plain.conf.get(name) == before
     assert all(setting.is_new for setting in settings.values() if setting.name != name)

@@ -54,7 +54,7 @@ CONTENT = ArgumentKind(
 CONDITION = ArgumentKind(
     "a string of SQL, or a Column",
     lambda value: isinstance(value, str) or arguments.is_column(value),
-    'write "price > 10", or col("price") > 10',
+    'write "price > 10", or F.col("price") > 10 after from pyspark.sql import functions as F',
 )
 TIMES = ArgumentKind(
     f"a whole number up to {arguments.MAX_COUNT}",
