@@ -20,6 +20,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
@@ -202,9 +203,7 @@ def _explain_words_after_pattern(
     if token.key in _FIRST_WORDS_OF_OPTIONS or (token.is_word and ends_like_option):
         words = clause.cut_out(start, section.end)
         options = clause.cut_out(clause.pairs[section.start] + 1, start)
-        return errors.malformed_event_selection(
-            words.full_span, text=words.text, before=options.text
-        )
+        return malformed_event_selection(words.full_span, text=words.text, before=options.text)
     outside = explain_symbol_outside_pattern(clause, section.start - 1, start)
     return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
 
