@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from pyspark.errors import PySparkException
 
 from matchrec.api.missing_columns import add_similar_columns
+from matchrec.api.outer_query import find_unbound_parameter
 from matchrec.api.table_columns import advise_on_column_of_tables
+from matchrec.arguments import Arguments
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.source import Source
@@ -30,7 +32,7 @@ _SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
 
 
 @contextmanager
-def explain_refused_text(runner: Runner, node: QueryNode) -> Iterator[None]:
+def explain_refused_text(runner: Runner, node: QueryNode, args: Arguments | None) -> Iterator[None]:
     """Replace an error of the engine inside of the `with` statement by one in the user's terms.
 
     Nothing is computed before there is an error, so that texts without a mistake take no longer.
@@ -38,21 +40,29 @@ def explain_refused_text(runner: Runner, node: QueryNode) -> Iterator[None]:
     Args:
         runner: runs texts in the session of the query.
         node: the query that the engine reads inside.
+        args: the values of the query's parameters.
     """
     try:
         yield
     except REFUSALS as error:
-        raise explain_refusal(error, runner, node) from None
+        raise explain_refusal(error, runner, node, args) from None
 
 
-def explain_refusal(error: PySparkException, runner: Runner, node: QueryNode) -> PySparkException:
+def explain_refusal(
+    error: PySparkException, runner: Runner, node: QueryNode, args: Arguments | None
+) -> PySparkException:
     """Return an error of the engine, of its class, in terms of the text that it refuses.
 
     Args:
         error: the error of the engine.
         runner: runs texts in the session of the query.
         node: the query.
+        args: the values of the query's parameters.
     """
+    value_names = tuple(args) if isinstance(args, Mapping) else ()
+    unbound = find_unbound_parameter(error, node, value_names)
+    if unbound is not None and unbound.spans:
+        return reword_as_mistake(error, unbound, node.source)
     filled = FilledTemplate(query_pieces.write_outer_query(node), {}, node.source)
     rewritten = rewrite_engine_error(error, filled, runner.list_tables, runner.list_functions)
     if rewritten is error:  # about the values of rows

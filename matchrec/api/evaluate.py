@@ -248,7 +248,7 @@ class EngineQuery(ParsedQuery):
         """
         args = dict(self.args) if isinstance(self.args, Mapping) else self.args
         runner = make_runner(self.spark)
-        with silence_analysis(), explain_refused_text(runner, self.node):
+        with silence_analysis(), explain_refused_text(runner, self.node, args):
             rows = self.spark.sql(self.source.text, args, **self.frames)
             # Any other statement than a query has run by now, so it has no mistake to find.
             return runner.analyse(rows) if is_query(self.source.text) else rows

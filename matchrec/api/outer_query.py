@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
 
 from matchrec.errors import MatchRecognizeError
@@ -74,7 +74,7 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
 
 
 def find_unbound_parameter(
-    error: AnalysisException, query: QueryNode, value_names: Collection[str]
+    error: PySparkException, query: QueryNode, value_names: Collection[str]
 ) -> MatchRecognizeError | None:
     """Return the error for a `:name` without a value; None if Spark reports another mistake.
 

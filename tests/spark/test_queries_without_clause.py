@@ -44,6 +44,12 @@ REJECTED = {
         None,
     ),
     "a function": ("SELECT uppr(sym) FROM quotes", "unknown-function", "uppr(sym", None),
+    "a parameter without a value": (
+        "SELECT sym FROM quotes WHERE day = :n AND ':n' <> sym",
+        "parameter-without-value",
+        ":n AND",
+        'pass args={"n": value}, or write the value itself',
+    ),
     "a DataFrame in braces": ("SELECT nosuch FROM {days}", "unknown-column", "nosuch FROM", None),
 }
 
