@@ -132,10 +132,11 @@ def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSe
     """
     interval = written_interval.tokens
     if is_length_of_time(interval, 0):
-        unit = interval.key(1).removesuffix("S")
         number = interval[0].text.strip("'\"")
-        seconds = MICROSECONDS.get(unit, 0) // MICROSECONDS["SECOND"]
-        in_seconds = str(int(number) * seconds) if number.isdecimal() and seconds else ""
+        unit_name = interval.key(1).removesuffix("S")
+        seconds_per_unit = MICROSECONDS.get(unit_name, 0) // MICROSECONDS["SECOND"]
+        has_seconds = number.isdecimal() and seconds_per_unit > 0
+        in_seconds = str(int(number) * seconds_per_unit) if has_seconds else ""
         raise errors.missing_interval(
             interval.full_span, text=interval.text, sort_key=sort_key, seconds=in_seconds
         )
