@@ -398,71 +398,73 @@ def negation_of_next_row_only(span: Span | None, *, negation: str) -> NextRowWar
 # Wildcards.
 
 
-def star_in_like(span: Span, *, operator: str, text: str, intended: str) -> WildcardWarning:
+def star_in_like(span: Span, *, operator: str, literal: str, intended: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS kind LIKE 'payment*'.
 
     Args:
         span: the part of the query that the warning shows.
         operator: LIKE or another operator with the same wildcards.
-        text: the text with the asterisk.
-        intended: the text with wildcards of LIKE.
+        literal: the text with the asterisk, in the user's quotes.
+        intended: the text with wildcards of LIKE, in the same quotes.
     """
     return WildcardWarning(
-        f"`{operator} '{text}'` in {name_part('DEFINE')} looks for an asterisk",
+        f"`{operator} {literal}` in {name_part('DEFINE')} looks for an asterisk",
         span,
         notes=("the wildcards of LIKE are % for any characters and _ for one",),
-        hint=f"write {operator} '{intended}'",
+        hint=f"write {operator} {intended}",
     )
 
 
-def percent_in_equality(span: Span, *, operator: str, text: str, like: str) -> WildcardWarning:
+def percent_in_equality(span: Span, *, operator: str, literal: str, like: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS kind = 'payment%'.
 
     Args:
         span: the part of the query that the warning shows.
         operator: the comparison.
-        text: the text with the percent sign.
+        literal: the text with the percent sign, in the user's quotes.
         like: the operator to write, LIKE or NOT LIKE.
     """
     return WildcardWarning(
-        f"`{operator}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
         span,
         notes=("% is a wildcard of LIKE only",),
-        hint=f"write {like} '{text}'",
+        hint=f"write {like} {literal}",
     )
 
 
-def percent_in_function(span: Span, *, function: str, text: str, intended: str) -> WildcardWarning:
+def percent_in_function(
+    span: Span, *, function: str, literal: str, intended: str
+) -> WildcardWarning:
     """Return the warning for DEFINE A AS startswith(kind, 'payment%').
 
     Args:
         span: the part of the query that the warning shows.
         function: the function.
-        text: the text with the percent sign.
-        intended: the text without it.
+        literal: the text with the percent sign, in the user's quotes.
+        intended: the text without the percent sign, in the same quotes.
     """
     return WildcardWarning(
-        f"`{function}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        f"`{function}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
         span,
         notes=("% is a wildcard of LIKE only",),
-        hint=f"write '{intended}'",
+        hint=f"write {intended}",
     )
 
 
-def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> WildcardWarning:
+def percent_in_regex(span: Span, *, operator: str, literal: str, like: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS kind RLIKE 'payment%'.
 
     Args:
         span: the part of the query that the warning shows.
         operator: the operator for regular expressions.
-        text: the text with the percent sign.
+        literal: the text with the percent sign, in the user's quotes.
         like: the operator to write, LIKE or NOT LIKE.
     """
     return WildcardWarning(
-        f"`{operator}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
         span,
         notes=("the pattern is a regular expression; % is a wildcard of LIKE",),
-        hint=f"write {like} '{text}'",
+        hint=f"write {like} {literal}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from matchrec.plan.clauses import Definition
@@ -42,16 +43,31 @@ def use_plain_argument(reference: ColumnReference) -> ColumnReference:
     return replace(reference, argument=show_plain_argument(reference))
 
 
-def find_literal_text(operand: Scalar) -> str | None:
+# A string literal whose only escapes are quotes: `'it''s'`, `'it\'s'`, `"it's"`.
+_STRING_LITERAL = re.compile(
+    r"""' ([^'\\] | '' | \\')* ' | " ([^"\\] | "" | \\")* " """, re.VERBOSE | re.DOTALL
+)
+
+
+def find_string_literal(operand: Scalar) -> str | None:
     """Return a literal text with its quotes; None for any other operand.
 
-    The result is also None for a text that contains its own type of quotes, or a backslash.
+    The text can contain quotes. Whether a doubled quote is a quote or nothing depends on a setting
+    of Spark. The result is also None for a text with other escapes.
     """
     if operand.references:
         return None
     text = render(operand, str).strip()
-    quote = text[:1]
-    is_quoted = quote in ("'", '"') and len(text) > 1 and text[-1] == quote
-    if not is_quoted or quote in text[1:-1] or "\\" in text[1:-1]:
+    return text if _STRING_LITERAL.fullmatch(text) else None
+
+
+def find_literal_text(operand: Scalar) -> str | None:
+    """Return a literal text as `find_string_literal` does, if its meaning depends on no setting.
+
+    The result is also None for a text that contains its own quotes or escapes.
+    """
+    literal = find_string_literal(operand)
+    if literal is None:
         return None
-    return text
+    inner_text = literal[1:-1]
+    return None if literal[0] in inner_text or "\\" in inner_text else literal

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from matchrec.errors import warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
-from matchrec.plan.warning_rules.references import find_literal_text
+from matchrec.plan.warning_rules.references import find_string_literal
 
 # Operators and functions for which no character is a wildcard.
 _EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
@@ -47,25 +47,29 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
         yield from warn_about_star(operation)
         return
     for operand in operation.operands:
-        quoted_text = find_literal_text(operand)
-        if quoted_text is None:
+        literal = find_string_literal(operand)
+        if literal is None:
             continue
-        text = quoted_text[1:-1]
+        text = literal[1:-1]
         if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
         if operator in _EQUALITIES:
             like_operator = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
             yield warnings.percent_in_equality(
-                operation.span, operator=operator, text=text, like=like_operator
+                operation.span, operator=operator, literal=literal, like=like_operator
             )
         elif operator in _TEXT_FUNCTIONS:
+            quote = literal[0]
             yield warnings.percent_in_function(
-                operation.span, function=operator.lower(), text=text, intended=text.strip("%")
+                operation.span,
+                function=operator.lower(),
+                literal=literal,
+                intended=f"{quote}{text.strip('%')}{quote}",
             )
         elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
             like_operator = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
             yield warnings.percent_in_regex(
-                operation.span, operator=operator, text=text, like=like_operator
+                operation.span, operator=operator, literal=literal, like=like_operator
             )
 
 
@@ -73,12 +77,9 @@ def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
     if len(operation.operands) < 2:
         return
-    quoted_text = find_literal_text(operation.operands[1])
-    if quoted_text is None:
-        return
-    text = quoted_text[1:-1]
-    if _STAR_AS_WILDCARD.fullmatch(text):
-        like_pattern = text.replace(".*", "%").replace("*", "%")
+    literal = find_string_literal(operation.operands[1])
+    if literal is not None and _STAR_AS_WILDCARD.fullmatch(literal[1:-1]):
+        intended = literal.replace(".*", "%").replace("*", "%")
         yield warnings.star_in_like(
-            operation.span, operator=operation.operator, text=text, intended=like_pattern
+            operation.span, operator=operation.operator, literal=literal, intended=intended
         )
