@@ -166,6 +166,8 @@ def explain_missing_name(name: str) -> AttributeError:
     # Python and notebooks look for private names, such as `__path__`, which get no suggestion.
     if not name.startswith("_"):
         longer_names = sorted(public for public in __all__ if public.startswith(f"{name}_"))
+        # SQL comes first, because most users mean it
+        longer_names.sort(key=lambda public: public != "match_recognize")
         similar_name = find_nearest(name, __all__)
         suggestions = longer_names or ([similar_name] if similar_name else [])
         if suggestions:

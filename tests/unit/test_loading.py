@@ -80,7 +80,7 @@ def test_a_misspelt_name_of_the_package_gets_a_suggestion() -> None:
 
 
 def test_the_beginning_of_several_names_gets_them_all() -> None:
-    names = ["match_pattern", "match_recognize", "match_rules", "match_sase"]
+    names = ["match_recognize", "match_pattern", "match_rules", "match_sase"]
     first, *others = [f"matchrec.{name}" for name in names]
     advice = f"{first}, {others[0]}, {others[1]} or {others[2]}"
     with pytest.raises(AttributeError, match=rf"'match'; write {re.escape(advice)}$"):
