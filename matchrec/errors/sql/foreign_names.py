@@ -132,6 +132,8 @@ _UNIT = r"(?P<unit>YEAR|QUARTER|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND)"
 _TYPE = r"(?P<type>[a-z]\w*)(?P<size>\s*\([\d, ]*\))?"
 _CALLS_WITH_KEYWORDS = {
     r"CONVERT": (rf"{_TYPE},{_VALUE.format('value')}(?:,[^()]*)?", "CAST({value} AS {type})"),
+    # MySQL's order of the arguments. The key differs from the one above, but means the same name.
+    r"CONVERT(?=\s*\()": (rf"{_VALUE.format('value')},\s*{_TYPE}", "CAST({value} AS {type})"),
     r"TRY_CONVERT": (
         rf"{_TYPE},{_VALUE.format('value')}(?:,[^()]*)?",
         "TRY_CAST({value} AS {type})",
@@ -142,12 +144,13 @@ _CALLS_WITH_KEYWORDS = {
         "timestampdiff({unit}, {start}, {end})",
     ),
 }
-# For types of T-SQL: the types of Spark SQL. Other types have the same name in both.
+# For types of T-SQL and MySQL: the types of Spark SQL. Other types have the same name in both.
 _TYPES_OF_CONVERT = {
     **dict.fromkeys(("VARCHAR", "NVARCHAR", "CHAR", "NCHAR", "TEXT", "NTEXT"), "STRING"),
     **dict.fromkeys(("DATETIME", "DATETIME2", "SMALLDATETIME", "DATETIMEOFFSET"), "TIMESTAMP"),
     **dict.fromkeys(("MONEY", "SMALLMONEY"), "DECIMAL(19, 4)"),
     **dict.fromkeys(("NUMERIC", "DEC"), "DECIMAL"),
+    **dict.fromkeys(("SIGNED", "UNSIGNED"), "BIGINT"),
     "REAL": "FLOAT",
     "FLOAT": "DOUBLE",
     "BIT": "BOOLEAN",
@@ -167,6 +170,8 @@ def find_keyword_argument_hint(name: str, text: str, start: int = 0) -> str | No
 
     >>> find_keyword_argument_hint("INT", "CONVERT(INT, price) > 1")
     'write CAST(price AS INT)'
+    >>> find_keyword_argument_hint("SIGNED", "CONVERT(A.price, SIGNED) > 1")
+    'write CAST(A.price AS BIGINT)'
     >>> find_keyword_argument_hint("VARCHAR", "TRY_CONVERT(VARCHAR(10), price) = '1'")
     'write TRY_CAST(price AS STRING)'
     >>> find_keyword_argument_hint("hour", "DATEPART(hour, ts) = 12")
@@ -193,7 +198,7 @@ def find_keyword_argument_hint(name: str, text: str, start: int = 0) -> str | No
 
 
 def _find_type_of_convert(name: str, size: str) -> str | None:
-    """Return Spark's type for a type of T-SQL; None for a name that is not a type.
+    """Return Spark's type for a type of T-SQL or MySQL; None for a name that is not a type.
 
     Args:
         name: the name of the type in upper case.
