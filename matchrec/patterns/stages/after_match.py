@@ -28,7 +28,11 @@ NO_STAGE = ArgumentKind(
 
 
 class PublicClass(type):
-    """The class of public classes whose unknown attributes suggest a similar attribute."""
+    """The class of public classes whose unknown attributes suggest a similar attribute.
+
+    It is a metaclass because Python looks up `Pattern.start` in the class of `Pattern`: a
+    `__getattr__` of `Pattern` itself would only see attributes of its instances.
+    """
 
     # A type checker knows the attributes itself, and must not see that every name is allowed.
     if not TYPE_CHECKING:
