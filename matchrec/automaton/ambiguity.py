@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 from matchrec.automaton.explore_states import find_reachable
@@ -54,11 +55,11 @@ class RunPair(NamedTuple):
     """Two runs that have mapped the same rows to the same variables."""
 
     # The state of the first run.
-    left: int
+    first: int
     # The state of the second run.
-    right: int
+    second: int
     # Whether the runs have come to their states in different ways.
-    differs: bool
+    has_two_ways: bool
 
 
 def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, ...]) -> bool:
@@ -77,29 +78,31 @@ def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, 
 
     def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
-        left_waiting = states_after_skip[pair.left]
-        right_waiting = states_after_skip[pair.right]
-        if left_waiting is not None and right_waiting is not None:
-            yield RunPair(left_waiting, right_waiting, pair.differs)
+        first_waiting = states_after_skip[pair.first]
+        second_waiting = states_after_skip[pair.second]
+        if first_waiting is not None and second_waiting is not None:
+            yield RunPair(first_waiting, second_waiting, pair.has_two_ways)
         yield from iterate_pairs_after_mapping(folding.choices, pair)
 
-    completing = [can_complete(folding, state) for state in range(len(folding.choices))]
-    starts = range(folding.start_count)
-    first_pairs = (RunPair(left, right, left != right) for left in starts for right in starts)
-    return any(
-        pair.differs and completing[pair.left] and completing[pair.right]
-        for pair in find_reachable(first_pairs, iterate_next_pairs)
-    )
+    is_completing = [can_complete(folding, state) for state in range(len(folding.choices))]
+    starting_pairs = [
+        RunPair(first, second, first != second)
+        for first, second in product(range(folding.start_count), repeat=2)
+    ]
+    for pair in find_reachable(starting_pairs, iterate_next_pairs):
+        if pair.has_two_ways and is_completing[pair.first] and is_completing[pair.second]:
+            return True
+    return False
 
 
 def iterate_pairs_after_mapping(
     choices_by_state: ChoicesByState, pair: RunPair
 ) -> Iterator[RunPair]:
     """Yield the pairs of states that two runs reach if both map the next row to one variable."""
-    for left_index, left_choice in enumerate(choices_by_state[pair.left]):
-        for right_index, right_choice in enumerate(choices_by_state[pair.right]):
-            if left_choice.variable != right_choice.variable:
+    for first_index, first_choice in enumerate(choices_by_state[pair.first]):
+        for second_index, second_choice in enumerate(choices_by_state[pair.second]):
+            if first_choice.variable != second_choice.variable:
                 continue
-            if left_choice.target is not None and right_choice.target is not None:
-                differs = pair.differs or left_index != right_index
-                yield RunPair(left_choice.target, right_choice.target, differs)
+            if first_choice.target is not None and second_choice.target is not None:
+                has_two_ways = pair.has_two_ways or first_index != second_index
+                yield RunPair(first_choice.target, second_choice.target, has_two_ways)

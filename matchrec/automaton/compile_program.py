@@ -11,8 +11,10 @@ So the search need not test for empty iterations, and proceed edges form no cycl
 count towards the least number of iterations. Parts outside of loops have the same continuation
 twice.
 
-Cost: a part is compiled once for each pair of continuations. The number of pairs grows with the
-number of loops around the part, and not exponentially.
+Cost: a part is compiled once for each pair of continuations. Each `*`, `+` or `?` around a part
+adds at most a few pairs, so d nested loops take about d^2 states. A quantifier with a number is
+compiled as often as its part can be repeated, so nested numbers multiply: `((A{10}){10}){10}` takes
+1,000 states.
 
 Sources: SASE+, "Query compilation" (one BEGIN state and one TAKE state for a Kleene plus);
 ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
@@ -101,7 +103,7 @@ class _Continuations:
 
     # The state if a row has been consumed since the innermost iteration began.
     consumed: StateId
-    # The state if no row has been consumed since then.
+    # The state if no row has been consumed since the innermost iteration began.
     empty: StateId
 
 
@@ -114,7 +116,7 @@ class _NodeKey:
     """The key of the state that matches a part."""
 
     node_id: int
-    then: _Continuations
+    continuations: _Continuations
     excluded: bool
 
 
@@ -125,7 +127,7 @@ class _PermutationKey:
     node_id: int
     # The indices of the parts that are still missing.
     missing: frozenset[int]
-    then: _Continuations
+    continuations: _Continuations
     excluded: bool
 
 
@@ -174,49 +176,61 @@ class _PatternCompiler:
         """Return the edge on which a row is mapped to `variable`."""
         return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
 
-    def compile_node(self, node: RowPattern, then: _Continuations) -> StateId:
-        """Return the state that matches `node` and goes on at `then`."""
-        key = _NodeKey(id(node), then, self.excluded)
+    def compile_node(self, node: RowPattern, continuations: _Continuations) -> StateId:
+        """Return the state in which a run begins a part of the pattern.
+
+        Args:
+            node: a part of the row pattern. The same object must be passed for the same place of
+                the pattern, because keys have its `id`.
+            continuations: the states in which a run goes on after the part.
+        """
+        key = _NodeKey(id(node), continuations, self.excluded)
         if key not in self.compiled:
-            self.compiled[key] = self._compile_new(node, then)
+            self.compiled[key] = self._compile_new(node, continuations)
         return self.compiled[key]
 
-    def _compile_new(self, node: RowPattern, then: _Continuations) -> StateId:
+    def _compile_new(self, node: RowPattern, continuations: _Continuations) -> StateId:
         """Compile a part that is not in `compiled` with these continuations."""
         match node:
             case Empty():
-                return then.empty
+                return continuations.empty
             case PartitionStart():
-                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=ANCHOR_START))
+                return self.add_state(
+                    Edge(Action.PROCEED, continuations.empty, anchor=ANCHOR_START)
+                )
             case PartitionEnd():
-                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=ANCHOR_END))
+                return self.add_state(Edge(Action.PROCEED, continuations.empty, anchor=ANCHOR_END))
             case Negation(names):
                 forbidden = tuple(self.variable_ids[name] for name in names)
                 return self.add_state(
-                    Edge(Action.PROCEED, then.empty, forbidden_variables=forbidden)
+                    Edge(Action.PROCEED, continuations.empty, forbidden_variables=forbidden)
                 )
             case Variable():
-                return self.add_state(self.build_begin_edge(node, then.consumed))
+                return self.add_state(self.build_begin_edge(node, continuations.consumed))
             case Concatenation(parts):
-                return self._compile_sequence(parts, then)
+                return self._compile_sequence(parts, continuations)
             case Alternation(parts):  # earlier alternatives are preferred
                 return self.add_state(
-                    *(_build_proceed_edge(self.compile_node(part, then)) for part in parts)
+                    *(_build_proceed_edge(self.compile_node(part, continuations)) for part in parts)
                 )
             case Permutation(parts):
-                return self._compile_permutation(node, frozenset(range(len(parts))), then)
+                return self._compile_permutation(node, frozenset(range(len(parts))), continuations)
             case Quantified():
-                return self._compile_quantified(node, then)
+                return self._compile_quantified(node, continuations)
             case Exclusion(part):
-                return replace(self, excluded=True).compile_node(part, then)
+                return replace(self, excluded=True).compile_node(part, continuations)
             case _:
                 assert_never(node)
 
-    def _compile_sequence(self, parts: Sequence[RowPattern], then: _Continuations) -> StateId:
-        """Return the state that matches parts one after the other and goes on at `then`."""
+    def _compile_sequence(
+        self, parts: Sequence[RowPattern], continuations: _Continuations
+    ) -> StateId:
+        """Return the state that matches parts one after the other, before `continuations`."""
         for part in reversed(parts):
-            then = self._compile_before(part, after_row=then.consumed, without_row=then)
-        return then.empty
+            continuations = self._compile_before(
+                part, after_row=continuations.consumed, without_row=continuations
+            )
+        return continuations.empty
 
     def _compile_before(
         self, part: RowPattern, *, after_row: StateId, without_row: _Continuations
@@ -234,29 +248,33 @@ class _PatternCompiler:
         return _Continuations(consumed, empty)
 
     def _compile_permutation(
-        self, node: Permutation, missing: frozenset[int], then: _Continuations
+        self, node: Permutation, missing: frozenset[int], continuations: _Continuations
     ) -> StateId:
         """Return the state before the missing parts, tried in lexicographic order of position.
 
         Args:
             node: the PERMUTE.
             missing: the indices of the parts that a run has not matched yet.
-            then: the continuations after the last part.
+            continuations: the states in which a run goes on after the last part.
         """
         if not missing:
-            return then.empty
-        key = _PermutationKey(id(node), missing, then, self.excluded)
+            return continuations.empty
+        key = _PermutationKey(id(node), missing, continuations, self.excluded)
         if key not in self.compiled:
             edges = [
                 edge
                 for next_part in sorted(missing)
-                for edge in self._build_permutation_edges(node, missing, next_part, then)
+                for edge in self._build_permutation_edges(node, missing, next_part, continuations)
             ]
             self.compiled[key] = self.add_state(*edges)
         return self.compiled[key]
 
     def _build_permutation_edges(
-        self, node: Permutation, missing: frozenset[int], next_part: int, then: _Continuations
+        self,
+        node: Permutation,
+        missing: frozenset[int],
+        next_part: int,
+        continuations: _Continuations,
     ) -> list[Edge]:
         """Return the edges to the orders of the missing parts that begin with `next_part`.
 
@@ -267,42 +285,48 @@ class _PatternCompiler:
         """
         others = missing - {next_part}
         if len(others) < 2 or _matches_in_one_way(node.parts[next_part]):
-            return [self._build_shared_permutation_edge(node, next_part, others, then)]
+            return [self._build_shared_permutation_edge(node, next_part, others, continuations)]
         edges = []
         for order_of_others in permutations(sorted(others)):
             parts = [node.parts[index] for index in (next_part, *order_of_others)]
-            edges.append(_build_proceed_edge(self._compile_sequence(parts, then)))
+            edges.append(_build_proceed_edge(self._compile_sequence(parts, continuations)))
         return edges
 
     def _build_shared_permutation_edge(
-        self, node: Permutation, next_part: int, others: frozenset[int], then: _Continuations
+        self,
+        node: Permutation,
+        next_part: int,
+        others: frozenset[int],
+        continuations: _Continuations,
     ) -> Edge:
         """Return the edge to a part after which the other missing parts follow in any order."""
         part = node.parts[next_part]
-        after_row = _Continuations(then.consumed, then.consumed)
+        after_row = _Continuations(continuations.consumed, continuations.consumed)
         others_after_row = self._compile_permutation(node, others, after_row)
         if isinstance(part, Variable):
             return self.build_begin_edge(part, others_after_row)
-        others_without_row = self._compile_permutation(node, others, then)
+        others_without_row = self._compile_permutation(node, others, continuations)
         state = self.compile_node(part, _Continuations(others_after_row, others_without_row))
         return _build_proceed_edge(state)
 
-    def _compile_quantified(self, node: Quantified, then: _Continuations) -> StateId:
+    def _compile_quantified(self, node: Quantified, continuations: _Continuations) -> StateId:
         """Return the state before the first iteration of a quantified part.
 
         `A{2,4}` is compiled much like `A A (A A?)?`, and `A{2,}` like `A A A*`, from the end.
         """
         if node.most is None:
-            loop = self._compile_loop(node, then.consumed)
-            next_iteration = _Continuations(loop, self._compile_loop_entry(node, then))
+            loop = self._compile_loop(node, continuations.consumed)
+            next_iteration = _Continuations(loop, self._compile_loop_entry(node, continuations))
         else:
-            next_iteration = then
+            next_iteration = continuations
             for _ in range(node.most - node.least):
-                next_iteration = self._compile_optional_iteration(node, next_iteration, then)
+                next_iteration = self._compile_optional_iteration(
+                    node, next_iteration, continuations
+                )
         if node.least > 0:
             # The last required iteration: if it is empty, the loop ends.
             next_iteration = self._compile_before(
-                node.part, after_row=next_iteration.consumed, without_row=then
+                node.part, after_row=next_iteration.consumed, without_row=continuations
             )
         for _ in range(node.least - 1):
             # An empty iteration counts, and the next iteration follows.
@@ -323,37 +347,37 @@ class _PatternCompiler:
             self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
         return self.compiled[key]
 
-    def _compile_loop_entry(self, node: Quantified, then: _Continuations) -> StateId:
+    def _compile_loop_entry(self, node: Quantified, continuations: _Continuations) -> StateId:
         """Return the state before the first iteration of an unbounded loop.
 
         In this state, a run may leave the loop without a row.
         """
-        loop = self._compile_loop(node, then.consumed)
-        if then.consumed == then.empty:
+        loop = self._compile_loop(node, continuations.consumed)
+        if continuations.consumed == continuations.empty:
             return loop
-        first = self._build_edge_into(node.part, _Continuations(loop, then.empty))
-        return self.add_state(*_order_edges(node, first, _build_proceed_edge(then.empty)))
+        first = self._build_edge_into(node.part, _Continuations(loop, continuations.empty))
+        return self.add_state(*_order_edges(node, first, _build_proceed_edge(continuations.empty)))
 
-    def _build_edge_into(self, part: RowPattern, then: _Continuations) -> Edge:
-        """Return the edge on which a run begins `part`, after which it goes on at `then`."""
+    def _build_edge_into(self, part: RowPattern, continuations: _Continuations) -> Edge:
+        """Return the edge on which a run begins `part`, which goes on at `continuations`."""
         if isinstance(part, Variable):
-            return self.build_begin_edge(part, then.consumed)
-        return _build_proceed_edge(self.compile_node(part, then))
+            return self.build_begin_edge(part, continuations.consumed)
+        return _build_proceed_edge(self.compile_node(part, continuations))
 
     def _compile_optional_iteration(
-        self, node: Quantified, next_iteration: _Continuations, then: _Continuations
+        self, node: Quantified, next_iteration: _Continuations, continuations: _Continuations
     ) -> _Continuations:
         """Return the continuations before an optional iteration. An empty iteration ends the loop.
 
         Args:
             node: the loop.
             next_iteration: the continuations before the iteration that follows.
-            then: the continuations after the loop.
+            continuations: the states in which a run goes on after the loop.
         """
-        consumed = self._add_optional_entry(node, next_iteration.consumed, then.consumed)
-        if then.consumed == then.empty:
+        consumed = self._add_optional_entry(node, next_iteration.consumed, continuations.consumed)
+        if continuations.consumed == continuations.empty:
             return _Continuations(consumed, consumed)
-        empty = self._add_optional_entry(node, next_iteration.consumed, then.empty)
+        empty = self._add_optional_entry(node, next_iteration.consumed, continuations.empty)
         return _Continuations(consumed, empty)
 
     def _add_optional_entry(

@@ -136,7 +136,7 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
         MatchRecognizePlanError: repetitions make the program too large.
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
-    all_steps = RemainingSteps(steps=steps, index=0, then=None)
+    all_steps = RemainingSteps(steps=steps, index=0, after_steps=None)
     start = compiler.compile_remaining(all_steps, NO_CONSTRAINTS)
     compiler.fill_states()
     states = compiler.states
@@ -254,9 +254,9 @@ def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
     """Return the `not_next` steps after a part, which also apply to its next repetition.
 
     They apply to the first row of the repetition. None apply before the first repetition, or if the
-    part may not be left yet.
+    part cannot be left yet.
     """
-    if repetitions.count == 0 or not repetitions.may_leave:
+    if repetitions.count == 0 or not repetitions.can_leave:
         return ()
     nots = find_following_nots(repetitions.after_part)
     return tuple(event for event in nots if event.only_next)
@@ -352,7 +352,7 @@ class _StageCompiler:
         if isinstance(remaining, RemainingRepetitions):
             return self.compile_after_repetition(remaining, constraints)
         if remaining.index == len(remaining.steps):
-            return self.compile_remaining(remaining.then, constraints)
+            return self.compile_remaining(remaining.after_steps, constraints)
         step = remaining.steps[remaining.index]
         if isinstance(step, ForbiddenEvent):
             return self.compile_not(step, remaining, constraints)
@@ -455,7 +455,7 @@ class _StageCompiler:
         part = repetitions.part
         if part.most is not None and repetitions.count >= part.most:
             return self.compile_exit(repetitions, constraints)
-        if isinstance(part.content, tuple) and not repetitions.may_leave:
+        if isinstance(part.content, tuple) and not repetitions.can_leave:
             # The group must be repeated, so the run waits for its first stage.
             return self.compile_group_body(repetitions, part.content, constraints)
         return self.get_state(_RepetitionsKey(repetitions, constraints))
@@ -471,13 +471,13 @@ class _StageCompiler:
             yield from self.build_reading_edges(repetitions, if_repeated, key)
             return
         waiting_key = key
-        if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
+        if repetitions.can_leave and repetitions.contiguity is not Contiguity.STRICT:
             waiting_key = replace(key, is_companion=True)
         # `not_next` applies to the next row, but not to the rows after a skipped one.
         next_row_tests = (event.test for event in find_next_row_nots(repetitions))
         next_row_constraints = if_repeated.add_stopping_tests(*next_row_tests)
         yield from self.build_reading_edges(repetitions, next_row_constraints, waiting_key)
-        if repetitions.may_leave:
+        if repetitions.can_leave:
             yield from self.build_exit_edges(repetitions, key.constraints)
 
     def build_reading_edges(
@@ -580,7 +580,7 @@ class _StageCompiler:
         body = RemainingSteps(
             steps=steps,
             index=0,
-            then=repetitions.repeat_once(),
+            after_steps=repetitions.repeat_once(),
             until_tests=outer_until_tests
             if part.until is None
             else (*outer_until_tests, part.until.test),

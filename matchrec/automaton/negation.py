@@ -40,12 +40,12 @@ class Restriction:
     # The variable to which the tested row is mapped.
     variable: VariableId
     # The tested row must not satisfy any of these conditions.
-    forbidden: VariableIds = NO_VARIABLES
+    forbidden_on_row: VariableIds = NO_VARIABLES
     # The row after the tested row, if there is one, must not satisfy any of these conditions.
-    absent: VariableIds = NO_VARIABLES
+    forbidden_after: VariableIds = NO_VARIABLES
     # If not empty, there must be a row after the tested row, which satisfies at least one of these
     # conditions.
-    present: VariableIds = NO_VARIABLES
+    required_after: VariableIds = NO_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class KnownState:
     # The number of the state in the folding.
     state: int
     # The next row, if there is one, does not satisfy any of these conditions.
-    absent: VariableIds = NO_VARIABLES
-    # If not empty, there is a next row, and it satisfies at least one of these conditions.
-    present: VariableIds = NO_VARIABLES
+    false_next: VariableIds = NO_VARIABLES
+    # If not empty, there is a next row, which satisfies at least one of these conditions.
+    true_next: VariableIds = NO_VARIABLES
 
 
 def replace_negations(
@@ -116,9 +116,9 @@ def find_restriction(
     target = known_states[choice.target]
     restriction = Restriction(
         variable=choice.variable,
-        forbidden=find_forbidden_variables(choice.guard) - source.absent,
-        absent=target.absent,
-        present=target.present,
+        forbidden_on_row=find_forbidden_variables(choice.guard) - source.false_next,
+        forbidden_after=target.false_next,
+        required_after=target.true_next,
     )
     return None if restriction == Restriction(choice.variable) else restriction
 
@@ -150,16 +150,16 @@ class _StateDivider:
         for choice in self.folding.choices[source.state]:
             forbidden = find_forbidden_variables(choice.guard)
             if choice.target is not None:
-                # The next row satisfies at least one condition in `present`. If the choice forbids
-                # all of them, it cannot map the row.
-                if not source.present or not source.present <= forbidden:
+                # The next row satisfies at least one condition in `true_next`. If the choice
+                # forbids all of them, it cannot map the row.
+                if not source.true_next or not source.true_next <= forbidden:
                     possible.append(choice)
                 continue
             # The choice accepts. `divide_state` allows only one set of NOTs with which a match may
-            # end in a state. So either the last test has excluded the conditions of these NOTs,
-            # which are `absent` then, or they are `present`: the next row satisfies one of them,
-            # and the match cannot end in this state.
-            is_possible = not forbidden or forbidden == source.absent
+            # end in a state. Either the last test has shown that the next row satisfies none of
+            # the conditions of these NOTs, which are in `false_next` then. Or the next row
+            # satisfies one of them (`true_next`), and the match cannot end in this state.
+            is_possible = not forbidden or forbidden == source.false_next
             if is_possible and not accepts_always:
                 possible.append(choice)
                 accepts_always = not choice.guard & ANCHORS
@@ -184,6 +184,6 @@ class _StateDivider:
         if len(negations) > 1:
             raise several_negations_at_end(list_last_negations(self.pattern)[0].span)
         (forbidden,) = negations
-        ended = KnownState(state, absent=forbidden)
-        continued = KnownState(state, present=forbidden)
+        ended = KnownState(state, false_next=forbidden)
+        continued = KnownState(state, true_next=forbidden)
         return (ended, continued) if self.list_possible_choices(continued) else (ended,)

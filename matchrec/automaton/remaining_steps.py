@@ -1,9 +1,11 @@
 """Keys of the states of stages: the remaining steps, and the constraints on the next rows.
 
-For example, a run of `a b+ c` that has mapped a row to `a` has these remaining steps, where the
-steps are those of the whole pattern:
+For example, a run of `a b+ c` that has mapped a row to `a` has these remaining steps, where `steps`
+has the steps a, b+ and c:
 
-    RemainingRepetitions(part=b+, count=0, part_and_rest=RemainingSteps(steps, index=1, then=None))
+    RemainingRepetitions(
+        part=b+, count=0, part_and_rest=RemainingSteps(steps, index=1, after_steps=None)
+    )
 
 After one or more rows of `b`, `count` is 1. After a row of `c`, no step remains.
 """
@@ -48,17 +50,15 @@ NO_CONSTRAINTS = Constraints()
 
 @dataclass(frozen=True, slots=True)
 class RemainingSteps:
-    """The rest of a pattern: `steps[index:]`, then `then`.
-
-    The hash does not visit the steps, because many keys share them.
-    """
+    """The rest of a pattern: `steps[index:]`, and what follows the last of these steps."""
 
     # All steps of the pattern, or of the group that the run is in.
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
+    # The index of the next step.
     index: int
-    # For the steps of a group, the group and its repetitions. None if the pattern ends after the
-    # steps.
-    then: RemainingSteps | RemainingRepetitions | None
+    # What follows the last step of a group: the rest of the pattern after a repetition of the
+    # group. None for the steps of the whole pattern, which ends after them.
+    after_steps: RemainingSteps | RemainingRepetitions | None
     # The `until` tests of the enclosing groups. No step may consume a row that satisfies any of
     # them.
     until_tests: TestNames = ()
@@ -79,7 +79,8 @@ class RemainingSteps:
         return tuple(nots)
 
     def __hash__(self) -> int:
-        return hash((self.index, self.then, self.until_tests, self.first_contiguity))
+        # The steps are left out: they are long, and many keys have the same steps.
+        return hash((self.index, self.after_steps, self.until_tests, self.first_contiguity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ class RemainingRepetitions:
         return replace(self, count=count)
 
     @property
-    def may_leave(self) -> bool:
-        """Return whether the part may be left after these repetitions."""
+    def can_leave(self) -> bool:
+        """Return whether a run can leave the part after these repetitions."""
         return self.count >= self.part.least or (self.count == 0 and self.part.optional)
 
     @property
@@ -139,9 +140,11 @@ def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None)
     if isinstance(remaining, RemainingRepetitions):
         return find_following_nots(remaining.after_part)
     if remaining.index == len(remaining.steps):
-        return find_following_nots(remaining.then)
+        return find_following_nots(remaining.after_steps)
     nots = remaining.find_leading_nots()
-    ends_pattern = remaining.then is None and remaining.index + len(nots) == len(remaining.steps)
+    ends_pattern = remaining.after_steps is None and remaining.index + len(nots) == len(
+        remaining.steps
+    )
     # If NOTs end the pattern, the last NOT decides when a match is complete. With `not_next`, the
     # match is complete at the next row, so earlier NOTs apply to this row only. With
     # `not_followed_by`, it is complete when its window ends, and each earlier `not_followed_by`
@@ -153,8 +156,8 @@ def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None)
 
 def has_only_nots_left(remaining: RemainingSteps) -> bool:
     """Return whether only NOTs follow until the end of the pattern."""
-    only_nots = all(isinstance(step, ForbiddenEvent) for step in remaining.steps[remaining.index :])
-    return only_nots and remaining.then is None
+    steps = remaining.steps[remaining.index :]
+    return all(isinstance(step, ForbiddenEvent) for step in steps) and remaining.after_steps is None
 
 
 def name_part(part: RepeatedPart) -> str:

@@ -18,8 +18,8 @@ or orders. For example, in `PERMUTE(A, B?, C)+`:
 Then each set of siblings gets a copy of the state. The matches and their preferment order stay the
 same.
 
-Cost: linear in the choices without copies. With copies, it is at worst exponential in the states,
-so the number of choices is limited.
+Cost: if `can_siblings_differ` says that no copies are needed, two passes over the choices. With
+copies, the number of states is at worst exponential, so the number of choices is limited.
 
 Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 """
@@ -69,7 +69,7 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         find_awaited(folding.choices, state, remaining) for state in range(len(folding.choices))
     ]
     no_siblings = [StateSet() for _ in folding.choices]
-    if not may_siblings_differ(folding.choices, remaining, awaited):
+    if not can_siblings_differ(folding.choices, remaining, awaited):
         return folding, no_siblings
 
     start = StateCopy(0, StateSet([0]))
@@ -115,7 +115,7 @@ def brings_nearer(choice: Choice, rows_before: int, remaining: Sequence[int]) ->
     return choice.target is not None and remaining[choice.target] < rows_before
 
 
-def may_siblings_differ(
+def can_siblings_differ(
     choices_by_state: ChoicesByState, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
 ) -> bool:
     """Return whether siblings might await different occurrences, so that states need copies.

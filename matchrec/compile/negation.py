@@ -148,11 +148,15 @@ class NegationTestBuilder:
             for definition in self.plan.definitions
             if definition.variable == variable
         ]
-        conjuncts += self.build_absence_conditions(restriction.forbidden, variable, mapped_row)
-        conjuncts += self.build_absence_conditions(restriction.absent, variable, next_row)
-        if restriction.present:
+        conjuncts += self.build_absence_conditions(
+            restriction.forbidden_on_row, variable, mapped_row
+        )
+        conjuncts += self.build_absence_conditions(restriction.forbidden_after, variable, next_row)
+        if restriction.required_after:
             # The next row satisfies one of the conditions: it does not fail all of them.
-            conditions = self.build_absence_conditions(restriction.present, variable, next_row)
+            conditions = self.build_absence_conditions(
+                restriction.required_after, variable, next_row
+            )
             conjuncts.append(make_complement(join_tests(conditions)))
         return NegationTest(variable, Definition(name, join_tests(conjuncts)))
 
@@ -184,12 +188,12 @@ class NegationTestBuilder:
         A variable in quotes may have the same name.
         """
         words = [self.plan.variables[restriction.variable]]
-        if restriction.forbidden:
-            words.append(f"not {self.join_variables(restriction.forbidden)}")
-        if restriction.absent:
-            words.append(f"before no {self.join_variables(restriction.absent)}")
-        if restriction.present:
-            words.append(f"before {self.join_variables(restriction.present)}")
+        if restriction.forbidden_on_row:
+            words.append(f"not {self.join_variables(restriction.forbidden_on_row)}")
+        if restriction.forbidden_after:
+            words.append(f"before no {self.join_variables(restriction.forbidden_after)}")
+        if restriction.required_after:
+            words.append(f"before {self.join_variables(restriction.required_after)}")
         return " ".join(words)
 
     def join_variables(self, variables: VariableIds) -> str:

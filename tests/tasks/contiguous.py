@@ -104,8 +104,10 @@ class Query:
                 f"test {number}"
                 for number, restriction in enumerate(restrictions)
                 if restriction.variable in ids
-                and not (restriction.forbidden & ids or restriction.absent & next_ids)
-                and (not restriction.present or restriction.present & next_ids)
+                and not (
+                    restriction.forbidden_on_row & ids or restriction.forbidden_after & next_ids
+                )
+                and (not restriction.required_after or restriction.required_after & next_ids)
             }
 
     def find_ids(self, row: Iterable[str]) -> set[int]:
