@@ -89,8 +89,8 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
 
 
-# Families of types whose values workers get unchanged, and compare as the engine does.
-SAME_IN_PYTHON = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
+# The families of types whose values workers get unchanged, and compare as the engine does.
+FAMILIES_SAME_IN_PYTHON = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
 
 
 @dataclass(frozen=True)
@@ -152,13 +152,13 @@ class MeasureTranslator:
                     ReadMatchedRows(aggregate.variable, row, aggregate.semantics)
                 ),
             )
-        for translate_form in (
+        for translate in (
             self.translate_list,
             self.translate_basic_aggregate,
             self.translate_chosen_value,
             self.translate_accumulated,
         ):
-            pieces = translate_form(aggregate)
+            pieces = translate(aggregate)
             if pieces is not None:
                 return pieces
         return self.translate_spark_aggregate(aggregate)
@@ -234,7 +234,7 @@ class MeasureTranslator:
         if not can_choose_row(aggregate):
             return None
         columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
-        if not all(self.types[column].family in SAME_IN_PYTHON for column in columns):
+        if not all(self.types[column].family in FAMILIES_SAME_IN_PYTHON for column in columns):
             return None
         if not self.can_test_filter(aggregate):
             return None
@@ -267,7 +267,7 @@ class MeasureTranslator:
         use = AggregateUse(
             types, distinct=aggregate.distinct, ignore_nulls=aggregate.ignore_nulls
         ).with_settings(self.session)
-        families = NUMBERS if function in STATISTICS else SAME_IN_PYTHON
+        families = NUMBERS if function in STATISTICS else FAMILIES_SAME_IN_PYTHON
         if not all(type_.family in families for type_ in types):
             return None
         if not AGGREGATES[function].find_type(use) or not self.can_test_filter(aggregate):
@@ -372,11 +372,11 @@ class MeasureTranslator:
     def translate_status(self) -> SqlPieces:
         """Translate MATCH_STATUS(): 'MATCHED', 'TIMED OUT' or 'UNFINISHED'."""
         match_kind = self.collector.add_read(ReadMatchKind())
-        names: list[tuple[int, SqlPieces]] = [
+        texts_by_kind: list[tuple[int, SqlPieces]] = [
             (A_MATCH, ("'MATCHED'",)),
             (TIMED_OUT, ("'TIMED OUT'",)),
         ]
-        return write_case(match_kind, names, otherwise=("'UNFINISHED'",))
+        return write_case(match_kind, texts_by_kind, otherwise=("'UNFINISHED'",))
 
     def translate_match_timeout(self) -> SqlPieces:
         """Translate MATCH_TIMEOUT(): the time at which the window of a run that timed out ended.

@@ -6,7 +6,7 @@ has three reads: the last price of A, the first price of the match, and the numb
 worker fills a column with the values of each read. The engine then evaluates the text around the
 reads over these columns, here a difference.
 
-A class of reads says what `explain` shows, which type the values have, and whether they may be
+A class of reads says what `explain` shows, which type the values have, and whether they can be
 NULL. To add a class, write it here, and write the function that fills its column in
 `worker.gather`. So no class here needs Arrow, and no worker needs PySpark.
 
@@ -91,10 +91,11 @@ ReadType = ColumnType | SumType | ListType | RowsType | FixedType | TotalType
 
 @dataclass(frozen=True, slots=True)
 class Nullability:
-    """The facts about a query that decide whether the value of a read may be NULL."""
+    """The facts about a query that decide whether the value of a read can be NULL."""
 
-    columns: tuple[bool, ...]  # whether each column of the input may be NULL
-    has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
+    columns: tuple[bool, ...]  # whether each column of the input can be NULL
+    # whether unmatched rows, or runs that did not become a match, are output
+    has_rows_without_match: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,8 @@ class Read(ABC):
             columns: the SQL of each column of the input.
         """
 
-    def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether a value may be NULL, so that the engine's column is nullable."""
+    def can_be_null(self, nullability: Nullability) -> bool:
+        """Return whether a value can be NULL, so that the engine's column is nullable."""
         return True
 
     @property
@@ -136,8 +137,8 @@ class Read(ABC):
         """Return whether the value can be read from chains, in which matches share their rows.
 
         In `search.matches.Chains`, values are added up from the last row to the first. A sum can be
-        read from chains only if it is the same in any order of additions. Workers find that out
-        from the values, so True does not promise it.
+        read from chains only if the sum is the same in any order of additions. The values in the
+        table decide that, so for sums, True means *perhaps*: see `worker.chains`.
         """
         return False
 
@@ -173,8 +174,8 @@ class ReadRow(Read):
         """Return the SQL of the column."""
         return columns[self.column]
 
-    def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether the column may be NULL in the input."""
+    def can_be_null(self, nullability: Nullability) -> bool:
+        """Return whether the column can be NULL in the input."""
         return nullability.columns[self.column]
 
     @property
@@ -276,7 +277,7 @@ class ReadRowsForSpark(Read):
         """Return the text for `explain`."""
         return "the rows of the match"
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without rows, the array is empty."""
         return False
 
@@ -292,27 +293,26 @@ class ReadRowsForSpark(Read):
 class ReadFact(Read):
     """A fact about the match of an output row, which depends on no column of the input.
 
-    A subclass has no fields: its class variables say which type the fact has, what `explain` shows,
-    and whether it may be NULL.
+    A subclass has no fields, only class variables.
     """
 
     __slots__ = ()
 
-    fact_type: ClassVar[FixedType]
-    shown_as: ClassVar[str]
-    is_nullable: ClassVar[bool] = False
+    fact_type: ClassVar[FixedType]  # the type of the fact
+    explain_text: ClassVar[str]  # what `explain` shows
+    is_nullable: ClassVar[bool] = False  # whether the fact can be NULL
 
     @property
     def type(self) -> ReadType:
-        """Return the type that the subclass gives."""
+        """Return `fact_type`."""
         return self.fact_type
 
     def show(self, columns: Sequence[str]) -> str:
-        """Return the text that the subclass gives."""
-        return self.shown_as
+        """Return `explain_text`."""
+        return self.explain_text
 
-    def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether the subclass says that the fact may be NULL."""
+    def can_be_null(self, nullability: Nullability) -> bool:
+        """Return `is_nullable`. A subclass overrides the method if the query decides."""
         return self.is_nullable
 
 
@@ -321,9 +321,9 @@ class ReadMatchNumber(ReadFact):
     """The number of the match in its partition: `MATCH_NUMBER()`."""
 
     fact_type = FixedType.BIGINT
-    shown_as = "MATCH_NUMBER()"
+    explain_text = "MATCH_NUMBER()"
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether rows without a match are output, which have no number."""
         return nullability.has_rows_without_match
 
@@ -341,7 +341,7 @@ class ReadMatchIndex(ReadFact):
     """
 
     fact_type = FixedType.BIGINT
-    shown_as = "the index of the match"
+    explain_text = "the index of the match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ class ReadPosition(ReadFact):
     """
 
     fact_type = FixedType.BIGINT
-    shown_as = "the position in the match"
+    explain_text = "the position in the match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +360,7 @@ class ReadIsMatched(ReadFact):
     """Whether the output row belongs to a match, even an empty one."""
 
     fact_type = FixedType.BOOLEAN
-    shown_as = "whether the row is matched"
+    explain_text = "whether the row is matched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +371,7 @@ class ReadMatchKind(ReadFact):
     """
 
     fact_type = FixedType.BIGINT
-    shown_as = "the type of the match"
+    explain_text = "the type of the match"
     is_nullable = True
 
 
@@ -380,7 +380,7 @@ class ReadNothing(ReadFact):
     """The value TRUE, for a query that reads nothing else: rows cannot be sent without a column."""
 
     fact_type = FixedType.BOOLEAN
-    shown_as = "nothing"
+    explain_text = "nothing"
 
     @property
     def can_read_chains(self) -> bool:
@@ -458,7 +458,7 @@ class ReadBasicAggregate(Read):
         argument = "*" if self.column is None else columns[self.column]
         return show_aggregate(self.function.value, self.variable, argument, self.semantics)
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
         return self.function is not Reduction.COUNT
 
@@ -490,7 +490,7 @@ class ReadList(Read):
         """Return the call of `collect_list` with the name of its column."""
         return show_aggregate("collect_list", self.variable, columns[self.column], self.semantics)
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without values, the array is empty."""
         return False
 
@@ -522,7 +522,7 @@ class ReadMatchedRows(Read):
         """Return the call of `MATCHED_ROWS`."""
         return show.show_matched_rows(self.variable)
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without rows, the array is empty."""
         return False
 
@@ -591,7 +591,7 @@ class ReadAccumulated(Read):
         argument = ", ".join(columns[column] for column in self.columns)
         return show_aggregate(self.function, self.variable, argument, self.semantics)
 
-    def may_be_null(self, nullability: Nullability) -> bool:
+    def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
         return not self.is_count
 

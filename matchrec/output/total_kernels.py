@@ -34,8 +34,8 @@ Numbers = TypeVar("Numbers", IntArray, FloatArray)
 def find_links(matches: Matches) -> Links:
     """Return for each mapped row the mapped row whose total it continues, or -1: int32[k].
 
-    The row before the mapped row in its match; if matches share their rows, the row after it. A
-    link always leads to a smaller index.
+    This is the row before the mapped row in its match, or, if matches share their rows, the row
+    after it. In both cases, its index is smaller.
     """
     if matches.chains is not None:
         return matches.chains.following
@@ -114,8 +114,8 @@ def find_extreme_rows(
         if best < 0:
             best = row
         elif row >= 0:
-            less, other = (row, best) if sign > 0 else (best, row)
-            if keys[less] < keys[other] or (takes_equal and keys[less] == keys[other]):
+            is_better = keys[row] < keys[best] if sign > 0 else keys[row] > keys[best]
+            if is_better or (takes_equal and keys[row] == keys[best]):
                 best = row
         extremes[mapped] = best
     return extremes
@@ -129,8 +129,8 @@ def sum_each_match(
 
     Matches that share their rows form trees: a match is a path from its first row to the root of a
     tree, and joins other matches on the way. The sums are in such an order that all matches with
-    the same mapped row are next to each other. So one step adds the value of the row to all of
-    them, which takes a fraction of a nanosecond for each match:
+    the same mapped row are next to each other. So one step adds the value of the row to a
+    contiguous range of sums, without looking up each match:
 
         rows a b c d, matches abcd, bcd and cd      sums  [abcd, bcd, cd]
         a is added to sums[0:1], b to sums[0:2], c and d to sums[0:3]

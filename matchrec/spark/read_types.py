@@ -51,7 +51,7 @@ def build_read_schema(
         padding = None
         if isinstance(read, ReadRow | ReadNavigation):
             padding = find_padding(sent_fields[read.column])
-        fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
+        fields.append(StructField(name, read_type, read.can_be_null(nullability), padding))
     return StructType(fields)
 
 
