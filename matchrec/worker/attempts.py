@@ -54,9 +54,9 @@ class AttemptWorker:
         for piece in read_pieces(self.task, self.task_input, batches):
             with prepare_partitions(self.task, self.task_input, piece) as partitions:
                 notes = find_nearest_runs(self.task.annotated_task, partitions)
-            piece.record_search(partitions, piece.covered)
+            piece.record_search(partitions, piece.is_covered)
             yield self.make_attempts(piece, notes)
-            del piece  # so that its table is gone while the next one grows
+            del piece  # so that its table is gone while the next table grows
 
     def make_attempts(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
         """Return an output row for each starting row with notes, and for each row that is new.

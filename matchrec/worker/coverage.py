@@ -67,7 +67,7 @@ class CoverageWorker:
         for piece in read_pieces(self.task, self.task_input, batches):
             figures = figures.merge(self.search_piece(piece, counts))
             nearest = self.pop_nearest(piece, counts) or nearest
-            del piece  # so that its table is gone while the next one grows
+            del piece  # so that its table is gone while the next table grows
         all_counts = [*astuple(figures), *flatten_counts(counts).tolist()]
         if nearest is None:
             columns_of_run = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
@@ -81,7 +81,7 @@ class CoverageWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        covered = piece.covered
+        is_covered = piece.is_covered
         # The first partition may have had matches in an earlier piece, and was counted there then.
         matched_before = {0} if piece.frontier.number[:1].any() else set()
         matched_partitions = set(matched_before)
@@ -92,8 +92,8 @@ class CoverageWorker:
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched_partitions.update(np.unique(matches.partition).tolist())
-                covered = covered | find_matched_rows(matches, partitions.row_count)
-        piece.record_search(partitions, covered)
+                is_covered = is_covered | find_matched_rows(matches, partitions.row_count)
+        piece.record_search(partitions, is_covered)
         sizes = np.diff(piece.starts)
         sizes[0] += piece.rows_before
         return Figures(
@@ -101,7 +101,7 @@ class CoverageWorker:
             partitions=piece.new_partitions,
             matched_partitions=len(matched_partitions - matched_before),
             matches=match_count,
-            rows_in_matches=int(np.count_nonzero(covered)) - int(np.count_nonzero(piece.covered)),
+            rows_in_matches=int(np.count_nonzero(is_covered & ~piece.is_covered)),
             ties=self.count_ties(piece, partitions),
             longest_match=longest_match,
             largest_partition=int(sizes.max()),

@@ -68,7 +68,7 @@ class PieceWorker:
         for piece in self.tally.time_items(WorkerCounter.WAITING, named_pieces):
             for batch in self.match_piece(piece):
                 yield self.tally.append_empty_counter_column(batch)
-            del piece  # so that its table is gone while the next one grows
+            del piece  # so that its table is gone while the next table grows
         yield from self.tally.make_counter_row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
@@ -93,7 +93,7 @@ class PieceWorker:
         """Search the partitions of a piece, yield their output, and record the search.
 
         Args:
-            piece: the piece.
+            piece: the piece, before its search.
             partitions: the rows of the piece as the search sees them, with the bits of the
                 conditions that the engine has computed.
             add_bits: sets the bits of the conditions on neighbouring rows. The rules of a set share
@@ -129,14 +129,15 @@ class PieceWorker:
                 for Arrow.
         """
         rows_per_match = self.compiled_query.rows_per_match
-        covered = piece.covered
+        is_covered = piece.is_covered
         for chunk in matches:
             if rows_per_match.shows_unmatched:
-                covered = covered | find_covered_rows(chunk, rows_per_match, partitions.row_count)
+                covered_now = find_covered_rows(chunk, rows_per_match, partitions.row_count)
+                is_covered = is_covered | covered_now
             with self.tally.measure_time(WorkerCounter.GATHERING):
                 rows = find_output_rows(chunk, rows_per_match)
             yield from self.make_batches(piece.table, partitions, chunk, rows)
-        piece.record_search(partitions, covered)
+        piece.record_search(partitions, is_covered)
         if rows_per_match.shows_unmatched:
             unmatched_rows = self.find_unmatched_rows(piece, partitions)
             no_matches = make_empty_matches()
@@ -164,14 +165,14 @@ class PieceWorker:
             piece: the piece, after its search.
             partitions: the partitions of the piece.
         """
-        frontier, covered = piece.read_search()
+        frontier, is_covered = piece.read_search()
         lengths = np.diff(partitions.starts)
         is_complete = frontier.edge == NO_EDGE
         search_end = np.where(is_complete, frontier.until, frontier.start)
         rows = np.arange(partitions.row_count)
         was_searched = rows >= np.repeat(piece.frontier.start, lengths)
         was_searched &= rows < np.repeat(search_end, lengths)
-        return find_unmatched_rows(covered | ~was_searched, partitions)
+        return find_unmatched_rows(is_covered | ~was_searched, partitions)
 
     def make_batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows

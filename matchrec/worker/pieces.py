@@ -57,8 +57,9 @@ class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- a worker turns it into
         super().__init__(row_count, byte_count)
         self.last_row = last_row  # a table of the last row that has arrived
         self.row_count = row_count  # the number of waiting rows of the partition
-        self.byte_count = byte_count  # the bytes of all waiting rows
-        # whether the rows wait because the partition must be whole
+        # The bytes of all waiting rows, which can belong to several partitions.
+        self.byte_count = byte_count
+        # Whether the rows wait because the partition must be whole.
         self.must_be_whole = must_be_whole
 
 
@@ -69,7 +70,8 @@ class Piece:
     All partitions are whole, except the last one if more of its rows will arrive, and the first one
     if earlier pieces had rows of it.
 
-    A search leaves `frontier` and `covered` as they are. `record_search` sets the values after it.
+    A search leaves `frontier` and `is_covered` as they are. `record_search` sets the values after
+    the search.
     """
 
     table: pa.Table
@@ -80,12 +82,12 @@ class Piece:
     # The number of rows of the first partition before the table; None if that is not known.
     rows_before: int | None
     # bool[n], the rows that a match of an earlier piece covers.
-    covered: BoolArray
+    is_covered: BoolArray
     # The number of rows that no earlier piece had. They are the last rows of the table.
     new_rows: int
-    # `frontier` and `covered` after the search of this piece; None before.
+    # `frontier` and `is_covered` after the search of this piece; None before the search.
     frontier_after: Frontier | None = None
-    covered_after: BoolArray | None = None
+    is_covered_after: BoolArray | None = None
 
     @classmethod
     def create_whole(cls, table: pa.Table, starts: IntArray) -> Piece:
@@ -100,28 +102,29 @@ class Piece:
             starts=starts,
             frontier=Frontier.create(starts),
             rows_before=0,
-            covered=np.zeros(table.num_rows, np.bool_),
+            is_covered=np.zeros(table.num_rows, np.bool_),
             new_rows=table.num_rows,
         )
 
-    def record_search(self, partitions: Partitions, covered: BoolArray) -> None:
+    def record_search(self, partitions: Partitions, is_covered: BoolArray) -> None:
         """Record how far the search of this piece has come. The next piece begins at that row.
 
         Args:
             partitions: the rows of the piece as they were searched. The search has changed their
                 frontier.
-            covered: bool[n], the rows that a match of this piece or of an earlier one covers. It
-                may be `self.covered` if the query does not output unmatched rows.
+            is_covered: bool[n], the rows that a match of this piece or of an earlier piece covers.
+                If the query does not output unmatched rows, nobody reads the array, and callers
+                may pass `self.is_covered`.
         """
         assert partitions.frontier is not None, "the partitions have the frontier of the piece"
         self.frontier_after = partitions.frontier
-        self.covered_after = covered
+        self.is_covered_after = is_covered
 
     def read_search(self) -> tuple[Frontier, BoolArray]:
-        """Return `frontier` and `covered` after the search, which `record_search` has recorded."""
+        """Return `frontier` and `is_covered` after the search, as `record_search` has set them."""
         assert self.frontier_after is not None, "`record_search` was called"
-        assert self.covered_after is not None, "`record_search` was called"
-        return self.frontier_after, self.covered_after
+        assert self.is_covered_after is not None, "`record_search` was called"
+        return self.frontier_after, self.is_covered_after
 
     @property
     def new_partitions(self) -> int:
@@ -168,7 +171,7 @@ def split_into_pieces(
             piece = waiting.make_piece(waiting.batches, waiting.row_count - lookaround.after)
             yield piece
             waiting.drop_decided(piece, lookaround)
-            del piece  # so that its table is gone while the next one grows
+            del piece  # so that its table is gone while the next table grows
     if waiting.row_count:
         yield waiting.take_partitions(waiting.row_count)
 
@@ -188,9 +191,9 @@ class PartitionProgress:
     steps: int = 0
     # The number of rows of the partition that were dropped, see `Piece.rows_before`.
     rows_before: int = 0
-    # bool[u], `Piece.covered` of the u undecided rows, which were in the latest search and wait for
-    # another one.
-    covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # bool[u], `Piece.is_covered` of the u undecided rows: the rows of the latest search that wait
+    # for another search.
+    is_covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
 @dataclass(slots=True)
@@ -232,7 +235,7 @@ class WaitingRows:
         The partition must have twice the rows that the latest search left undecided, and at least
         `rows_per_search` new rows.
         """
-        undecided = len(self.progress.covered) or self.rows_per_search
+        undecided = len(self.progress.is_covered) or self.rows_per_search
         needed_rows = undecided + max(undecided, self.rows_per_search)
         return self.row_count - self.last_start >= needed_rows
 
@@ -300,15 +303,16 @@ class WaitingRows:
         if progress.rows_before:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
         starts = np.append(starts, table.num_rows).astype(np.int64)
-        covered = np.zeros(table.num_rows, np.bool_)
-        covered[: len(progress.covered)] = progress.covered
+        undecided_rows = len(progress.is_covered)
+        is_covered = np.zeros(table.num_rows, np.bool_)
+        is_covered[:undecided_rows] = progress.is_covered
         return Piece(
             table=table,
             starts=starts,
             frontier=Frontier.create(starts, progress.start, edge, progress.number, progress.steps),
             rows_before=progress.rows_before,
-            covered=covered,
-            new_rows=table.num_rows - len(progress.covered),
+            is_covered=is_covered,
+            new_rows=table.num_rows - undecided_rows,
         )
 
     def drop_decided(self, piece: Piece, lookaround: Lookaround) -> None:
@@ -318,7 +322,7 @@ class WaitingRows:
             piece: the piece with all waiting rows, after its search.
             lookaround: how far the query looks before a match.
         """
-        frontier, covered = piece.read_search()
+        frontier, is_covered = piece.read_search()
         start = int(frontier.start[-1])
         rows_to_keep = max(1, lookaround.before)  # one, so that the partition is not empty
         dropped = max(start - rows_to_keep, 0)
@@ -328,7 +332,7 @@ class WaitingRows:
             number=int(frontier.number[-1]),
             steps=int(frontier.steps[-1]),
             rows_before=self.progress.rows_before + dropped,
-            covered=covered[dropped:].copy(),
+            is_covered=is_covered[dropped:].copy(),
         )
 
 

@@ -29,13 +29,13 @@ from matchrec.worker.column_roles import PlannedColumn
 
 
 def check_batches(
-    batches: Batches, planned: Sequence[PlannedColumn], never_null: Collection[str]
+    batches: Batches, planned_columns: Sequence[PlannedColumn], never_null: Collection[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a task, each after it was checked.
 
     Args:
         batches: the rows of a task, as the engine sends them.
-        planned: the columns as they were when the query was built.
+        planned_columns: the columns as they were when the query was built.
         never_null: names of columns that are NOT NULL in the schema of the result if they were
             NOT NULL in the input.
 
@@ -43,12 +43,12 @@ def check_batches(
         MatchRecognizeRunError: a column has values of another type than planned, or a NULL that the
             schema of the result excludes.
     """
-    null_checks = list_null_checks(planned, never_null)
+    null_checks = list_null_checks(planned_columns, never_null)
     checked_schema: pa.Schema | None = None
     for batch in batches:
         schema = batch.schema  # a new object for each batch, but mostly an equal schema
         if checked_schema is None or not schema.equals(checked_schema):
-            check_schema(schema, planned)
+            check_schema(schema, planned_columns)
             checked_schema = schema
         for check in null_checks:
             if has_forbidden_null(batch.column(check.field.name), check.field):
@@ -64,19 +64,19 @@ class NullCheck(NamedTuple):
 
 
 def list_null_checks(
-    planned: Sequence[PlannedColumn], never_null: Collection[str]
+    planned_columns: Sequence[PlannedColumn], never_null: Collection[str]
 ) -> list[NullCheck]:
     """Return the checks of the columns in which some NULL is forbidden.
 
-    In a column that is not among `never_null`, a value may be NULL. But a part of a value, such as
-    a field of a struct, must not be NULL if it was planned as NOT NULL.
+    In a column that is not among `never_null`, a value is allowed to be NULL. But a part of a
+    value, such as a field of a struct, must not be NULL if it was planned as NOT NULL.
 
     Args:
-        planned: see `check_batches`.
+        planned_columns: see `check_batches`.
         never_null: see `check_batches`.
     """
     checks: list[NullCheck] = []
-    for column in planned:
+    for column in planned_columns:
         field = column.field
         if field.name not in never_null:
             field = field.with_nullable(True)
@@ -85,13 +85,13 @@ def list_null_checks(
     return checks
 
 
-def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
+def check_schema(schema: pa.Schema, planned_columns: Sequence[PlannedColumn]) -> None:
     """Check that the values of all columns have the types that were planned.
 
     Raises:
         MatchRecognizeRunError: a column has another type.
     """
-    for column in planned:
+    for column in planned_columns:
         arrived = schema.field(column.field.name).type
         if not is_same_type(column.field.type, arrived, in_utc=column.in_utc):
             raise column_type_changed(

@@ -53,7 +53,11 @@ def rank_values(values: pa.Array) -> pa.Array:
 
 
 def rank_repeated_values(values: pa.Array) -> pa.Array:
-    """Return the same ranks as `rank_values`: ten times as fast if values repeat, else slower."""
+    """Return the same ranks as `rank_values`, faster if values repeat often.
+
+    A million texts of 10,000 different ones take 94 instead of 836 ns each. If all texts differ,
+    they take 1,030 instead of 877 ns.
+    """
     return rank_encoded_values(values.dictionary_encode())
 
 

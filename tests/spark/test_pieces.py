@@ -48,7 +48,7 @@ def record_search(piece: Piece, decided_rows: int) -> int:
     start = partitions.frontier.start
     edge = min(piece.frontier.edge[-1], piece.table.num_rows)
     start[-1] = min(edge, start[-1] + decided_rows)
-    piece.record_search(partitions, piece.covered)
+    piece.record_search(partitions, piece.is_covered)
     return int(start[-1])
 
 

@@ -226,7 +226,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
             starts=rows.starts,
             frontier=frontier,
             rows_before=None,
-            covered=covered,
+            is_covered=covered,
             new_rows=int(rows.new_counts.sum()),
         )
         yield from PieceWorker(self.compiled_query, batch_maker=self.output).match_partitions(

@@ -48,7 +48,7 @@ class TieReporter:
             return
         sorted_by = {column.name for column in self.columns}
         other_names = [name for name in table.column_names if name not in sorted_by]
-        differing = ties[differ_from_row_before(table, other_names, ties)]
+        differing = ties[mark_differing_rows(table, other_names, ties)]
         if len(differing):
             example = self.show_row(table, int(differing[0]))
             self.channel.report({self.query_id: TiedRows(len(differing), self.clause, example)})
@@ -76,8 +76,8 @@ def show_value_as_sql(scalar: pa.Scalar) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray) -> BoolArray:
-    """Return whether rows differ from the row before them in some column: bool[k].
+def mark_differing_rows(table: pa.Table, names: Sequence[str], rows: IntArray) -> BoolArray:
+    """Return which rows differ from the row before them in some column: bool[k].
 
     Values that Arrow cannot compare, such as arrays, count as different.
 
@@ -86,9 +86,9 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
         names: the names of the columns to compare.
         rows: int64[k], the positions of the rows, from 1 on.
     """
-    differs = np.zeros(len(rows), np.bool_)
+    is_different = np.zeros(len(rows), np.bool_)
     for name in names:
-        equal_so_far = np.flatnonzero(~differs)  # the other rows need no further comparison
+        equal_so_far = np.flatnonzero(~is_different)  # the other rows need no further comparison
         column = arrays.take_column(table, name)
         values = column.take(arrays.make_array(rows[equal_so_far]))
         values_before = column.take(arrays.make_array(rows[equal_so_far] - 1))
@@ -96,8 +96,8 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
             # Bit 0 marks the start of a partition. The query does not read it.
             values = clear_first_bits(values)
             values_before = clear_first_bits(values_before)
-        differs[equal_so_far] = differ(values, values_before)
-    return differs
+        is_different[equal_so_far] = mark_differing_values(values, values_before)
+    return is_different
 
 
 def clear_first_bits(words: pa.Array) -> pa.Array:
@@ -105,8 +105,8 @@ def clear_first_bits(words: pa.Array) -> pa.Array:
     return arrays.make_array(arrays.read_numbers(words) & ~1)
 
 
-def differ(values: pa.Array, others: pa.Array) -> BoolArray:
-    """Return for each pair of values whether they differ. NULL equals NULL, and NaN equals NaN.
+def mark_differing_values(values: pa.Array, others: pa.Array) -> BoolArray:
+    """Return which pairs of values differ: bool[k]. NULL equals NULL, and NaN equals NaN.
 
     Args:
         values: the first value of each pair.
