@@ -71,7 +71,7 @@ def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
 
     Args:
-        folding: the folding.
+        folding: a folding of a program or of stages.
         states_after_skip: for each state, the state in which a run waits after it skips a row; None
             if it may not skip a row.
     """

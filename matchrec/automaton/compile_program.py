@@ -238,7 +238,7 @@ class _PatternCompiler:
         """Return the continuations of the part before `part`.
 
         Args:
-            part: the part.
+            part: the part that a run matches first.
             after_row: the state in which a run goes on if `part` consumes a row.
             without_row: the states in which a run goes on if `part` consumes no row: one if a row
                 was consumed before `part`, and one if no row was.
@@ -253,7 +253,7 @@ class _PatternCompiler:
         """Return the state before the missing parts, tried in lexicographic order of position.
 
         Args:
-            node: the PERMUTE.
+            node: the PERMUTE with all of its parts.
             missing: the indices of the parts that a run has not matched yet.
             continuations: the states in which a run goes on after the last part.
         """
@@ -350,7 +350,7 @@ class _PatternCompiler:
     def _compile_loop_entry(self, node: Quantified, continuations: _Continuations) -> StateId:
         """Return the state before the first iteration of an unbounded loop.
 
-        In this state, a run may leave the loop without a row.
+        In this state, a run can leave the loop without a row.
         """
         loop = self._compile_loop(node, continuations.consumed)
         if continuations.consumed == continuations.empty:
@@ -370,7 +370,7 @@ class _PatternCompiler:
         """Return the continuations before an optional iteration. An empty iteration ends the loop.
 
         Args:
-            node: the loop.
+            node: the loop, with an upper bound.
             next_iteration: the continuations before the iteration that follows.
             continuations: the states in which a run goes on after the loop.
         """
@@ -383,10 +383,10 @@ class _PatternCompiler:
     def _add_optional_entry(
         self, node: Quantified, after_row: StateId, exit_state: StateId
     ) -> StateId:
-        """Add a state from which a run may enter an optional iteration of a loop or leave the loop.
+        """Add a state from which a run can enter an optional iteration of a loop or leave the loop.
 
         Args:
-            node: the loop.
+            node: the loop, with an upper bound.
             after_row: the state in which a run goes on after the iteration.
             exit_state: the state in which a run goes on if it leaves the loop, or if the iteration
                 consumes no row.

@@ -129,7 +129,7 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     """Compile a pattern of stages to a program.
 
     Args:
-        steps: the pattern.
+        steps: the steps of the whole pattern.
         variables: names of stages and tests; the id of each is its index.
 
     Raises:
@@ -391,7 +391,7 @@ class _StageCompiler:
         `compile_end` tests the next row.
 
         Args:
-            event: the NOT.
+            event: the NOT, which says whether it is `not_next`.
             remaining: the NOT, then the steps after it.
             constraints: the constraints on the next rows without the NOT.
         """

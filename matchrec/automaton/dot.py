@@ -20,7 +20,7 @@ def draw_dot(program: Program, formulas: Formulas = NO_FORMULAS) -> str:
     """Return the program in DOT.
 
     Args:
-        program: the program.
+        program: the program of a row pattern or of stages.
         formulas: the formulas to add to the labels of edges, for the edges that have one.
     """
     lines = [

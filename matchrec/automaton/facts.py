@@ -136,7 +136,7 @@ def output_needs_condition(folding: Folding, variables: Collection[VariableId]) 
     For `A B*`, a partition has no output unless a row satisfies the condition of A.
 
     Args:
-        folding: the folding.
+        folding: the folding of a program or of stages.
         variables: the variables that have the condition, and the tests of it. A test is numbered as
             a variable is.
     """

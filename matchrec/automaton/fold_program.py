@@ -92,7 +92,7 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
     - a choice that is less preferred than an acceptance without guard, unless `all_matches`.
 
     Args:
-        program: the program.
+        program: the program whose states are folded.
         start: the state in which the run is.
         all_matches: see `fold_program`.
     """

@@ -101,7 +101,7 @@ def fold_stages(
     The states of the folding are waiting states. Runs begin in the first `start_count` of them.
 
     Args:
-        program: the program.
+        program: a program of stages.
         tests: the composed tests of the pattern.
         window_tests: the names of the tests of `Staging.neighbour_windows`, in the same order.
         has_window: whether the match has a window.

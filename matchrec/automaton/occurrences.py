@@ -116,7 +116,7 @@ def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
     - A run without a row may not accept unless the empty match is output.
 
     Args:
-        folding: the folding.
+        folding: a folding whose start is state 0.
         outputs_empty_match: whether the empty match is output.
     """
     start_choices = folding.choices[0]

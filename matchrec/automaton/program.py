@@ -145,7 +145,7 @@ class Program:
 
     @property
     def can_skip_rows(self) -> bool:
-        """Return whether a run may skip rows."""
+        """Return whether the program has ignore edges, on which a run skips a row."""
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
 
     def __str__(self) -> str:

@@ -54,7 +54,7 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
 
     Args:
         folding: a folding whose variables are occurrences, without NOT. Only the choices of its
-            start may have `^`.
+            start are allowed to have `^`.
         span: the row pattern, for the error.
 
     Returns:
@@ -93,7 +93,7 @@ def find_awaited(
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
-        state: the state.
+        state: the state in which the run waits.
         remaining: see `brings_nearer`.
     """
     return OccurrenceSet(
@@ -107,7 +107,7 @@ def brings_nearer(choice: Choice, rows_before: int, remaining: Sequence[int]) ->
     """Return whether a match needs fewer rows after a choice than before it.
 
     Args:
-        choice: the choice.
+        choice: a choice of the state before it.
         rows_before: the least number of rows that a match needs before the choice.
         remaining: the least number of rows that a match needs from each state, see
             `find_least_rows`.
@@ -194,7 +194,7 @@ def find_siblings_after(
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
         states: the states in which the run may be before the row.
-        occurrence: the occurrence.
+        occurrence: the occurrence that the row takes.
         anchors: bits of the anchors that hold before the row.
     """
     return StateSet(

@@ -156,7 +156,7 @@ class MatchReader:
 
     If matches share their rows (`search.matches.Chains`), there is one output row for each match,
     so that running and final semantics are the same. Then only `find_mapped_rows`,
-    `find_row_positions`, `mark_mapped_rows` and `find_match_numbers` may be called, and
+    `find_row_positions`, `mark_mapped_rows` and `find_match_numbers` can be called, and
     `find_classifiers` for a navigation without a physical offset.
     """
 
@@ -205,7 +205,7 @@ class MatchReader:
     def find_visible_rows(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Return begin and end of the mapped rows that each output row sees: int64[r] each.
 
-        Begin and end are equal if the output row sees no row. Matches may not share their rows.
+        Begin and end are equal if the output row sees no row. Matches must not share their rows.
         """
         return self.running_rows if semantics is Semantics.RUNNING else self.final_rows
 
@@ -322,7 +322,7 @@ class MatchReader:
     def find_mapped_at_distance(self, mapped: IntArray, distance: int) -> IntArray:
         """Return the mapped row at a distance from a mapped row of the same match: int64[r].
 
-        -1 if the match does not map the row at this distance. Matches may not share their rows.
+        -1 if the match does not map the row at this distance. Matches must not share their rows.
 
         Args:
             mapped: int64[r], a mapped row of the match of each output row, or -1.
@@ -337,7 +337,7 @@ class MatchReader:
         rows = self.matches.rows
         if not len(rows):
             return mapped  # no row is mapped, so all elements are -1
-        # Rows were skipped, so neighbours in a match may be further apart. Search for the position
+        # Rows were skipped, so neighbours in a match can be further apart. Search for the position
         # by keys of match and position, which ascend. `width` is so great that the target keys of
         # one match are not keys of another match.
         lengths = np.diff(self.matches.offsets)
@@ -355,7 +355,7 @@ class MatchReader:
     def find_positions_in_match(self) -> IntArray:
         """Return the position of each mapped row in its match: int64[k].
 
-        Matches may not share their rows.
+        Matches must not share their rows.
         """
         assert self.matches.chains is None
         lengths = np.diff(self.matches.offsets)

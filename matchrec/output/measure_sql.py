@@ -83,7 +83,7 @@ def write_case(
     ('CASE ', ReadInSql(index=3), ' WHEN 2 THEN ', "'TIMED OUT'", ' ELSE ', "'MATCHED'", ' END')
 
     Args:
-        subject: the read.
+        subject: the read that is compared.
         branches: one or more numbers, each with the value if the read is this number.
         otherwise: the value if the read is another number; None for NULL.
     """

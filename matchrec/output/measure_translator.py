@@ -216,7 +216,7 @@ class MeasureTranslator:
         """Add the read of a basic aggregate, and return it as SQL.
 
         Args:
-            function: the basic aggregate.
+            function: the count, sum, average or extreme to read.
             aggregate: the aggregate of the measure. The read has the same variable and semantics.
             column: the column of the values; None to count rows.
         """
@@ -346,7 +346,7 @@ class MeasureTranslator:
         """Translate an aggregate over all matches to a read.
 
         Args:
-            total: the aggregate.
+            total: the aggregate, which names the measure.
             measure: the measure that is aggregated; None to count matches.
 
         Raises:

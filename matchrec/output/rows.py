@@ -50,7 +50,7 @@ def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
     """Return one output row per mapped row that is not excluded.
 
     Args:
-        matches: the matches.
+        matches: matches in any order. They must not share their rows.
         with_empty: whether an empty match has an output row, too.
     """
     lengths = np.diff(matches.offsets)
@@ -88,7 +88,7 @@ def find_matched_rows(matches: Matches, row_count: int) -> BoolArray:
     An empty match has its starting row.
 
     Args:
-        matches: the matches.
+        matches: matches that were found in these rows.
         row_count: the number n of input rows.
     """
     is_matched = np.zeros(row_count, np.bool_)
@@ -104,7 +104,7 @@ def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, row_count:
     a match covers only its starting row.
 
     Args:
-        matches: the matches.
+        matches: matches that were found in these rows.
         rows_per_match: the output of the query.
         row_count: the number n of input rows.
     """
@@ -120,7 +120,7 @@ def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRow
 
     Args:
         covered: bool[n], the rows that a match covers.
-        partitions: the partitions.
+        partitions: the partitions of the n input rows.
     """
     assert len(covered) == partitions.row_count
     row = np.flatnonzero(~covered)

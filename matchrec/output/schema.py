@@ -88,7 +88,7 @@ def find_output_columns(
     """Return the columns of the result of a resolved plan.
 
     Args:
-        plan: the plan.
+        plan: a resolved plan.
         input_columns: the columns of the input.
         name_expression: returns the name that Spark gives to the column of an expression in SQL.
         use: what the query around the clause reads. This matters only if the plan has no column. If
@@ -123,8 +123,8 @@ def list_total_columns(
     """Return the columns of a result of totals: the columns that group matches, then the totals.
 
     Args:
-        plan: the plan.
-        totals: the totals.
+        plan: a resolved plan.
+        totals: the plan's aggregates over all matches.
         match_outputs: the columns of the result if matches were not aggregated.
     """
     outputs = [

@@ -83,8 +83,8 @@ def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
 def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     """Return the values of booleans, floats, or a type that is stored as integers.
 
-    A NULL may become any value. Booleans are copied. Other values share memory with Arrow, and must
-    not be changed.
+    The number for NULL has no meaning. Booleans are copied. Other values share memory with Arrow,
+    and must not be changed.
     """
     data_type = values.type
     end = values.offset + len(values)
@@ -169,7 +169,7 @@ def make_array(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Arra
     changed afterwards.
 
     Args:
-        numbers: the values.
+        numbers: the values, of any number of bits.
         absent: bool[n], which values are NULL; None if no value is NULL.
     """
     valid = None

@@ -46,7 +46,7 @@ class AttemptWorker:
     task_input: TaskInput = TaskInput()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a batch for each piece. If two pieces have a row, both batches may have it.
+        """Yield a batch for each piece. If two pieces have a row, both batches can have the row.
 
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.

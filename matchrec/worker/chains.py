@@ -29,7 +29,7 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     doubles, too, and the average of decimals is not a separate read.
 
     Args:
-        compiled_query: the compiled query.
+        compiled_query: has the task, and the reads of its output.
         table: the rows that are searched.
     """
     task = compiled_query.task

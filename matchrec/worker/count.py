@@ -26,7 +26,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import view_as_doubles
 from matchrec.worker.pieces import Piece
 
-COUNTERS_TYPE = pa.list_(pa.int64())  # of the column of counters
+COUNTERS_TYPE = pa.list_(pa.int64())  # the type of the column of counters
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
 # The greatest number of matches that a task counts. Counts above 2^53 are approximate if matches
 # are counted without being built.
@@ -124,14 +124,14 @@ class Tally:
         if self.schema is None:
             return
         output_types = self.schema.types[:-1]
-        empty = [
+        empty_columns = [
             pa.array([[] if pa.types.is_list(data_type) else None], data_type)
             for data_type in output_types
         ]
         # In the order of `WorkerCounter`, then from `FIRST_OF_KERNELS` on of `kernels.layout`.
         counter_values = [*self.counts, *self.kernel_counters.tolist(), find_task_number()]
         counters = pa.array([counter_values], COUNTERS_TYPE)
-        yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
+        yield pa.RecordBatch.from_arrays([*empty_columns, counters], self.schema.names)
 
 
 def find_task_number() -> int:

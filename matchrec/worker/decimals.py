@@ -63,7 +63,7 @@ def make_decimals(words: IntArray, is_null: BoolArray, decimal_type: pa.DataType
         words: int64[n, 2], the low and the high word of each decimal.
         is_null: bool[n], which decimals are NULL. The words of other decimals must fit into the
             type.
-        decimal_type: the type.
+        decimal_type: the type of the result.
     """
     data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
     valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())

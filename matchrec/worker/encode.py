@@ -38,7 +38,7 @@ def encode_partitions(
     """Return a table as a search sees it.
 
     Args:
-        compiled_query: the compiled query.
+        compiled_query: says which columns conditions, windows and totals read.
         table: the rows, with the columns that `spark.columns` sends.
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
         frontier: how far each partition has been searched before; None for whole partitions. The
@@ -182,7 +182,7 @@ def stack_columns(
 ) -> npt.NDArray[ScalarType]:
     """Return columns as one array, dtype[c, n], for c columns of n = `row_count` rows.
 
-    There may be no columns.
+    Without columns, the array is empty.
     """
     if not columns:
         return np.empty((0, row_count), dtype)

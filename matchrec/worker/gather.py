@@ -234,7 +234,7 @@ def fill_match_indices(gatherer: Gatherer, _: ReadMatchIndex) -> pa.Array:
 
 
 def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
-    """Return the position in its match, from 0, of the row that measures look from; or -1."""
+    """Return the position of the current row in its match, from 0, for each output row; or -1."""
     return make_array(gatherer.reader.find_current_positions_in_match())
 
 
@@ -265,7 +265,7 @@ def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
     assert pointers is not None
     partition_start = gatherer.reader.partitions.starts[matches.partition]
     row_number = matches.mapped_rows - partition_start + 1
-    is_first = pointers.before < 0
+    is_first = pointers.before < 0  # `before` is -1 then, and the value at -1 becomes NULL below
     match read.field:
         case PointerField.ROW:
             return make_array(row_number)

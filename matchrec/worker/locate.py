@@ -51,7 +51,7 @@ def locate_row(
     """Return the location of a row: the keys of its partition, and its number in the partition.
 
     Args:
-        compiled_query: the compiled query.
+        compiled_query: has the columns that are keys of partitions.
         table: rows as the worker gets them.
         row: the position of the row in `table`.
         row_number: the number of the row in its partition, from 1; None if it is not known.
@@ -77,9 +77,9 @@ def locate_row_of_piece(
     """Return the location of a row of a piece.
 
     Args:
-        compiled_query: the compiled query.
+        compiled_query: has the columns that are keys of partitions.
         row: the position of the row in the table of the piece.
-        piece: the piece.
+        piece: the piece with the row.
         partitions: the rows of the piece as the search sees them.
         order_columns: the columns of the ORDER BY keys whose values the location has.
     """

@@ -94,7 +94,7 @@ class Piece:
         """Return a piece of whole partitions, in which nothing has been searched before.
 
         Args:
-            table: the rows.
+            table: the rows of the partitions, one partition after the other.
             starts: see the field.
         """
         return cls(

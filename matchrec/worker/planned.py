@@ -60,7 +60,7 @@ class NullCheck(NamedTuple):
     """A check that a column has no NULL that the schema of the result excludes."""
 
     column: PlannedColumn
-    field: pa.Field  # says whether values of the column, and parts of the values, may be NULL
+    field: pa.Field  # says whether values of the column, and parts of the values, can be NULL
 
 
 def list_null_checks(
@@ -191,7 +191,7 @@ def has_forbidden_null(values: pa.Array, field: pa.Field) -> bool:
     """Return whether a value, or a part of a value, is NULL although the field excludes NULL.
 
     Args:
-        values: the values.
+        values: the values of a column, or parts of its values.
         field: says which values and parts of values must not be NULL.
     """
     if not field.nullable and values.null_count:

@@ -22,7 +22,7 @@ def read_value_at(table: pa.Table, name: str, row: int) -> object:
     A date or time that Python cannot represent, such as a year beyond 9999, becomes a text.
 
     Args:
-        table: the rows.
+        table: a table that has the row.
         name: the name of the column.
         row: the position of the row.
     """

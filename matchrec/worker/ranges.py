@@ -146,7 +146,7 @@ class RangeWorker:
         """Return whether a match that begins in an earlier stretch can reach each stretch: bool[s].
 
         Args:
-            stretches: the stretches.
+            stretches: all stretches, sorted.
             can_begin: bool[s], whether a match can begin in each stretch.
         """
         is_reached = np.zeros_like(can_begin)

@@ -1,7 +1,7 @@
 """Rank the values of columns that conditions compare and int64 cannot hold, such as texts.
 
 Ranks begin with 1, and equal values have the same rank. Columns of one type are ranked together, so
-that a condition may compare them:
+that a condition can compare them:
 
     name        ["bob", "al", NULL, "bob"]    →    [2, 1, NULL, 2]
     nickname    ["al", "cy", NULL, NULL]      →    [1, 3, NULL, NULL]

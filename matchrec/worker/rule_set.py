@@ -48,8 +48,8 @@ from matchrec.worker.shared_rows import SharedRows
 from matchrec.worker.task_input import TaskInput
 
 # Navigations to the first and the last row of a match.
-FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
-LAST = Navigation(semantics=Semantics.FINAL)
+FIRST_ROW = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+LAST_ROW = Navigation(semantics=Semantics.FINAL)
 
 # Searches consecutive partitions for the matches of a rule, and yields the output. Raises
 # MatchRecognizeError if the rule fails in one of these partitions.
@@ -173,7 +173,7 @@ class RuleSetWorker:
 class RuleSetOutput:
     """Makes the output rows of a rule set from matches and from failures of its rules. Picklable.
 
-    The rules may run over whole partitions, or over a stream: `spark.streaming.stream_worker`.
+    The rules run over whole partitions, or over a stream: `spark.streaming.stream_worker`.
     """
 
     rule_set: RuleSet
@@ -249,7 +249,7 @@ class RuleSetOutput:
 
         Args:
             rule_number: the number of the rule, from 0.
-            table: the input rows.
+            table: the input rows, with the columns that are sent.
             partitions: the same rows as the search sees them.
             matches: matches in these partitions.
             rows: the output rows of the rule for these matches.
@@ -311,10 +311,10 @@ class RuleSetOutput:
             **keys,
             wire.MATCH_NUMBER: pa.array(match_numbers, mask=~is_match),
             wire.FIRST_ROW_ORDER: gatherer.take_values(
-                rule_set.order, reader.find_row_positions(FIRST)
+                rule_set.order, reader.find_row_positions(FIRST_ROW)
             ),
             wire.LAST_ROW_ORDER: gatherer.take_values(
-                rule_set.order, reader.find_row_positions(LAST)
+                rule_set.order, reader.find_row_positions(LAST_ROW)
             ),
             wire.MATCHED_ROWS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
         }

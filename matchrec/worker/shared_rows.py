@@ -50,7 +50,7 @@ class SharedRows:
         """Return rows with the bits of the conditions that the engine has computed.
 
         Args:
-            table: the rows.
+            table: the rows of a piece.
             starts: see the field.
             rule_set: the rules that share the rows.
         """
@@ -66,7 +66,7 @@ class SharedRows:
 
         Args:
             partitions: these rows as a search sees them, with the same array of words.
-            conditions: the conditions.
+            conditions: the conditions that a rule needs.
 
         Raises:
             RunFailure: a condition cannot be computed on a row. Some bits may be set then, but
@@ -115,7 +115,7 @@ class SharedRows:
         neighbours in the result.
 
         Args:
-            version: the version.
+            version: the version, with the time in which it is valid.
             rule_set: the rules that share the rows.
         """
         order_values = take_column(self.table, wire.name_column(rule_set.order))
@@ -167,7 +167,7 @@ def select_rows_of_version(version: Version, order: IntArray, has_order: BoolArr
     """Return which rows a version of a rule sees: the rows of the time in which it is valid.
 
     Args:
-        version: the version.
+        version: the version, with the time in which it is valid.
         order: int64[n], the order value of each row.
         has_order: bool[n], false if the order value is NULL, which comes before all values.
 

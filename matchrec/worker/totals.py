@@ -123,7 +123,7 @@ class TotalFiller:
         """Return counts or sums over all matches.
 
         Args:
-            numbers: the numbers.
+            numbers: the count or sum of each group.
             is_null: bool[m], the groups whose number is NULL.
 
         Raises:
@@ -147,7 +147,7 @@ class TotalFiller:
         """Return counts or sums over all matches as DOUBLE.
 
         Args:
-            numbers: the numbers.
+            numbers: the count or sum of each group.
             is_null: bool[m], the groups whose number is NULL.
 
         Raises:

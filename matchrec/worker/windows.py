@@ -1,6 +1,6 @@
 """Find where windows end, and check that every end is known and right.
 
-A window limits how far the rows of a match may be from its first row. There are three kinds of
+A window limits how far the rows of a match are from its first row. There are three kinds of
 windows: of WITHIN, or of conditions that mean the same; of a number of rows; and between
 neighbouring rows of a match (WITHIN ... BETWEEN ROWS), which are called gaps. For a search, all
 windows that begin with a row become one number: the first row that is outside of any of them.
@@ -51,8 +51,8 @@ def find_window_ends(
     still open: its end is a row that has not arrived.
 
     Args:
-        compiled_query: the compiled query.
-        table: the rows.
+        compiled_query: has the windows, and the columns that they depend on.
+        table: the rows, with the columns that are sent.
         starts: see `encode.encode_partitions`.
         frontier: how far each partition has been searched; None for whole partitions.
     """
@@ -91,7 +91,7 @@ def find_ends_along_order(
     None if there is no window.
 
     Args:
-        table: the rows.
+        table: the rows, with the columns that are sent.
         starts: see `encode.encode_partitions`.
         columns: the index of the order column, then the index of the column with the end of each
             row's window. Only the order column if there is a distance. Empty without a window.
@@ -123,7 +123,7 @@ def make_comparable(order: pa.Array, window_end: pa.Array) -> WindowBounds:
     """Return two columns of one type as int64 that compare as the values do.
 
     Args:
-        order: the order column.
+        order: the values of the order column.
         window_end: the value of the order column at which the window of each row ends.
     """
     if pa.types.is_floating(order.type) or is_whole(order.type):
@@ -157,7 +157,7 @@ def find_ends_at_distance(distance: Distance, order: pa.Array, starts: IntArray)
     """Return for each row the first row that is further away than a known distance: int64[n].
 
     Args:
-        distance: the distance.
+        distance: the distance that the conditions allow, and how they compute it.
         order: the order column, of integers, dates, times or doubles.
         starts: see `encode.encode_partitions`.
     """
@@ -209,8 +209,8 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
     """Check that the end of every window is known and right.
 
     Args:
-        compiled_query: the compiled query.
-        table: the rows.
+        compiled_query: has the windows, and the columns that they depend on.
+        table: the rows, with the columns that are sent.
         starts: see `encode.encode_partitions`.
 
     Raises:
@@ -231,7 +231,7 @@ def check_window_ends(clause: str, table: pa.Table, columns: tuple[int, ...]) ->
 
     Args:
         clause: the clause that the error names.
-        table: the rows.
+        table: the rows, with the columns that are sent.
         columns: see `find_ends_along_order`.
 
     Raises:
@@ -255,7 +255,7 @@ def check_distance(distance: Distance, starts: IntArray, order: pa.Array) -> Non
     Args:
         distance: the distance that the conditions allow, along integers.
         starts: see `encode.encode_partitions`.
-        order: the order column.
+        order: the values of the order column.
 
     Raises:
         RunFailure: an integer overflows.

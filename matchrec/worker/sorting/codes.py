@@ -312,7 +312,7 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
     to 7 of each text, and the second one the bytes 8 to 15.
 
     Args:
-        values: the texts.
+        values: the texts, or binary values. None of them is encoded in a dictionary.
         longest: the length of the longest text, in bytes.
     """
     _, offsets, content = values.buffers()

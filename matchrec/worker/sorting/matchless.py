@@ -50,7 +50,7 @@ def keep_partitions_of_rows(
     """Return the rows that have the same value as some needed row in each key column.
 
     Args:
-        table: the rows.
+        table: n rows, in any order.
         keys: the columns of the partition keys.
         is_needed: bool[n], the needed rows.
     """

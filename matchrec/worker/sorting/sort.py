@@ -46,12 +46,12 @@ def sort_batches(
     cannot have a match may be missing.
 
     Args:
-        batches: the rows.
+        batches: the rows of the task, in any order.
         sorting: what the rows are sorted by.
         rows_per_batch: the most rows of a batch of several partitions, see `find_cuts`. Batches are
             smaller if rows are wide.
         budget: how many bytes of rows to hold before they are spilled, less than 2 GiB. None to
-            choose it by the memory that the process may still take, see `find_budget`.
+            choose it by the memory that the process is still allowed to take, see `find_budget`.
         task_count: the number of tasks of this process.
 
     Raises:
@@ -95,7 +95,8 @@ def find_cuts(starts: IntArray, row_count: int, most_rows: int) -> Iterator[int]
     [0, 6, 18, 20]
 
     Args:
-        starts: the rows at which partitions start. The first row may belong to an earlier one.
+        starts: the rows at which partitions start. If the first row is not among them, it belongs
+            to a partition that has started before.
         row_count: the number of rows.
         most_rows: the most rows of a batch that has more than one partition.
     """

@@ -176,7 +176,7 @@ def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sortin
     Equal rows have different ranks, in the order of their batches.
 
     Args:
-        batches: the batches.
+        batches: one or more batches.
         rows: int64, for each batch, the position of its row to rank.
         sorting: what the rows are sorted by.
     """

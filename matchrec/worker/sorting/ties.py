@@ -82,7 +82,7 @@ def mark_differing_rows(table: pa.Table, names: Sequence[str], rows: IntArray) -
     Values that Arrow cannot compare, such as arrays, count as different.
 
     Args:
-        table: the rows.
+        table: the rows in order.
         names: the names of the columns to compare.
         rows: int64[k], the positions of the rows, from 1 on.
     """
