@@ -277,7 +277,7 @@ class _StageCompiler:
     completed_by_time: set[StateId] = field(default_factory=set)
     # The keys of states that have no edges yet. `fill_states` builds their edges one after the
     # other. So the depth of recursion is bounded by the nesting of groups, not by the steps.
-    unfilled: list[_StateKey] = field(default_factory=list)
+    unfilled_keys: list[_StateKey] = field(default_factory=list)
 
     def get_state(self, key: _StateKey) -> StateId:
         """Return the state with a key; add a state without edges if the key is new.
@@ -291,13 +291,13 @@ class _StageCompiler:
             self.state_by_key[key] = len(self.states)
             self.states.append(State())
             self.names.append(name_state(key))
-            self.unfilled.append(key)
+            self.unfilled_keys.append(key)
         return self.state_by_key[key]
 
     def fill_states(self) -> None:
         """Give all states their edges, including the new states to which edges lead."""
-        while self.unfilled:
-            key = self.unfilled.pop()
+        while self.unfilled_keys:
+            key = self.unfilled_keys.pop()
             self.states[self.state_by_key[key]] = State(tuple(self.build_edges(key)))
 
     def build_edges(self, key: _StateKey) -> Iterator[Edge]:

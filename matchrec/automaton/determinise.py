@@ -71,8 +71,10 @@ def merge_choices(
     if acceptances:
         yield acceptances[0], None
     # Reversed, so that the most preferred choice of a variable is kept.
-    by_variable = {choice.variable: choice for choice in reversed(choices) if not choice.accepts}
-    for variable, choice in by_variable.items():
+    choice_by_variable = {
+        choice.variable: choice for choice in reversed(choices) if not choice.accepts
+    }
+    for variable, choice in choice_by_variable.items():
         targets = (other.target for other in choices if other.variable == variable)
         target_set = frozenset(target for target in targets if target is not None)
         yield replace(choice, repeats_loop=False), target_set

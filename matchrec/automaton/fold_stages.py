@@ -47,7 +47,7 @@ class WaitingState:
     # Tests that the next row must not satisfy. In the final state, which has no next row: tests
     # that the last row must not satisfy.
     forbidden_tests: TestIds = frozenset()
-    # Whether runs begin in this state, so that no row has been mapped.
+    # Whether runs begin in this state, so that no row has been mapped yet.
     begins_runs: bool = False
 
 
@@ -200,9 +200,9 @@ class _StageFolder:
 
     def find_take_edge(self, waiting: WaitingState) -> Edge | None:
         """Return the edge on which a run maps a row, if there is one."""
-        takes = self.find_edges(waiting, Action.TAKE)
-        assert len(takes) <= 1, "a state of a program of stages maps rows to one stage"
-        return takes[0] if takes else None
+        take_edges = self.find_edges(waiting, Action.TAKE)
+        assert len(take_edges) <= 1, "a state of a program of stages maps rows to one stage"
+        return take_edges[0] if take_edges else None
 
     def find_ignore_edge(self, waiting: WaitingState) -> Edge | None:
         """Return the edge on which a run skips a row, if there is one.
@@ -210,8 +210,8 @@ class _StageFolder:
         A run that begins skips no row, because another run begins at the next row. If there are
         several ignore edges, all but the last have tests of time: see `iterate_effect_choices`.
         """
-        ignores = self.find_edges(waiting, Action.IGNORE)
-        return ignores[-1] if ignores and not waiting.begins_runs else None
+        ignore_edges = self.find_edges(waiting, Action.IGNORE)
+        return ignore_edges[-1] if ignore_edges and not waiting.begins_runs else None
 
     def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
@@ -256,14 +256,14 @@ class _StageFolder:
         ending_tests = self.find_ending_tests(waiting)
         for effect_choice in self.iterate_effect_choices(waiting, ending_tests):
             yield effect_choice, None
-        take = self.find_take_edge(waiting)
-        ignore = self.find_ignore_edge(waiting)
-        if take is not None:
-            yield from self.iterate_taking_choices(take, ignore, ending_tests)
+        take_edge = self.find_take_edge(waiting)
+        ignore_edge = self.find_ignore_edge(waiting)
+        if take_edge is not None:
+            yield from self.iterate_taking_choices(take_edge, ignore_edge, ending_tests)
             return
         # The run waits for the end of a pattern that ends with NOT.
-        assert ignore is not None
-        if ignore.target == self.program.final:
+        assert ignore_edge is not None
+        if ignore_edge.target == self.program.final:
             yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
 
     def iterate_effect_choices(
@@ -289,27 +289,27 @@ class _StageFolder:
             yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
 
     def iterate_taking_choices(
-        self, take: Edge, ignore: Edge | None, ending_tests: set[VariableId]
+        self, take_edge: Edge, ignore_edge: Edge | None, ending_tests: set[VariableId]
     ) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices that map a row, and the effects that rule out other choices.
 
         Args:
-            take: the edge on which the row is mapped.
-            ignore: the edge on which the row is skipped, if there is one.
+            take_edge: the edge on which the row is mapped.
+            ignore_edge: the edge on which the row is skipped; None if no row can be skipped.
             ending_tests: tests of rows that end the run.
         """
-        take_test = self.find_take_test(take, ending_tests)
+        take_test = self.find_take_test(take_edge, ending_tests)
         unskippable_tests = (
-            set() if ignore is None else set(ignore.forbidden_variables) - ending_tests
+            set() if ignore_edge is None else set(ignore_edge.forbidden_variables) - ending_tests
         )
         mapped = Choice(
             guard=0,
-            variable=take.variable,
+            variable=take_edge.variable,
             target=None,  # is set when states are numbered
             test=take_test,
-            forbids_skip=bool(unskippable_tests.intersection(take.required_variables)),
+            forbids_skip=bool(unskippable_tests.intersection(take_edge.required_variables)),
         )
-        targets = self.list_waiting_states(take.target)
+        targets = self.list_waiting_states(take_edge.target)
         for target in targets:
             if target.state != self.program.final:
                 yield mapped, target
@@ -322,29 +322,32 @@ class _StageFolder:
                     yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
                 yield mapped, WaitingState(target.state)
 
-    def find_take_test(self, take: Edge, ending_tests: set[VariableId]) -> VariableId:
+    def find_take_test(self, take_edge: Edge, ending_tests: set[VariableId]) -> VariableId:
         """Return the single test that says whether a run maps a row.
 
         A row passes this test if it satisfies the test of the stage, but not the test that ends the
         loop of the stage.
 
         Args:
-            take: the edge on which the row is mapped.
+            take_edge: the edge on which the row is mapped.
             ending_tests: tests of rows that end the run. Earlier choices test them.
         """
-        (stage_test,) = take.required_variables
-        unchecked = set(take.forbidden_variables) - ending_tests - set(self.window_tests)
+        (stage_test,) = take_edge.required_variables
+        unchecked = set(take_edge.forbidden_variables) - ending_tests - set(self.window_tests)
         if not unchecked:
             return stage_test
+        # Only the test that ends the loop of the stage is left: an ignore edge forbids the others,
+        # too, so they are ending tests.
         (until_test,) = unchecked
         return self.tests.stage_tests_in_loop[stage_test, until_test]
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
         """Return the state in which a run waits after it skips a row; None if it may not skip."""
-        ignore = self.find_ignore_edge(waiting)
-        if ignore is None or ignore.target == self.program.final:
+        ignore_edge = self.find_ignore_edge(waiting)
+        if ignore_edge is None or ignore_edge.target == self.program.final:
             return None
-        (target,) = self.list_waiting_states(ignore.target)
+        # An ignore edge leads to a state without proceed edges, except edges to the stop state.
+        (target,) = self.list_waiting_states(ignore_edge.target)
         return target
 
     def find_ending_kind(self, waiting: WaitingState) -> int:
@@ -366,14 +369,14 @@ class _StageFolder:
         """
         if waiting.state == self.program.final or waiting.begins_runs:
             return NO_NEIGHBOUR_WINDOW
-        take = self.find_take_edge(waiting)
+        take_edge = self.find_take_edge(waiting)
         tests = {
             test
             for edge in self.find_edges(waiting, Action.IGNORE)
             for test in edge.required_variables
         }
-        if take is not None:
-            tests.update(take.forbidden_variables)
+        if take_edge is not None:
+            tests.update(take_edge.forbidden_variables)
         for number, test in enumerate(self.window_tests):
             if test in tests:
                 return number

@@ -125,8 +125,8 @@ def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
         choice for choice in start_choices if outputs_empty_match or not choice.accepts
     )
     choices = (first_choices, *folding.choices[1:])
-    comes_back = any(choice.target == 0 for choices in folding.choices for choice in choices)
-    if not comes_back or first_choices == later_choices:
+    can_come_back = any(choice.target == 0 for choices in folding.choices for choice in choices)
+    if not can_come_back or first_choices == later_choices:
         return replace(folding, choices=choices)
 
     later_start = len(choices)
@@ -210,11 +210,11 @@ def iterate_nearer_choices(
     """
     first_numbers = [0, *accumulate(len(choices) for choices in choices_by_state)]
     for state, rows in enumerate(remaining):
-        nearer: dict[tuple[VariableId | None, int], int] = {}
+        nearer_choices: dict[tuple[VariableId | None, int], int] = {}
         for source in (state, *sorted(siblings[state])):
             for number, choice in enumerate(choices_by_state[source], first_numbers[source]):
                 if brings_nearer(choice, rows, remaining):
                     # Of choices with the same variable and guard, the first is kept: the choice of
                     # the state itself, if it has one.
-                    nearer.setdefault((choice.variable, choice.guard), number)
-        yield tuple(nearer.values())
+                    nearer_choices.setdefault((choice.variable, choice.guard), number)
+        yield tuple(nearer_choices.values())
