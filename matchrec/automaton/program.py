@@ -217,18 +217,18 @@ def order_states(
         The new number of each state, in the new order. Unreachable states are missing.
     """
     # A state is finished after all states that it leads to (depth-first search, postorder).
-    finished: list[StateId] = []
-    visited = set(ends)
-    waiting = [(start, False)]  # a state, and whether the states that it leads to are finished
-    while waiting:
-        state, targets_are_finished = waiting.pop()
+    finished_states: list[StateId] = []
+    visited_states = set(ends)
+    stack = [(start, False)]  # a state, and whether the states that it leads to are finished
+    while stack:
+        state, targets_are_finished = stack.pop()
         if targets_are_finished:
-            finished.append(state)
-        elif state not in visited:
-            visited.add(state)
-            waiting.append((state, True))
-            waiting += [(edge.target, False) for edge in states[state].edges]
-    order = [*reversed(finished), *ends]
+            finished_states.append(state)
+        elif state not in visited_states:
+            visited_states.add(state)
+            stack.append((state, True))
+            stack += [(edge.target, False) for edge in states[state].edges]
+    order = [*reversed(finished_states), *ends]
     return {state: number for number, state in enumerate(order)}
 
 

@@ -55,7 +55,7 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
     Args:
         folding: a folding whose variables are occurrences, without NOT. Only the choices of its
             start are allowed to have `^`.
-        span: the row pattern, for the error.
+        span: the location of the row pattern, for the error.
 
     Returns:
         The folding, with copies if any are needed; and for each of its states, the siblings in
@@ -64,22 +64,25 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
     Raises:
         MatchRecognizePlanError: the copies have more than MAX_CHOICES choices.
     """
-    remaining = find_least_rows(folding.choices)
-    awaited = [
-        find_awaited(folding.choices, state, remaining) for state in range(len(folding.choices))
+    remaining_rows = find_least_rows(folding.choices)
+    awaited_occurrences = [
+        find_awaited(folding.choices, state, remaining_rows)
+        for state in range(len(folding.choices))
     ]
     no_siblings = [StateSet() for _ in folding.choices]
-    if not can_siblings_differ(folding.choices, remaining, awaited):
+    if not can_siblings_differ(folding.choices, remaining_rows, awaited_occurrences):
         return folding, no_siblings
 
     start = StateCopy(0, StateSet([0]))
     numbered = number_states([start], partial(iterate_choices_of_copy, folding.choices))
     copies, copied_choices = zip(*limit_choices(numbered, span), strict=True)
-    differing_siblings = [find_differing_siblings(copy, remaining, awaited) for copy in copies]
+    differing_siblings = [
+        find_differing_siblings(copy, remaining_rows, awaited_occurrences) for copy in copies
+    ]
     if not any(differing_siblings):
         return folding, no_siblings
-    # All copies of a state await the same occurrences, so any copy of a sibling can stand for it.
-    # This takes the last copy.
+    # All copies of a state await the same occurrences, so any copy can stand for a sibling: here,
+    # the last copy.
     last_copies = {copy.state: number for number, copy in enumerate(copies)}
     siblings = [StateSet(last_copies[state] for state in states) for states in differing_siblings]
     program_states = tuple(folding.states[copy.state] for copy in copies)
@@ -87,36 +90,39 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
 
 
 def find_awaited(
-    choices_by_state: ChoicesByState, state: int, remaining: Sequence[int]
+    choices_by_state: ChoicesByState, state: int, remaining_rows: Sequence[int]
 ) -> OccurrenceSet:
     """Return the occurrences by which a run in a state comes nearer to a match.
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
         state: the state in which the run waits.
-        remaining: see `brings_nearer`.
+        remaining_rows: see `brings_nearer`.
     """
     return OccurrenceSet(
         choice.variable
         for choice in choices_by_state[state]
-        if choice.variable is not None and brings_nearer(choice, remaining[state], remaining)
+        if choice.variable is not None
+        and brings_nearer(choice, remaining_rows[state], remaining_rows)
     )
 
 
-def brings_nearer(choice: Choice, rows_before: int, remaining: Sequence[int]) -> bool:
+def brings_nearer(choice: Choice, rows_before: int, remaining_rows: Sequence[int]) -> bool:
     """Return whether a match needs fewer rows after a choice than before it.
 
     Args:
         choice: a choice of the state before it.
         rows_before: the least number of rows that a match needs before the choice.
-        remaining: the least number of rows that a match needs from each state, see
+        remaining_rows: the least number of rows that a match needs from each state, see
             `find_least_rows`.
     """
-    return choice.target is not None and remaining[choice.target] < rows_before
+    return choice.target is not None and remaining_rows[choice.target] < rows_before
 
 
 def can_siblings_differ(
-    choices_by_state: ChoicesByState, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
+    choices_by_state: ChoicesByState,
+    remaining_rows: Sequence[int],
+    awaited_occurrences: Sequence[OccurrenceSet],
 ) -> bool:
     """Return whether siblings might await different occurrences, so that states need copies.
 
@@ -124,8 +130,8 @@ def can_siblings_differ(
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
-        remaining: the least number of rows that a match needs from each state.
-        awaited: the occurrences that are awaited in each state.
+        remaining_rows: the least number of rows that a match needs from each state.
+        awaited_occurrences: the occurrences that are awaited in each state.
     """
     has_siblings = any(
         len({choice.variable for choice in choices}) < len(choices) for choices in choices_by_state
@@ -139,14 +145,17 @@ def can_siblings_differ(
         for choice in choices:
             if choice.target is None:
                 continue
-            key = (choice.variable, remaining[choice.target])
-            if awaited_after.setdefault(key, awaited[choice.target]) != awaited[choice.target]:
+            key = (choice.variable, remaining_rows[choice.target])
+            if (
+                awaited_after.setdefault(key, awaited_occurrences[choice.target])
+                != awaited_occurrences[choice.target]
+            ):
                 return True
     return False
 
 
 def find_differing_siblings(
-    copy: StateCopy, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
+    copy: StateCopy, remaining_rows: Sequence[int], awaited_occurrences: Sequence[OccurrenceSet]
 ) -> StateSet:
     """Return the siblings in which a run awaits occurrences that the state itself does not await.
 
@@ -155,8 +164,8 @@ def find_differing_siblings(
     return StateSet(
         sibling
         for sibling in copy.siblings
-        if remaining[sibling] == remaining[copy.state]
-        and not awaited[sibling] <= awaited[copy.state]
+        if remaining_rows[sibling] == remaining_rows[copy.state]
+        and not awaited_occurrences[sibling] <= awaited_occurrences[copy.state]
     )
 
 
@@ -193,7 +202,7 @@ def find_siblings_after(
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
-        states: the states in which the run may be before the row.
+        states: the states in which the run can be before the row.
         occurrence: the occurrence that the row takes.
         anchors: bits of the anchors that hold before the row.
     """

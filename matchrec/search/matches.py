@@ -93,8 +93,9 @@ class Matches:
     # `automaton.run_endings`. None if a search without event selection finds them, because then all
     # are matches.
     kind: IntArray | None = None
-    # Set if matches share mapped rows, for which the task must ask. Then mapped rows are in no
-    # order, and offsets only give the lengths of matches.
+    # Set if matches share mapped rows, for which the task must ask. Then the rows of a match need
+    # not be next to each other: `Chains.following` links them, and offsets only give the lengths of
+    # matches.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
     # row: see `kernels.carried_totals`.

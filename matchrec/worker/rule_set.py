@@ -171,7 +171,7 @@ class RuleSetWorker:
 
 @dataclass(frozen=True)
 class RuleSetOutput:
-    """Makes the output rows of a rule set from matches and from failures of its rules. Picklable.
+    """The maker of a rule set's output rows, from matches and failures of its rules. Picklable.
 
     The rules run over whole partitions, or over a stream: `spark.streaming.stream_worker`.
     """
