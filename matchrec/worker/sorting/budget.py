@@ -1,4 +1,4 @@
-"""How many bytes of rows a task may hold before it spills them to files.
+"""The budget of a sort: the bytes of rows that a task can hold before it spills them to files.
 
 A sort takes three to five times the budget: for the rows that the task holds, the same rows in
 order, the words that they are sorted by, and memory that Arrow does not return to the system. So
@@ -16,7 +16,7 @@ from matchrec import memory
 # The greatest and the smallest budget, in bytes of rows.
 MAX_BUDGET = 256 << 20
 MIN_BUDGET = 16 << 20
-# A sort may take this many times its budget in all, with the rows that the task holds.
+# A sort takes at most this many times its budget in all, with the rows that the task holds.
 BUDGETS_PER_SORT = 5
 # How many tasks of a process sort at the same time: 1.5 for each core. A query has at least as many
 # tasks.
@@ -24,13 +24,13 @@ SORTS_AT_ONCE = (os.cpu_count() or 1) * 3 // 2
 
 
 class Budget:
-    """How many bytes of rows a task may hold before it spills them.
+    """The bytes of rows that a task can hold before it spills them.
 
-    Without a given size, the size depends on the memory that the process may still take when the
-    task first holds MIN_BUDGET bytes. A task with fewer rows does not need to know.
+    Without a given size, the budget depends on the memory that the process can still take when the
+    task first holds more than MIN_BUDGET bytes. A task with fewer rows does not look the memory up.
 
     Args:
-        given_size: the number of bytes, or None.
+        given_size: the budget in bytes; None to choose it by the memory.
         task_count: the number of tasks of the process.
     """
 
@@ -40,19 +40,19 @@ class Budget:
 
     @cached_property
     def size(self) -> int:
-        """Return the number of bytes."""
+        """Return the budget in bytes. The first call looks up the memory, if no size is given."""
         if self.given_size is not None:
             return self.given_size
         return find_budget(memory.find_room(), self.task_count)
 
     def is_exceeded_by(self, held_bytes: int) -> bool:
-        """Return whether a task that holds so many bytes of rows must spill them."""
+        """Return whether a task that holds `held_bytes` bytes of rows must spill them."""
         min_size = MIN_BUDGET if self.given_size is None else self.given_size
         return held_bytes > min_size and held_bytes > self.size
 
 
 def find_budget(room: int, task_count: int = 1) -> int:
-    """Return how many bytes of rows a task may hold before it spills.
+    """Return how many bytes of rows a task can hold before it spills them.
 
     The budget is at least MIN_BUDGET, even if the process does not have that much room.
 
@@ -60,7 +60,7 @@ def find_budget(room: int, task_count: int = 1) -> int:
     (256, 128)
 
     Args:
-        room: how many bytes the process may take.
+        room: how many bytes the process can still take.
         task_count: the number of tasks of the process. All of them hold rows at the same time, and
             some of them sort.
     """

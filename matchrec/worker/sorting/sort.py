@@ -51,7 +51,7 @@ def sort_batches(
         rows_per_batch: the most rows of a batch of several partitions, see `find_cuts`. Batches are
             smaller if rows are wide.
         budget: how many bytes of rows to hold before they are spilled, less than 2 GiB. None to
-            choose it by the memory that the process is still allowed to take, see `find_budget`.
+            choose it by the memory that the process can still take, see `budget.Budget`.
         task_count: the number of tasks of this process.
 
     Raises:
