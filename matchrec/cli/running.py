@@ -51,11 +51,11 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
         click.BadParameter: the file exists, and --overwrite is missing.
         click.UsageError: there is --overwrite, but no file.
     """
-    may_replace = ctx.params.pop("overwrite", False)
-    if file is None and may_replace:
+    is_overwriting = ctx.params.pop("overwrite", False)
+    if file is None and is_overwriting:
         error = errors.argument_needs_another(argument="--overwrite", other="--output FILE")
         raise click.UsageError(str(error))
-    if file is not None and file.exists() and not may_replace:
+    if file is not None and file.exists() and not is_overwriting:
         raise click.BadParameter(str(output_errors.file_exists(path=str(file))))
     return file
 

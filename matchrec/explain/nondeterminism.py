@@ -127,15 +127,15 @@ def find_sources_of_choices(
         for choice in choices
         if choice.target is not None and not choice.repeats_loop
     }
-    may_ignore = runs_wait and selection is not EventSelection.STRICT_CONTIGUITY
-    may_ignore_any_row = runs_wait and selection is EventSelection.SKIP_TILL_ANY_MATCH
+    can_ignore = runs_wait and selection is not EventSelection.STRICT_CONTIGUITY
+    can_ignore_any_row = runs_wait and selection is EventSelection.SKIP_TILL_ANY_MATCH
     if can_take_again and (next_variables or can_end):
         yield NondeterminismSource.TAKE_PROCEED
-    if may_ignore and can_take_again and next_variables:
+    if can_ignore and can_take_again and next_variables:
         yield NondeterminismSource.IGNORE_PROCEED
-    if may_ignore_any_row and can_take_again:
+    if can_ignore_any_row and can_take_again:
         yield NondeterminismSource.TAKE_IGNORE
-    if may_ignore_any_row and next_variables and not can_take_again:
+    if can_ignore_any_row and next_variables and not can_take_again:
         yield NondeterminismSource.BEGIN_IGNORE
     if len(next_variables) > 1:
         yield NondeterminismSource.BEGIN_BEGIN
@@ -156,8 +156,8 @@ def describe_run_count(compiled_query: CompiledQuery, branching_states: int) -> 
     task = compiled_query.task
     window_size = describe_window_size(task)
     skips_any_row = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
-    may_double_at_each_row = skips_any_row and task.pattern.longest_match is None
-    if may_double_at_each_row or task.pattern.is_exponentially_ambiguous:
+    can_double_at_each_row = skips_any_row and task.pattern.longest_match is None
+    if can_double_at_each_row or task.pattern.is_exponentially_ambiguous:
         merging = "and runs of this query do not merge"
         if can_merge_runs(compiled_query):
             merging = "unless runs merge"

@@ -22,11 +22,11 @@ goes on from there. Python interrupts it in two kinds of functions that the kern
                      test returns True. The kernel then returns as it does whenever it must stop,
                      and its result is dropped.
 
-For example, with `find_start` as a stopping point, and a stopping test in `search_from_start`:
+For example, with `seek_start` as a stopping point, and a stopping test in `search_from_start`:
 
     @stoppable_kernel
     def search(rows, progress):
-        while find_start(rows, progress):
+        while seek_start(rows, progress):
             status = search_from_start(rows, progress)
             if status != DONE:
                 return status

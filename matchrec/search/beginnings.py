@@ -92,19 +92,19 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     is_limited = task.max_steps is not None and has_run_condition.any()
     moves = None if is_limited else find_moves(arrays.compiled_task)
 
-    may_begin = np.ones(row_count, np.bool_)
+    can_begin = np.ones(row_count, np.bool_)
     # Moves are followed only if most rows satisfy the conditions. Then comparing more is useless.
     compared_row_count = MAX_ROWS_COMPARED if moves is None and not is_limited else 1
-    remaining_count = unmark_by_first_rows(arrays, may_begin, present_row_count, compared_row_count)
+    remaining_count = unmark_by_first_rows(arrays, can_begin, present_row_count, compared_row_count)
     if moves is not None and remaining_count >= SMALL_SHARE * row_count:
-        follow_moves_back(moves, arrays, may_begin, present_row_count)
-        return may_begin
+        follow_moves_back(moves, arrays, can_begin, present_row_count)
+        return can_begin
     is_worthwhile = remaining_count < WORTHWHILE_SHARE * row_count
-    return may_begin if is_worthwhile else ANY_ROW
+    return can_begin if is_worthwhile else ANY_ROW
 
 
 def unmark_by_first_rows(
-    arrays: SearchInput, may_begin: BoolArray, present_row_count: int, compared_row_count: int
+    arrays: SearchInput, can_begin: BoolArray, present_row_count: int, compared_row_count: int
 ) -> int:
     """Unmark rows with which no match can begin; return how many rows are still marked.
 
@@ -114,11 +114,11 @@ def unmark_by_first_rows(
 
     Args:
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks. All are set before the call.
+        can_begin: bool[n], the marks. All are set before the call.
         present_row_count: how many rows have arrived.
         compared_row_count: how many rows at the beginning of a match are compared at most.
     """
-    remaining_count = len(may_begin)
+    remaining_count = len(can_begin)
     satisfied = arrays.rows.satisfied[:present_row_count]
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
@@ -136,9 +136,9 @@ def unmark_by_first_rows(
         row_conditions = list_row_conditions(program[is_possible])
         if all(mask != 0 for _, mask in row_conditions):
             satisfies_one = find_rows_satisfying_one(bits[depth:], row_conditions)
-            may_begin[: len(satisfied) - depth] &= satisfies_one
-            remaining_count = int(np.count_nonzero(may_begin))
-            if remaining_count < SMALL_SHARE * len(may_begin):
+            can_begin[: len(satisfied) - depth] &= satisfies_one
+            remaining_count = int(np.count_nonzero(can_begin))
+            if remaining_count < SMALL_SHARE * len(can_begin):
                 break
         if has_run_condition[is_possible].any():
             break
@@ -172,14 +172,14 @@ def find_rows_satisfying_one(
 
 
 def follow_moves_back(
-    moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_row_count: int
+    moves: Moves, arrays: SearchInput, can_begin: BoolArray, present_row_count: int
 ) -> None:
     """Mark the rows with which a match can begin, and unmark the other rows.
 
     Args:
         moves: the moves of the task.
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks. Rows that have not arrived yet keep their marks.
+        can_begin: bool[n], the marks. Rows that have not arrived yet keep their marks.
         present_row_count: how many rows have arrived.
     """
     rows = arrays.rows
@@ -187,7 +187,7 @@ def follow_moves_back(
     viable = np.concatenate([moves.accepting, moves.accepting])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
         viable[:] = ALL_STATES  # rows that have not arrived yet can satisfy any condition
-    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:present_row_count])
+    mark_beginnings(rows.starts, rows.satisfied, moves, viable, can_begin[:present_row_count])
 
 
 # Cached because the worker of a stream calls this for every key.

@@ -45,11 +45,11 @@ class BufferSearch(KernelSearch[W]):
         new_numbers = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
         compact(last_row, self.pruning, runs, nodes, new_numbers, self.progress)
 
-    def grow(self, status: int) -> None:
+    def grow_arrays(self, status: int) -> None:
         """Make the arrays that are full twice as large, or prune the nodes if that is enough."""
         if status == layout.NODES_FULL and self.prune_if_enough():
             return
-        super().grow(status)
+        super().grow_arrays(status)
 
     def prune_if_enough(self) -> bool:
         """Prune the nodes if that can make room; return whether the buffer need not grow.

@@ -88,20 +88,20 @@ def compile_task(task: Task, integer_count: int) -> CompiledTask:
         integer_count: how many integer columns its conditions on the run read. Columns of doubles
             come after them.
     """
-    return build_task_arrays(task, integer_count, merging=current_shortcuts().merging)
+    return build_task_arrays(task, integer_count, merges_runs=current_shortcuts().merging)
 
 
 # Cached, because a worker compiles a task for every batch, and a stream for every key.
 @lru_cache(maxsize=1024)
-def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> CompiledTask:
-    """Build the arrays of a task, see `compile_task`.
+def build_task_arrays(task: Task, integer_count: int, *, merges_runs: bool) -> CompiledTask:
+    """Return new arrays for a task, or those that an equal call has built: see `compile_task`.
 
     Args:
         task: the task of a query.
         integer_count: how many integer columns its conditions on the run read.
-        merging: whether equal runs can merge. Tests switch it off.
+        merges_runs: whether equal runs merge, if the task allows it. Tests switch merging off.
     """
-    first_choice, program = number_choices(task)
+    first_choice, program = build_program(task)
     state_count = len(first_choice) - 1
     skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]
@@ -121,12 +121,12 @@ def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> Compi
         output=list(MatchOutput).index(task.output),
         skip=encode_skip(skip.to),
         forgets_after_match=linked is not None and MATCH_NUMBER in linked.operations,
-        merge_runs=merging and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
+        merge_runs=merges_runs and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
     )
     selection_rules = layout.SelectionRules(
         start_count=task.pattern.folding.start_count,
-        accepts=find_accepting_guards(program, state_count),
-        may_continue=np.isin(np.arange(state_count), states_that_continue).astype(np.int64),
+        accepting_guards=find_accepting_guards(program, state_count),
+        can_continue=np.isin(np.arange(state_count), states_that_continue).astype(np.int64),
         states_after_skip=states_after_skip,
         ending_kinds=ending_kinds,
     )
@@ -184,7 +184,7 @@ def link_run_conditions(
 
     Args:
         task: the task of a query.
-        program: the choices, as `number_choices` returns them. The columns STEPS, CODE and MEMO are
+        program: the choices, as `build_program` returns them. The columns STEPS, CODE and MEMO are
             changed.
         integer_count: how many integer columns the conditions read.
 
@@ -268,11 +268,11 @@ def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
     return states_after_skip, ending_kinds
 
 
-def number_choices(task: Task) -> tuple[IntArray, IntArray]:
+def build_program(task: Task) -> tuple[IntArray, IntArray]:
     """Return `first_choice` and `program` of `layout.Rules`, without the code of conditions.
 
-    Every state that can be reached twice at a row gets a memo number. With event selection, every
-    state gets one, because rows can be skipped.
+    `link_run_conditions` adds the code later. Every state that can be reached twice at a row gets a
+    memo number. With event selection, every state gets a memo number, because rows can be skipped.
     """
     choices_by_state = task.pattern.folding.choices
     choices = [choice for state_choices in choices_by_state for choice in state_choices]

@@ -247,9 +247,9 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         rules = self.rules
-        selecting = self.selecting
+        selection_rules = self.selection_rules
         rows = self.arrays.rows
-        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
+        return rules, selection_rules, rows, self.work, self.conditions, self.arrays.negation
 
 
 def count_trail_words(annotated_task: AnnotatedTask) -> int:

@@ -109,9 +109,10 @@ class SearchInput:
     def connect_python_calls(
         self, progress: layout.Progress, get_registers: Callable[[], IntArray]
     ) -> None:
-        """Connect the Python callbacks to a search, so that they can read its state.
+        """Connect the Python callbacks to a search, before it begins.
 
-        They read its registers, its match number and, if it is contiguous, its starting row.
+        The callbacks read the registers and the match number of the search. If the search is
+        contiguous, they also read its starting row.
 
         Args:
             progress: the progress of the search.
@@ -222,7 +223,7 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
         satisfied=make_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=make_read_only(window_end, np.int64),
         # Searches that pass over starting rows replace this array: see `beginnings`.
-        may_begin=make_read_only(np.empty(0), np.bool_),
+        can_begin=make_read_only(np.empty(0), np.bool_),
     )
 
 
@@ -290,7 +291,8 @@ def build_total_arrays(
         return None
     aggregates = task.totals.aggregates
     grouping = task.totals.grouping
-    # The columns that only totals read are the last ones.
+    # The columns that only totals read are the last ones. Each of them is read by an aggregate, so
+    # the greatest index says how many they are.
     last_column = max((encode_optional(aggregate.column) for aggregate in aggregates), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
 

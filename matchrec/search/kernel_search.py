@@ -112,20 +112,20 @@ class KernelSearch(ABC, Generic[W]):
     progress: layout.Progress
     progress_class: ClassVar[type[layout.Progress]]
     # Whether the search can pass over rows with which no match can begin: see `search.beginnings`.
-    # True for searches that go from starting row to starting row by `find_start`.
-    may_skip_starts: ClassVar[bool] = False
+    # True for searches that go from starting row to starting row by `seek_start`.
+    can_skip_starts: ClassVar[bool] = False
 
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        if self.may_skip_starts and current_shortcuts().starting_rows:
-            may_begin = read_only(find_possible_beginnings(task, arrays))
-            arrays = replace(arrays, rows=arrays.rows._replace(may_begin=may_begin))
+        if self.can_skip_starts and current_shortcuts().starting_rows:
+            can_begin = read_only(find_possible_beginnings(task, arrays))
+            arrays = replace(arrays, rows=arrays.rows._replace(can_begin=can_begin))
         self.task = task
         self.arrays = arrays
         self.capacity = capacity
         self.rules = arrays.rules
-        self.selecting = arrays.selection_rules
+        self.selection_rules = arrays.selection_rules
         self.progress = make_progress(self.progress_class, task)
         self.counters = counters
         # The counters of this search alone, which are added to `counters` when it ends.
@@ -160,7 +160,7 @@ class KernelSearch(ABC, Generic[W]):
 
     @abstractmethod
     def build_arguments(self) -> tuple[object, ...]:
-        """Return the arguments of the kernel."""
+        """Return the arguments of the kernel, in its order."""
 
     @property
     def conditions(self) -> layout.RunConditions:
@@ -186,11 +186,11 @@ class KernelSearch(ABC, Generic[W]):
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
             # `releasing` changes the capacity between two chunks.
-            capacity = self.capacity.limit(largest_output)
+            capacity = self.capacity.limit_output(largest_output)
             match_room = max(match_room, capacity.matches)
             row_room = max(row_room, capacity.mapped_rows)
             self.begin_output(match_room, row_room)
-            status = self.advance_until_output_full()
+            status = self.call_until_output_full()
             self.check_status(status)
             if progress.match_count:
                 yield self.read_matches(self.output)
@@ -211,12 +211,12 @@ class KernelSearch(ABC, Generic[W]):
         self.work = self.make_work()
         self.progress.match_count = self.progress.mapped_count = 0
 
-    def advance_until_output_full(self) -> int:
+    def call_until_output_full(self) -> int:
         """Call the kernel until no working array is full, and return its last status."""
-        status = self.advance()
+        status = self.call_kernel()
         while status in self.sizes:  # working arrays are full
-            self.grow(status)
-            status = self.advance()
+            self.grow_arrays(status)
+            status = self.call_kernel()
         return status
 
     def add_counters(self) -> None:
@@ -228,7 +228,7 @@ class KernelSearch(ABC, Generic[W]):
         self.counters += self.search_counters
         self.counters[layout.MAX_LIVE] = most_live
 
-    def advance(self) -> int:
+    def call_kernel(self) -> int:
         """Call the kernel, and return its status."""
         return int(self.kernel(*self.build_arguments()))
 
@@ -253,11 +253,11 @@ class KernelSearch(ABC, Generic[W]):
 
         Args:
             create_array: `np.zeros` or `np.empty`.
-            shape: the shape.
+            shape: the number of elements along each axis.
             dtype: the type of the elements.
 
         Raises:
-            RunFailure: there is not enough memory, or the limit of streams does not allow it.
+            RunFailure: there is not enough memory, or the array exceeds the limit of a stream.
         """
         size = prod(shape) * np.dtype(dtype).itemsize
         self.check_stream_limit(size)
@@ -270,22 +270,29 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_stream_limit(self, size: int) -> None:
-        """Check that a search over a stream can take more memory. Other searches have no limit.
+        """Check that a search over a stream is allowed to take more memory.
+
+        Searches over tables have no limit.
 
         Args:
             size: the number of additional bytes.
 
         Raises:
-            RunFailure: the limit of streams does not allow it.
+            RunFailure: the memory would exceed the limit of the stream.
         """
         limit = self.capacity.max_bytes
         if limit is not None and not memory.can_take(size, limit):
+            # The error names a row, but after the last partition progress.start is not a row.
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             fields = {"mebibytes": size >> 20, "limit": limit >> 20}
             raise RunFailure(stream_out_of_memory, row, fields)
 
-    def grow(self, status: int) -> None:
-        """Make the arrays that `status` says are full at least twice as large."""
+    def grow_arrays(self, status: int) -> None:
+        """Make the arrays that are full at least twice as large.
+
+        Args:
+            status: the status of the kernel, which says which arrays are full: a key of `sizes`.
+        """
         size = 2 * self.sizes[status]
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
@@ -304,7 +311,7 @@ class KernelSearch(ABC, Generic[W]):
         )
 
     def read_matches(self, output: layout.OutputArrays) -> Matches:
-        """Return the matches in an output. With event selection they have no numbers yet."""
+        """Return the matches in an output. With event selection, their numbers are 0 for now."""
         count = self.progress.match_count
         mapped = self.progress.mapped_count
         match_facts = output.matches[:, :count]
@@ -321,7 +328,8 @@ class KernelSearch(ABC, Generic[W]):
             self.fill_by_choice(layout.EXCLUDED, output.choices, matches.excluded)
         if not self.arrays.for_event_selection:
             return matches
-        is_preferred = self.task.output is MatchOutput.PREFERRED  # nothing ranks these
+        # Preferred matches are not compared with each other, so it does not matter where they end.
+        is_preferred = self.task.output is MatchOutput.PREFERRED
         matches = replace(
             matches,
             number=np.zeros(count, np.int64),
@@ -414,7 +422,7 @@ class KernelSearch(ABC, Generic[W]):
 
     @property
     def memo_number_count(self) -> int:
-        """Return how many states have memo numbers."""
+        """Return how many states have memo numbers, which count from 0."""
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 

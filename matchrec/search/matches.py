@@ -201,7 +201,7 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
 
 def encode_skip(to: SkipTo) -> SkipRule:
     """Return a skip strategy as kernels read it."""
-    return SkipRule(backwards=to.end is End.LAST, past=to.past)
+    return SkipRule(uses_last_target=to.end is End.LAST, rows_after_target=to.past)
 
 
 def find_skip_targets(

@@ -141,8 +141,8 @@ class PartialSearch(SkippingSearch):
         self.rules = self.rules._replace(program=program, first_choice=first_choice)
 
         is_live = np.array(mark_live_states(self.task.pattern.folding.choices), np.int64)
-        assert self.selecting is not None
-        self.selecting = self.selecting._replace(ending_kinds=is_live)
+        assert self.selection_rules is not None
+        self.selection_rules = self.selection_rules._replace(ending_kinds=is_live)
 
     @property
     def keeps_states(self) -> bool:
@@ -159,7 +159,7 @@ class PartialSearch(SkippingSearch):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel, which gets no negation, because it finds no match."""
         rules = self.rules
-        selecting = self.selecting
+        selection_rules = self.selection_rules
         rows = self.arrays.rows
         table = self.working_arrays["table"]
-        return rules, selecting, rows, self.work, self.conditions, table, self.starts
+        return rules, selection_rules, rows, self.work, self.conditions, table, self.starts

@@ -161,8 +161,8 @@ class Frontier(NamedTuple):
             window_end: int64[n], the ends of windows by the rows that are present.
         """
         missing_from = np.where(self.edge != NO_EDGE, starts[1:], -1)
-        may_grow = window_end == np.repeat(missing_from, np.diff(starts))
-        return np.asarray(window_end + may_grow, np.int64)
+        can_grow = window_end == np.repeat(missing_from, np.diff(starts))
+        return np.asarray(window_end + can_grow, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

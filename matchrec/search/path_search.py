@@ -34,12 +34,12 @@ class PathSearch(KernelSearch[W]):
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
 
-    def grow(self, status: int) -> None:
+    def grow_arrays(self, status: int) -> None:
         """Make the arrays that `status` says are full at least twice as large.
 
         A larger memo begins empty, because a row has another place in a larger ring. Finding the
         failures again takes no longer than filling the smaller ring did.
         """
-        super().grow(status)
+        super().grow_arrays(status)
         if status == layout.MEMO_FULL:
             self.progress.memo_to = self.progress.start

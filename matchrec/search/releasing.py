@@ -89,9 +89,9 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     earliest_starts = bounds[:, 1]
     # For each run that timed out, the last bound that was set before; -1 if there is none.
     bound_index = np.searchsorted(bound_set_at, timed_out.completed, side="left") - 1
-    may_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, -1)
+    can_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, -1)
 
-    released = concatenate_matches([kept, filter_matches(timed_out, may_begin)])
+    released = concatenate_matches([kept, filter_matches(timed_out, can_begin)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
     current_bound = int(np.searchsorted(bound_set_at, position.stop, side="left")) - 1
     return Release(
@@ -175,8 +175,8 @@ class ReleasingSearch:
             RunFailure: the search has failed because of the rows.
         """
         search = self.search
-        assert search.selecting is not None
-        can_wait = (search.selecting.states_after_skip >= 0).any()
+        assert search.selection_rules is not None
+        can_wait = (search.selection_rules.states_after_skip >= 0).any()
         for matches in search.find_matches():
             released = self.release(matches)
             yield released

@@ -76,9 +76,9 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         rules = self.rules
-        selecting = self.selecting
+        selection_rules = self.selection_rules
         rows = self.arrays.rows
-        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
+        return rules, selection_rules, rows, self.work, self.conditions, self.arrays.negation
 
     def copy_live_runs(self) -> LiveRuns:
         """Return a copy of the live runs, and of the nodes in the buffer."""

@@ -92,8 +92,8 @@ def find_by_all_runs(
         preferred = MergingSearch(task, arrays, capacity, counters)
         return number_chunks(task, preferred.find_matches())
     if task.skip is not None:
-        small = capacity.limit(SMALL_CAPACITY)
-        large = capacity.limit(LARGE_CAPACITY)
+        small = capacity.limit_output(SMALL_CAPACITY)
+        large = capacity.limit_output(LARGE_CAPACITY)
         search = RunsSearch(task, arrays, small, counters)
         if not needs_release_times(task):
             search.progress.solo_read_limit = READS_ALONE * int(arrays.rows.starts[-1])

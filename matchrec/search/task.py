@@ -57,7 +57,7 @@ class NearbyCondition:
     column: RowColumn
     # The bit of `Partitions.satisfied` in which the result is stored.
     bit: int
-    # For messages: the first variable that has this condition; the condition's text if no variable
+    # What messages call the condition: the first variable that has it, or its text if no variable
     # has it.
     variable: str
 
@@ -176,11 +176,11 @@ class Task:
     stages: StageOptions | None = None
     # Which runs are output in addition to the matches.
     partial: clauses.PartialMatches | None = None
-    # How often conditions on the run can be evaluated in a partition. It does not apply to searches
-    # with event selection.
+    # How often conditions on the run are evaluated in a partition at most; None for no limit.
+    # Searches with event selection ignore the limit.
     max_steps: int | None = None
-    # Whether matches that share rows can be returned as chains: see `matches.Chains`. A strategy
-    # need not do so.
+    # Whether matches that share rows can be returned as chains: see `matches.Chains`. Strategies
+    # that do not build chains ignore this.
     wants_chains: bool = False
     # Aggregates over all matches. If set, no match is output.
     totals: TaskTotals | None = None
@@ -217,7 +217,7 @@ class Task:
     def states_after_skip(self) -> tuple[int | None, ...]:
         """Return, for each state, the state in which a run waits after it skips a row.
 
-        None for a state in which no row can be skipped.
+        The entry is None for a state in which no row can be skipped.
         """
         folding = self.pattern.folding
         if self.stages is not None:
@@ -240,10 +240,10 @@ class Task:
 
     @property
     def can_share_rows(self) -> bool:
-        """Return whether overlapping matches can share their rows, and can have rows to share.
+        """Return whether overlapping matches can share their rows, and may have common rows.
 
         Matches can share rows if the way in which a match goes on from a row does not depend on its
-        starting row. They can have rows to share if two runs that begin with different rows can be
+        starting row. They may have common rows if two runs that begin with different rows can be
         in the same state at the same row.
         """
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
@@ -255,10 +255,10 @@ class Task:
         )
         if not is_preferred or depends_on_start:
             return False
-        return self.may_share_several_rows and self.pattern.has_shared_states
+        return self.can_share_several_rows and self.pattern.has_shared_states
 
     @property
-    def may_share_several_rows(self) -> bool:
+    def can_share_several_rows(self) -> bool:
         """Return whether two matches can have more than one row in common.
 
         If the search goes on at the last row of each match, two matches share at most this row. For
@@ -293,10 +293,10 @@ class Capacity:
     # `memory.can_take`. None if the search is not over a stream.
     max_bytes: int | None = None
 
-    def limit(self, most: Capacity) -> Capacity:
-        """Return the capacity with at most as many mapped rows and matches as another one."""
+    def limit_output(self, largest: Capacity) -> Capacity:
+        """Return the capacity with at most as many mapped rows and matches as `largest`."""
         return replace(
             self,
-            mapped_rows=min(self.mapped_rows, most.mapped_rows),
-            matches=min(self.matches, most.matches),
+            mapped_rows=min(self.mapped_rows, largest.mapped_rows),
+            matches=min(self.matches, largest.matches),
         )

@@ -39,10 +39,10 @@ def find_beginnings(pattern: RowPattern, rows: Rows) -> list[bool]:
     results = []
     for shortcuts in (IN_PYTHON, COMPILED):
         # The initial values do not matter.
-        may_begin = np.arange(rows.offsets[-1]) % 2 == 0
+        can_begin = np.arange(rows.offsets[-1]) % 2 == 0
         with use_shortcuts(shortcuts):
-            follow_moves_back(moves, arrays, may_begin, len(may_begin))
-        results.append(may_begin.tolist())
+            follow_moves_back(moves, arrays, can_begin, len(can_begin))
+        results.append(can_begin.tolist())
     by_python, compiled = results
     assert by_python == compiled
     return by_python

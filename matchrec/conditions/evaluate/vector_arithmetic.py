@@ -48,7 +48,7 @@ class NullableVector(NamedTuple):
     limits: ValueLimits | None = None
 
     @property
-    def may_be_nan(self) -> bool:
+    def can_be_nan(self) -> bool:
         """Return whether a float can be NaN. The values are looked at if that is not known."""
         if self.limits is None:  # the minimum of values with NaN is NaN
             return bool(np.isnan(self.values.min(initial=np.inf)))
@@ -108,7 +108,7 @@ def compare_vectors(
     """
     compare = COMPARISONS[comparison]
     result = compare(left.values, right.values)
-    if left.values.dtype == np.float64 and (left.may_be_nan or right.may_be_nan):
+    if left.values.dtype == np.float64 and (left.can_be_nan or right.can_be_nan):
         # Whether a value is NaN, false or true, has the same order as the two values, if one is.
         left_is_nan = np.isnan(left.values)
         right_is_nan = np.isnan(right.values)

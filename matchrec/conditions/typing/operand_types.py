@@ -33,9 +33,9 @@ from matchrec.conditions.typing.arguments import convert_argument
 from matchrec.conditions.typing.constants import make_null
 from matchrec.conditions.typing.numbers import widen_clamped
 from matchrec.conditions.typing.python_values import (
+    can_be_in_python,
     cast_in_python,
     is_rank,
-    may_be_in_python,
     needs_values_of_ranks,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, make_types_error
@@ -194,7 +194,7 @@ def unify_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, Typed
     _, then, otherwise = step.operands
     then_type = then.type
     other_type = otherwise.type
-    is_in_python = may_be_in_python(then) or may_be_in_python(otherwise)
+    is_in_python = can_be_in_python(then) or can_be_in_python(otherwise)
     if not is_in_python and not needs_values_of_ranks(typer, step):
         return typer.unify(step, then, otherwise)
     if {then_type.family, other_type.family} <= NUMBERS:
@@ -220,7 +220,7 @@ def convert_branch(
     if operand.type == type_ and (
         is_null
         or not is_ranked(type_)
-        or may_be_in_python(operand)
+        or can_be_in_python(operand)
         or is_rank(operand.expression, typer)
     ):
         return operand

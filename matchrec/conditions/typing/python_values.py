@@ -41,7 +41,7 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
         return False
     if step.operator not in BASIC_OPERATORS:
         return step.operator in load_functions()
-    if any(may_be_in_python(operand) for operand in step.operands):
+    if any(can_be_in_python(operand) for operand in step.operands):
         return True
     return needs_values_of_ranks(typer, step)
 
@@ -77,7 +77,7 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
     return any(typer.drafts[read.column].is_ranked for read in reads if read.column is not None)
 
 
-def may_be_in_python(operand: TypedStep) -> bool:
+def can_be_in_python(operand: TypedStep) -> bool:
     """Return whether only Python has a value, or can have it: it was computed during the match."""
     possible_values = find_possible_values(operand.expression)
     return is_ranked(operand.type) and any(

@@ -233,8 +233,8 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
     """
     times = [
         time
-        for time, may_match in zip(points.times, points.may_match, strict=True)
-        if may_match and span.first <= time <= span.last
+        for time, can_match in zip(points.times, points.can_match, strict=True)
+        if can_match and span.first <= time <= span.last
         if not span.row_times or time in span.row_times
     ]
     if times:

@@ -38,7 +38,7 @@ class Series:
     # The number or the text of each row: its value on the y axis.
     values: Sequence[Any]
     # For each row, whether it may belong to a match whose span contains its time.
-    may_match: Sequence[bool]
+    can_match: Sequence[bool]
 
 
 def collect_times(series: Mapping[str, Series]) -> list[Any]:
@@ -251,7 +251,7 @@ class ChartSource:
             times[name].append(x)
             values[name].append(y)
         return {
-            name: Series(times[name], values[name], may_match=[True] * len(times[name]))
+            name: Series(times[name], values[name], can_match=[True] * len(times[name]))
             for name in names
         }
 

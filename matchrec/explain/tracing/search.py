@@ -36,7 +36,7 @@ MAX_TRIALS = 20_000
 
 # The arrays of `Rules` and of `SelectionRules` that the search reads at each step.
 RULES_READ_OFTEN = ("first_choice", "program")
-SELECTING_READ_OFTEN = ("may_continue", "states_after_skip", "ending_kinds")
+SELECTING_READ_OFTEN = ("can_continue", "states_after_skip", "ending_kinds")
 
 # The effects of edges that end a run. Edges with other effects, except `Effect.COMPLETE_RUN`, only
 # forbid to skip the row.
@@ -196,9 +196,9 @@ class Tracer(MatchSearch):
         super().__init__(task, prepare_input(task, partitions), Capacity(initial_rows=room))
         self.max_trials = max_trials
         # The arguments of the kernel, in a form that Python reads fast.
-        assert self.selecting is not None
+        assert self.selection_rules is not None
         self.python_rules = view_arrays(self.rules, RULES_READ_OFTEN)
-        self.python_selecting = view_arrays(self.selecting, SELECTING_READ_OFTEN)
+        self.python_selection_rules = view_arrays(self.selection_rules, SELECTING_READ_OFTEN)
         self.python_work = share_with_python(self.work)
         self.python_conditions = share_with_python(self.conditions)
 
@@ -243,13 +243,13 @@ class Tracer(MatchSearch):
         end = int(self.arrays.rows.window_end[start])
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
-            for first_state in range(self.python_selecting.start_count):
+            for first_state in range(self.python_selection_rules.start_count):
                 if status == layout.DONE:
                     status = search_from(
                         first_state,
                         end,
                         self.python_rules,
-                        self.python_selecting,
+                        self.python_selection_rules,
                         self.arrays.rows,
                         self.python_work,
                         self.python_conditions,

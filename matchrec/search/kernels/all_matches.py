@@ -67,15 +67,15 @@ from matchrec.search.kernels.layout import (
     TotalArrays,
 )
 from matchrec.search.kernels.mapping import (
+    can_map_row,
     copy_registers,
     find_slot,
     make_failure_status,
-    may_map,
     note_failure,
 )
 from matchrec.search.kernels.match_order import find_first_next_start
 from matchrec.search.kernels.memo import NOT_FOUND, find_or_add_state, get_live_registers
-from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
+from matchrec.search.kernels.search_loop import go_to_next_partition, seek_start
 from matchrec.search.partitions import IntArray
 
 # Equal runs merge after every this many rows, a power of two.
@@ -128,7 +128,7 @@ class AllMatchesWork(NamedTuple):
 @stoppable_kernel
 def search(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -138,8 +138,10 @@ def search(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
+            status = np.int64(
+                search_from_start(rules, selection_rules, rows, work, conditions, negation)
+            )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -161,7 +163,7 @@ def begin_partition(work: AllMatchesWork) -> None:
 @spliced
 def search_from_start(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -191,7 +193,7 @@ def search_from_start(
     mapped_count_before = progress.mapped_count
     progress.stamp += 1
     progress.completed = row
-    status = step_runs(row, rules, selecting, rows, work, conditions, negation, None)
+    status = step_runs(row, rules, selection_rules, rows, work, conditions, negation, None)
     progress.best_start = -1
     if status != layout.DONE:
         progress.node_count = node_count_before
@@ -269,7 +271,7 @@ def get_run(index: int, row: int, work: AllMatchesWork) -> Run:
 def step_runs(
     row: int,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -284,13 +286,15 @@ def step_runs(
     progress = work.progress
     last_live = work.last_live
     window_end = rows.window_end
-    ending_kinds = selecting.ending_kinds
+    ending_kinds = selection_rules.ending_kinds
     run_count = progress.run_count
     nodes_before = progress.node_count
     next_count = unmerged_count = read_count = fork_count = begun_count = np.int64(0)
-    merges = is_merging_row(row, run_count, rules, progress, totals)
-    begins = row < progress.partition_end and (run_count == 0 or progress.solo_read_limit == 0)
-    for index in range(run_count + selecting.start_count if begins else run_count):
+    is_merging = is_merging_row(row, run_count, rules, progress, totals)
+    can_begin_runs = row < progress.partition_end and (
+        run_count == 0 or progress.solo_read_limit == 0
+    )
+    for index in range(run_count + selection_rules.start_count if can_begin_runs else run_count):
         run = get_run(index, row, work)
         is_live = index < run_count
         if is_live and last_live.shape[0] > 0:
@@ -304,9 +308,9 @@ def step_runs(
             row,
             has_ended,
             next_count,
-            merges,
+            is_merging,
             rules,
-            selecting,
+            selection_rules,
             rows,
             work,
             conditions,
@@ -320,7 +324,7 @@ def step_runs(
         fork_count += step.ways - int(step.ways > 0)  # all ways but the first are forks
         begun_count += int(step.ways > 0 and index == run_count)
     counts = StepCounts(next_count, unmerged_count, read_count, fork_count, begun_count)
-    return finish_step(counts, nodes_before, merges, work)
+    return finish_step(counts, nodes_before, is_merging, work)
 
 
 class RunStep(NamedTuple):
@@ -338,9 +342,9 @@ def step_run(
     row: int,
     has_ended: bool,
     next_count: int,
-    merges: bool,
+    is_merging: bool,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -350,13 +354,13 @@ def step_run(
     """Give a row to one run: write out its matches, and add the runs that follow from it.
 
     Args:
-        run: the run.
-        row: the row.
+        run: the run before the row.
+        row: the position of the row.
         has_ended: whether the window of the run ends before the row.
         next_count: how many runs there are after the row so far.
-        merges: whether equal runs merge at the row.
+        is_merging: whether equal runs merge at the row.
         rules: the part of the query that every search needs.
-        selecting: the part of the query for event selection.
+        selection_rules: the part of the query for event selection.
         rows: the partitions.
         work: the arrays and records of the search.
         conditions: the conditions on the run.
@@ -365,11 +369,11 @@ def step_run(
     """
     progress = work.progress
     program = rules.program
-    may_continue = selecting.may_continue
-    ending_kind = selecting.ending_kinds[run.state]
+    can_continue = selection_rules.can_continue
+    ending_kind = selection_rules.ending_kinds[run.state]
     status = np.int64(layout.DONE)
     unmerged_count = way_count = np.int64(0)
-    may_not_wait = np.int64(0)  # 1 once a choice keeps the run from skipping the row
+    must_not_wait = np.int64(0)  # 1 once a choice keeps the run from skipping the row
     must_end = np.int64(0)  # 1 once the run can only be completed by the row
     end_of_choices = rules.first_choice[run.state + 1]
     choice = (end_of_choices if has_ended else rules.first_choice[run.state]) - 1
@@ -387,14 +391,14 @@ def step_run(
         target = -1
         is_match = has_ended
         progress.match_kind = ending_kind if has_ended else A_MATCH
-        if choice == end_of_choices and not has_ended and may_not_wait == 0 and run.node >= 0:
-            target = selecting.states_after_skip[run.state]
+        if choice == end_of_choices and not has_ended and must_not_wait == 0 and run.node >= 0:
+            target = selection_rules.states_after_skip[run.state]
             copy_registers(run.slot, new_slot, conditions.registers)
         elif choice < end_of_choices:
             target = program[choice, layout.TARGET]
-            if target == layout.ACCEPT or (must_end and target >= 0 and may_continue[target]):
+            if target == layout.ACCEPT or (must_end and target >= 0 and can_continue[target]):
                 continue
-            answer = may_map(
+            answer = can_map_row(
                 choice, run.slot, new_slot, row, program, rows.satisfied, progress, conditions
             )
             if answer == HOLDS_NOT:
@@ -406,14 +410,14 @@ def step_run(
                 choice = end_of_choices - 1
                 continue
             if target >= 0:
-                may_not_wait |= program[choice, layout.BLOCKS]
+                must_not_wait |= program[choice, layout.BLOCKS]
                 new_node = add_row(choice, row, run.node, run.start, work, totals)
                 if new_node < 0:
                     status = np.int64(layout.NODES_FULL)
                     break
-                is_match = is_accepting(target, row, selecting, progress)
+                is_match = is_accepting(target, row, selection_rules, progress)
             else:
-                may_not_wait = np.int64(1)
+                must_not_wait = np.int64(1)
                 must_end |= target == layout.END_UNLESS_COMPLETED
                 is_match = is_completed(target, ending_kind, progress)
         way_count += target >= 0
@@ -434,10 +438,10 @@ def step_run(
         # 4. Go on with the run that follows, if it can still become a match.
         if target == layout.END_RUN or target == layout.TIME_OUT:
             break
-        if target >= 0 and (choice == end_of_choices or may_continue[target]):
+        if target >= 0 and (choice == end_of_choices or can_continue[target]):
             unmerged_count += 1
             next_count = add_run(
-                target, new_node, run.start, merges, next_count, work, conditions, totals
+                target, new_node, run.start, is_merging, next_count, work, conditions, totals
             )
             if next_count < 0:
                 status = np.int64(layout.NODES_FULL)
@@ -447,10 +451,10 @@ def step_run(
 
 @spliced
 def is_accepting(
-    state: int, row: int, selecting: SelectionRules, progress: AllMatchesProgress
+    state: int, row: int, selection_rules: SelectionRules, progress: AllMatchesProgress
 ) -> bool:
     """Return whether a run that has mapped a row and entered a state is a match."""
-    guard = selecting.accepts[state]
+    guard = selection_rules.accepting_guards[state]
     return bool(guard == 0 or (guard == ANCHOR_END and row + 1 == progress.partition_end))
 
 
@@ -471,19 +475,21 @@ class StepCounts(NamedTuple):
 
     next_count: int  # how many runs there are after the row
     unmerged_count: int  # how many runs there would be if none had merged
-    reads: int  # how many runs have read the row
-    forks: int  # how many runs were added because a run went on in several ways
-    begun: int  # how many runs began with the row
+    read_count: int  # how many runs have read the row
+    fork_count: int  # how many runs were added because a run went on in several ways
+    begun_count: int  # how many runs began with the row
 
 
 @spliced
-def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMatchesWork) -> int:
+def finish_step(
+    counts: StepCounts, nodes_before: int, is_merging: bool, work: AllMatchesWork
+) -> int:
     """Write out the best match of a row, if any, and add the counts of the step to the counters.
 
     Args:
         counts: the counts of the step.
         nodes_before: how many nodes there were before the row.
-        merges: whether equal runs have merged.
+        is_merging: whether equal runs have merged.
         work: the arrays and records of the search.
 
     Returns:
@@ -492,7 +498,7 @@ def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMa
     progress = work.progress
     counters = work.counters
     next_count = counts.next_count
-    if merges:
+    if is_merging:
         progress.merged_run_count = next_count
     new_nodes = progress.node_count - nodes_before
     merged = counts.unmerged_count - next_count
@@ -501,11 +507,11 @@ def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMa
             return layout.OUTPUT_FULL
         next_count = np.int64(0)  # the search goes on after the match
     progress.next_run_count = next_count
-    counters[layout.READS] += counts.reads
+    counters[layout.READS] += counts.read_count
     if new_nodes + merged > 0:  # seldom, so most rows do not pay for the counters
         counters[layout.MERGES] += merged
-        counters[layout.FORKS] += counts.forks
-        counters[layout.RUNS_CREATED] += counts.forks + counts.begun
+        counters[layout.FORKS] += counts.fork_count
+        counters[layout.RUNS_CREATED] += counts.fork_count + counts.begun_count
         counters[layout.NODES_CREATED] += new_nodes
         counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], next_count)
     return layout.DONE
@@ -623,7 +629,7 @@ def add_run(
     state: int,
     node: int,
     start: int,
-    merges: bool,
+    is_merging: bool,
     index: int,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -635,7 +641,7 @@ def add_run(
         state: the state of the run.
         node: the node of the row that it has mapped last.
         start: its starting row; the latest one of theirs if runs have merged.
-        merges: whether equal runs merge at the row.
+        is_merging: whether equal runs merge at the row.
         index: how many runs there are after the row so far. The run gets this index, and its
             registers are already in the slot for it.
         work: the arrays and records of the search.
@@ -651,7 +657,7 @@ def add_run(
     bank = 1 - progress.bank
     put_run(runs[bank, index], state, node, start)
     twin = np.int64(NOT_FOUND)
-    if merges:
+    if is_merging:
         # Runs whose windows end at different rows can merge: see `memo`.
         key = np.int64(0)
         if totals is not None:

@@ -60,7 +60,7 @@ class Moves(NamedTuple):
 
 @linear_kernel
 def mark_beginnings(
-    starts: IntArray, satisfied: IntArray, moves: Moves, viable: IntArray, may_begin: BoolArray
+    starts: IntArray, satisfied: IntArray, moves: Moves, viable: IntArray, can_begin: BoolArray
 ) -> None:
     """Mark the rows at which the starting state is viable, and unmark the other ones.
 
@@ -70,7 +70,7 @@ def mark_beginnings(
         moves: the moves of the query.
         viable: int64[2 w], the states that are viable after the last row, twice. It is overwritten:
             the states of a row and of the next row are in different halves, which change places.
-        may_begin: bool[k], gets the marks of the first k rows. Later rows are not looked at.
+        can_begin: bool[k], gets the marks of the first k rows. Later rows are not looked at.
     """
     table = moves.table
     accepting = moves.accepting
@@ -78,7 +78,7 @@ def mark_beginnings(
     partition = starts.shape[0] - 2
     current = 0  # the index in `viable` at which the states of the row begin
     following = word_count  # the index in `viable` at which the states of the next row begin
-    row = may_begin.shape[0]
+    row = can_begin.shape[0]
     while row > 0:
         row -= 1
         if row < starts[partition]:
@@ -95,7 +95,7 @@ def mark_beginnings(
                     shift_states(move, current, following, moves, viable)
                 else:
                     join_states(move, current, following, moves, viable)
-        may_begin[row] = viable[current] & 1
+        can_begin[row] = viable[current] & 1
         current, following = following, current
 
 

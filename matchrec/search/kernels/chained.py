@@ -45,12 +45,12 @@ from matchrec.search.kernels.search_loop import (
     UNDECIDED,
     add_match,
     compute_skip_distance,
-    find_start,
     finish_without_match,
     go_on_from,
     go_to_next_partition,
-    has_room,
     note_value,
+    request_room,
+    seek_start,
 )
 from matchrec.search.matches import Chains, Matches
 
@@ -106,7 +106,7 @@ def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -135,7 +135,7 @@ def search_from_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     new_length, continuation = find_path(rules, rows, work)
     if new_length < 0:
         return finish_without_match(new_length, progress)
-    if not has_room(new_length, work.output, progress):
+    if not request_room(new_length, work.output, progress):
         return layout.OUTPUT_FULL
     first_node = write_chain(new_length, continuation, rules, work, nodes)
     matches[MATCH_FIRST, progress.match_count] = first_node
@@ -280,7 +280,7 @@ class ChainedSearch(KernelSearch[ChainedWork]):
     """A search whose matches are chains, with a ring of continuations and the path of one run."""
 
     kernel = search
-    may_skip_starts = True
+    can_skip_starts = True
 
     progress: RememberedRows
     progress_class = RememberedRows
@@ -307,9 +307,9 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
 
-    def grow(self, status: int) -> None:
+    def grow_arrays(self, status: int) -> None:
         """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
-        super().grow(status)
+        super().grow_arrays(status)
         self.progress.memo_to = self.progress.start
 
     def make_output(self, match_count: int, row_count: int) -> OutputArrays:

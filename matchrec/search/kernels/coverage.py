@@ -70,9 +70,9 @@ from matchrec.search.kernels.search_loop import (
     UNDECIDED,
     begin_start,
     encode_status,
-    find_start,
     finish_without_match,
     go_to_next_partition,
+    seek_start,
     write_path,
 )
 from matchrec.search.partitions import IntArray
@@ -106,7 +106,7 @@ def search(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)

@@ -42,10 +42,10 @@ from matchrec.search.kernels.search_loop import (
     NOT_NOTED,
     UNDECIDED,
     begin_start,
-    find_start,
     finish_without_match,
     go_to_next_partition,
     note_value,
+    seek_start,
     write_path,
 )
 
@@ -101,7 +101,7 @@ def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -383,7 +383,7 @@ class DistanceSearch(KernelSearch[DistanceWork]):
     """A search by distances, with a ring of noted distances and the path of one run."""
 
     kernel = search
-    may_skip_starts = True
+    can_skip_starts = True
 
     progress: DistanceProgress
     progress_class = DistanceProgress
@@ -413,7 +413,7 @@ class DistanceSearch(KernelSearch[DistanceWork]):
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
 
-    def grow(self, status: int) -> None:
+    def grow_arrays(self, status: int) -> None:
         """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
-        super().grow(status)
+        super().grow_arrays(status)
         self.progress.memo_to = self.progress.start

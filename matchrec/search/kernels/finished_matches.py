@@ -25,7 +25,7 @@ from matchrec.search.kernels.layout import (
     RunConditions,
 )
 from matchrec.search.kernels.mapping import is_anchored, note_failure
-from matchrec.search.kernels.search_loop import add_match, has_room
+from matchrec.search.kernels.search_loop import add_match, request_room
 from matchrec.search.partitions import IntArray
 
 # The answer of `is_match` if a path would be a match, but fails a test of the match as a whole.
@@ -235,7 +235,7 @@ def write_match(
     matches = output.matches
     match = progress.match_count
     begin = progress.mapped_count
-    if not has_room(length, output, progress):
+    if not request_room(length, output, progress):
         return layout.OUTPUT_FULL
     rows = path[path_row, first_column : first_column + length]
     choices = path[path_row + 1, first_column : first_column + length]

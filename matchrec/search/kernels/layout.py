@@ -46,10 +46,10 @@ ChoiceArray = npt.NDArray[np.int32]
 class SkipRule(NamedTuple):
     """The rule of AFTER MATCH SKIP, as two numbers: see `search_loop`."""
 
-    # Whether the search goes on from the last target, instead of the first.
-    backwards: bool
-    # How many rows after the target the search goes on.
-    past: int
+    # Whether the search goes on from the last target of the match, instead of the first.
+    uses_last_target: bool
+    # How many rows after that target the search goes on: 0 or 1.
+    rows_after_target: int
 
 
 class Rules(NamedTuple):
@@ -75,10 +75,11 @@ class SelectionRules(NamedTuple):
 
     # How many states a run can begin in: the states 0 .. start_count - 1.
     start_count: int
-    # int64[s], the guard under which a run that enters a state is a match; -1 if it is no match.
-    accepts: IntArray
+    # int64[s], the guard under which a run that enters a state is a match: 0 if it always is,
+    # GUARD_END if it is at the end of the partition; -1 if it is not a match.
+    accepting_guards: IntArray
     # int64[s], 1 if a state has a choice that does not accept; 0 if a run that enters it is over.
-    may_continue: IntArray
+    can_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it is not allowed to skip
     # one.
     states_after_skip: IntArray
@@ -99,7 +100,7 @@ class RowArrays(NamedTuple):
     # int64[n]; int64[0] for a contiguous search without a window.
     window_end: IntArray
     # bool[n], whether a match can begin with a row; bool[0] if any row can begin one.
-    may_begin: BoolArray
+    can_begin: BoolArray
 
 
 class RunConditions(NamedTuple):
@@ -154,9 +155,9 @@ class TotalArrays(NamedTuple):
     aggregates: IntArray
     # bool[t, v], for each aggregate, the variables whose rows it reads.
     members: BoolArray
-    # int64[k, n], the k columns that are read, floats as their bits.
+    # int64[k, n], the k columns that aggregates read; the bits of doubles.
     values: IntArray
-    # bool[k, n], false where the value is NULL.
+    # bool[k, n], which of these values are not NULL.
     valid: BoolArray
     # int64[c], the variable of each choice.
     variables: IntArray
@@ -224,9 +225,9 @@ class Progress(Record):
     choice: int
     # How often conditions on the run have been evaluated in the partition.
     step_count: int
-    # How often conditions on the run can be evaluated in a partition.
+    # How often conditions on the run are evaluated in a partition at most; NO_LIMIT for any number.
     step_limit: int
-    # The number of matches that are sought in each partition.
+    # How many matches are sought in each partition at most; NO_LIMIT for all.
     match_limit: int
 
 
@@ -322,8 +323,8 @@ def view_progress(progress: Progress) -> Progress:
 class OutputArrays(NamedTuple):
     """The output, with room for m matches and k mapped rows."""
 
-    # int64[f, m + 1], a column for each match, and one for the end of the last match: see the rows
-    # below.
+    # int64[6, m + 1], a column for each match, and a column in which only MATCH_OFFSET is set, for
+    # the end of the last match: see the rows below.
     matches: IntArray
     # int32[k], the choice by which each row is mapped, match after match; for chains int32[5, k],
     # see `chained`.
@@ -361,7 +362,7 @@ CODE_END = 11
 BLOCKS = 12  # whether a row that this choice can map must not be skipped
 TEST = 13  # the variable whose condition must hold, -1 for none
 EXCLUDED = 14  # whether rows are mapped inside an exclusion
-REPEATS_LOOP = 15  # whether it maps one more row of the loop over one variable that the state is in
+REPEATS_LOOP = 15  # whether the choice repeats the loop over one variable in which the state is
 CHOICE_SIZE = 16
 
 ACCEPT = -1  # as TARGET: the choice accepts

@@ -91,7 +91,7 @@ def map_row_in_copy(
 
 
 @spliced
-def may_map(
+def can_map_row(
     choice: int,
     slot: int,
     new_slot: int,

@@ -37,9 +37,9 @@ from matchrec.search.kernels.search_loop import (
     NO_ROOM,
     UNDECIDED,
     encode_status,
-    find_start,
     finish_without_match,
     go_to_next_partition,
+    seek_start,
     write_path,
 )
 from matchrec.search.path_search import PathSearch
@@ -63,7 +63,7 @@ def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -157,7 +157,7 @@ class MemoisedSearch(PathSearch[PathWork]):
     """A search of one run at a time, if conditions depend on the data only."""
 
     kernel = search
-    may_skip_starts = True
+    can_skip_starts = True
 
     def make_work(self) -> PathWork:
         """Return the records and arrays that the kernel changes."""

@@ -89,10 +89,10 @@ from matchrec.search.kernels.memo import (
     remember_failure,
 )
 from matchrec.search.kernels.search_loop import (
-    find_start,
     finish_match,
     go_to_next_partition,
-    has_room,
+    request_room,
+    seek_start,
 )
 from matchrec.search.partitions import IntArray
 from matchrec.search.task import Capacity, Task
@@ -183,7 +183,7 @@ def expand_run(
     longest = rules.output == layout.LONGEST
     bank = run.bank
     latest_end = find_window_end(rows.window_end, run.start, progress)
-    may_not_skip = np.int64(0)  # 1 once a choice keeps the run from skipping the row
+    must_not_skip = np.int64(0)  # 1 once a choice keeps the run from skipping the row
     has_mapped_last_row = True
     if skipping is not None:
         has_mapped_last_row = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
@@ -226,7 +226,7 @@ def expand_run(
                 failed_status = -make_failure_status(answer)
                 return keep_failed_run(failed_status, choice, run.start, runs, progress)
         if skipping is not None:
-            may_not_skip |= program[choice, layout.BLOCKS]
+            must_not_skip |= program[choice, layout.BLOCKS]
         # 3. Add the run that has mapped the row.
         node = progress.node_count
         put_run(runs[bank, new_run], target, node, run.start)
@@ -246,7 +246,7 @@ def expand_run(
         if (
             run.node >= 0
             and row < latest_end
-            and may_not_skip == 0
+            and must_not_skip == 0
             and skipping.states_after_skip[run.state] >= 0
         ):
             return skip_row(run, latest_end, rules, work, conditions, skipping)
@@ -415,7 +415,7 @@ def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work, None, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -430,7 +430,7 @@ def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: Ru
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work, conditions, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -454,7 +454,7 @@ def search_with_gaps(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(search_from_start(rules, rows, work, conditions, skipping))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -479,7 +479,7 @@ def write_best(rules: Rules, work: MergingWork, skipping: SkippingInput | None) 
     length = progress.best_end - start
     if skipping is not None:
         length = count_rows(nodes, node)
-    if not has_room(length, output, progress):
+    if not request_room(length, output, progress):
         progress.start = start
         return layout.OUTPUT_FULL
     unwind(nodes, node, layout.NODE_CHOICE, output.choices, mapped, length)
@@ -629,18 +629,18 @@ class MergingSearch(BufferSearch[MergingWork]):
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel that searches."""
-        if self.selecting is not None:
-            skipping = SkippingInput(self.selecting.states_after_skip, self.search_counters)
+        if self.selection_rules is not None:
+            skipping = SkippingInput(self.selection_rules.states_after_skip, self.search_counters)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
         if self.arrays.compiled_task.linked is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions
         return self.rules, self.arrays.rows, self.work
 
-    def grow(self, status: int) -> None:
+    def grow_arrays(self, status: int) -> None:
         """Make the full arrays larger. If there are more runs, add room for their nodes as well."""
         if status == layout.RUNS_FULL:
             least_nodes = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least_nodes)
-        super().grow(status)
+        super().grow_arrays(status)
         if status == layout.MEMO_FULL:  # a row is elsewhere in a larger ring
             self.progress.memo_to = self.progress.start

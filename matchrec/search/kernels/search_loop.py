@@ -7,7 +7,7 @@ A kernel goes from starting row to starting row. Each search has a kernel of the
         progress = work.progress
         while progress.partition < rows.starts.shape[0] - 1:
             status = np.int64(layout.DONE)
-            while status == layout.DONE and find_start(rows.may_begin, progress):
+            while status == layout.DONE and seek_start(rows.can_begin, progress):
                 status = np.int64(search_from_start(rules, rows, work))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
@@ -15,7 +15,8 @@ A kernel goes from starting row to starting row. Each search has a kernel of the
             begin_partition(work)
         return layout.DONE
 
-1. `find_start` passes over rows with which no match can begin.
+1. `seek_start` passes over rows with which no match can begin. It returns whether another row is
+   left in the partition.
 2. `search_from_start` searches from the starting row. If there is a match, it writes the match to
    the output, and sets the next starting row by AFTER MATCH SKIP. Otherwise it sets the next row.
 3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and enters
@@ -29,7 +30,7 @@ Each kernel writes the loop out, because the compiler splices `search_from_start
 see *Each kernel writes out its loop* in docs/contributing/decisions/search.md.
 
 If an array is full, the kernel returns a status. A second call goes on where `progress` says. So
-Python can stop the kernel between two starting rows, where nothing is half done (`find_start`), and
+Python can stop the kernel between two starting rows, where nothing is half done (`seek_start`), and
 before each condition on the run (`mapping.takes_too_many_steps`).
 
 After MORE_ROWS, the kernel goes on with the next partition, because other partitions need not wait
@@ -70,22 +71,29 @@ def encode_status(status: int) -> int:
     return NO_MATCH - status
 
 
-def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
-    """Return the starting row of the search. The arguments are the same as for `find_start`."""
+def find_row_to_search(_can_begin: BoolArray, progress: Progress) -> int:
+    """Return the starting row of the search, at which Python can stop the kernel.
+
+    The arguments are the same as for `seek_start`.
+    """
     return progress.start
 
 
 @stopping_point(find_row_to_search)
 @spliced
-def find_start(may_begin: BoolArray, progress: Progress) -> bool:
-    """Go on to the next starting row with which a match can begin; return whether there is one.
+def seek_start(can_begin: BoolArray, progress: Progress) -> bool:
+    """Set progress.start to the first row from it on with which a match can begin.
 
-    If the search of progress.start was interrupted, a match can begin with this row, so it stays.
+    If the search from progress.start was interrupted, a match can begin with this row, so
+    progress.start stays as it is.
+
+    Returns:
+        Whether there is such a row before progress.until.
     """
     start = progress.start
     until = progress.until
-    if may_begin.shape[0] > 0:
-        while start < until and not may_begin[start]:
+    if can_begin.shape[0] > 0:
+        while start < until and not can_begin[start]:
             start += 1
         progress.start = start
     return bool(start < until)
@@ -93,9 +101,10 @@ def find_start(may_begin: BoolArray, progress: Progress) -> bool:
 
 @inner
 def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progress) -> None:
-    """Note how far the search of a partition has come, and enter the next one, if any.
+    """Store how far the search of the partition has come in `frontier`, and enter the next one.
 
-    `starts` and `frontier` are as in `RowArrays`; `frontier` is updated.
+    `starts` and `frontier` are as in `RowArrays`. After the last partition, only
+    progress.partition changes, so that the kernel ends.
     """
     partition = progress.partition
     if partition >= 0:
@@ -157,7 +166,7 @@ def write_path(
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
     """
     choices = output.choices
-    if not has_room(length, output, progress):
+    if not request_room(length, output, progress):
         return layout.OUTPUT_FULL
     mapped = progress.mapped_count
     for index in range(length):
@@ -166,10 +175,10 @@ def write_path(
 
 
 @spliced
-def has_room(length: int, output: OutputArrays, progress: Progress) -> bool:
+def request_room(length: int, output: OutputArrays, progress: Progress) -> bool:
     """Return whether the output has room for one more match of `length` rows.
 
-    If it has no room, set progress.needed to the number of rows that the output must hold.
+    If it has no room, note in progress.needed how many mapped rows the next output must hold.
     """
     needed = progress.mapped_count + length
     if progress.match_count < output.matches.shape[1] - 1 and needed <= output.choices.shape[-1]:
@@ -189,7 +198,8 @@ def finish_match(
 ) -> int:
     """Add the match whose choices were written to the end of the output; set the next start.
 
-    `rows` are the positions of its rows; None if they follow the starting row without a gap.
+    The caller has written `length` choices from progress.mapped_count on. `rows` are the positions
+    of the rows of the match; None if they follow the starting row without a gap.
 
     Returns:
         DONE or a failure of AFTER MATCH SKIP.
@@ -245,19 +255,19 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
     return latest_end
 
 
-# The row at which the search goes on after a match. A skip strategy is two numbers, `backwards` and
-# `past`: the search goes on `past` rows after the first target, or after the last target if
-# `backwards` is true. Targets are the rows of the match; if the strategy names a variable, only the
-# rows that are mapped to this variable.
+# The row at which the search goes on after a match. A skip strategy is a `SkipRule`: the search
+# goes on `rows_after_target` rows after the first target, or after the last target if
+# `uses_last_target` is true. Targets are the rows of the match; if the strategy names a variable,
+# only the rows that are mapped to this variable.
 #
-#     strategy         backwards  past  targets
-#     TO NEXT ROW      False      1     all rows
-#     PAST LAST ROW    True       1     all rows
-#     TO FIRST v       False      0     rows mapped to v
-#     TO LAST v        True       0     rows mapped to v
+#     strategy         uses_last_target  rows_after_target  targets
+#     TO NEXT ROW      False             1                  all rows
+#     PAST LAST ROW    True              1                  all rows
+#     TO FIRST v       False             0                  rows mapped to v
+#     TO LAST v        True              0                  rows mapped to v
 #
-# A strategy of this form with a `past` of 0 or 1 needs no code here, because its search goes on at
-# the row after the match at the latest. A strategy of another form needs a branch in
+# A strategy of this form whose `rows_after_target` is 0 or 1 needs no code here, because its search
+# goes on at the row after the match at the latest. A strategy of another form needs a branch in
 # `find_next_start`, and in `compute_skip_distance`, which does the same row by row for matches that
 # share their rows.
 #
@@ -273,7 +283,9 @@ MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
 def find_next_start(
     skip: SkipRule, is_target: TargetArray, mapped: MappedArray, start: int, rows: IntArray | None
 ) -> int:
-    """Return the row from which the search goes on after a match; NO_TARGET if it has no target.
+    """Return the row from which the search goes on after a match; NO_TARGET if no row is a target.
+
+    After an empty match, it is the row after the starting row.
 
     Args:
         skip: the skip strategy.
@@ -285,14 +297,14 @@ def find_next_start(
     length = mapped.shape[0]
     if length == 0:
         return start + 1
-    index = length - 1 if skip.backwards else 0
-    step = -1 if skip.backwards else 1
+    index = length - 1 if skip.uses_last_target else 0
+    step = -1 if skip.uses_last_target else 1
     while 0 <= index < length and not is_target[mapped[index]]:
         index += step
     if index < 0 or index == length:
         return NO_TARGET
     row = start + index if rows is None else rows[index]
-    return int(row + skip.past)
+    return int(row + skip.rows_after_target)
 
 
 @inlined
@@ -307,8 +319,8 @@ def compute_skip_distance(skip: SkipRule, is_target: bool, later_distance: int) 
         is_target: whether the row is a target.
         later_distance: the result for the next row of the match; NO_TARGET for the last row.
     """
-    if is_target and (later_distance == NO_TARGET or not skip.backwards):
-        return skip.past
+    if is_target and (later_distance == NO_TARGET or not skip.uses_last_target):
+        return skip.rows_after_target
     return later_distance if later_distance == NO_TARGET else later_distance + 1
 
 

@@ -60,7 +60,7 @@ from matchrec.search.kernels.nearest_runs import (
     keep_nearer,
     note_reason,
 )
-from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
+from matchrec.search.kernels.search_loop import go_to_next_partition, seek_start
 from matchrec.search.kernels.skipping import (
     ACCEPTED,
     BLOCKED,
@@ -69,7 +69,7 @@ from matchrec.search.kernels.skipping import (
     Position,
     evaluate_choice,
     pack_mark,
-    push,
+    push_row,
     unpack_blocked,
 )
 from matchrec.search.partitions import IntArray
@@ -102,7 +102,7 @@ class SelectionCoverageWork(NamedTuple):
 @stoppable_kernel
 def search(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SelectionCoverageWork,
     conditions: RunConditions,
@@ -112,8 +112,10 @@ def search(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
+            status = np.int64(
+                search_from_start(rules, selection_rules, rows, work, conditions, negation)
+            )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -123,7 +125,7 @@ def search(
 @spliced
 def search_from_start(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SelectionCoverageWork,
     conditions: RunConditions,
@@ -144,10 +146,12 @@ def search_from_start(
     mapped_count_before = progress.mapped_count
     begin_states(progress)
     status = np.int64(layout.DONE)
-    for first_state in range(selecting.start_count):
+    for first_state in range(selection_rules.start_count):
         if status == layout.DONE:
             status = np.int64(
-                search_from(first_state, end, rules, selecting, rows, work, conditions, negation)
+                search_from(
+                    first_state, end, rules, selection_rules, rows, work, conditions, negation
+                )
             )
     if status == layout.DONE:
         # If the nearest run needed no more rows, a negation has kept it from being a match.
@@ -172,7 +176,7 @@ def search_from(
     first_state: int,
     end: int,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SelectionCoverageWork,
     conditions: RunConditions,
@@ -188,9 +192,9 @@ def search_from(
     path = work.path
     counts = work.counts
     first_choice = rules.first_choice
-    may_continue = selecting.may_continue
-    states_after_skip = selecting.states_after_skip
-    ending_kinds = selecting.ending_kinds
+    can_continue = selection_rules.can_continue
+    states_after_skip = selection_rules.states_after_skip
+    ending_kinds = selection_rules.ending_kinds
     row = work.progress.start
     state = first_state
     depth = np.int64(0)
@@ -203,7 +207,7 @@ def search_from(
         end_of_choices = first_choice[state + 1]
         position = Position(row, end, state, choice, depth, blocked, np.int64(0))
         choice, blocked, status = try_choices(
-            position, rules, selecting, rows, work, conditions, negation
+            position, rules, selection_rules, rows, work, conditions, negation
         )
         if status == ACCEPTED:
             break
@@ -214,7 +218,7 @@ def search_from(
             row = row + 1
             state = program[choice, layout.TARGET]
             begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
-            blocked = np.int64(FREE if may_continue[state] else BLOCKED)
+            blocked = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
         if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
@@ -244,7 +248,7 @@ def search_from(
 def try_choices(
     position: Position,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SelectionCoverageWork,
     conditions: RunConditions,
@@ -280,7 +284,9 @@ def try_choices(
                 break
             if answer == REJECTED:
                 note_reason(nearest_runs.FORBIDDEN, depth, counts)
-        elif row < end and (blocked != STOPPED or target < 0 or not selecting.may_continue[target]):
+        elif row < end and (
+            blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
+        ):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.satisfied, path, work.progress, conditions
             )
@@ -289,7 +295,7 @@ def try_choices(
                 break
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, pack_mark(0, blocked), path)
+                push_row(choice, row, depth, pack_mark(0, blocked), path)
                 answer = is_worth_following(choice, row, depth, program, rows, work, conditions)
                 if answer < 0:
                     status = np.int64(-answer)

@@ -66,8 +66,8 @@ from matchrec.search.kernels.layout import (
     SelectionRules,
 )
 from matchrec.search.kernels.mapping import (
+    can_map_row,
     is_failure_status,
-    may_map,
     note_failure,
     takes_too_many_steps,
 )
@@ -80,8 +80,8 @@ from matchrec.search.kernels.memo import (
 )
 from matchrec.search.kernels.search_loop import (
     begin_start,
-    find_start,
     go_to_next_partition,
+    seek_start,
     set_next_start,
     skip_match,
 )
@@ -91,9 +91,9 @@ from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 
 # The values of `blocked`: what a run can do with a row. A greater value allows less.
-FREE = 0  # it can map the row and skip the row
-BLOCKED = 1  # it can map the row, but not skip it
-STOPPED = 3  # it can map the row only if the row completes it
+FREE = 0  # the run can map the row and skip the row
+BLOCKED = 1  # the run can map the row, but not skip it
+STOPPED = 3  # the run can map the row only if the row completes the run
 
 # The status of `search_from` if the search of the starting row is over.
 ACCEPTED = -1
@@ -127,8 +127,8 @@ class SkippingWork(NamedTuple):
 class Tracing(Protocol):
     """A recorder of each test of a search that Python runs: see `explain.tracing.search`.
 
-    `depth` is how many rows the run has mapped before the row. Answers are HOLDS or HOLDS_NOT; for
-    an acceptance, those of `is_match`.
+    `depth` is how many rows the run has mapped before the row. Answers are HOLDS or HOLDS_NOT. The
+    answer of an acceptance can also be REJECTED: see `is_match`.
     """
 
     @property
@@ -159,7 +159,7 @@ def search_from(
     first_state: int,
     end: int,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -177,13 +177,13 @@ def search_from(
         first_state: the state in which the run begins.
         end: the row before which runs end.
         rules: the part of the query that every search needs.
-        selecting: the part of the query for event selection.
+        selection_rules: the part of the query for event selection.
         rows: the partitions.
         work: the arrays and records of the search.
         conditions: the conditions on the run.
         negation: the tests of a match as a whole; None if there are none.
-        table: the computation states that were reached, to search each only once; None
-            if states are not kept.
+        table: the computation states that the starting row has reached, so that each is searched
+            only once; None if they are not kept.
         tracing: the recorder of each test, with which no match is written out; None in a kernel.
 
     Returns:
@@ -194,9 +194,9 @@ def search_from(
     path = work.path
     progress = work.progress
     first_choice = rules.first_choice
-    may_continue = selecting.may_continue
-    states_after_skip = selecting.states_after_skip
-    ending_kinds = selecting.ending_kinds
+    can_continue = selection_rules.can_continue
+    states_after_skip = selection_rules.states_after_skip
+    ending_kinds = selection_rules.ending_kinds
     start = progress.start
     last_live = work.last_live
     row = start
@@ -213,9 +213,10 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it can be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(row, end, state, choice, depth, blocked, match_count)  # 1. Try choices.
+        # 1. Try the choices of the state.
+        position = Position(row, end, state, choice, depth, blocked, match_count)
         choice, blocked, match_count, status = try_choices(
-            position, rules, selecting, rows, work, conditions, negation, table, tracing
+            position, rules, selection_rules, rows, work, conditions, negation, table, tracing
         )
         if tracing is not None:
             if tracing.is_full:
@@ -226,16 +227,18 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
+        # 2. A choice has mapped the row: go on with the next row.
+        if choice < end_of_choices:
             depth = depth + 1
             row = row + 1
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            blocked = np.int64(FREE if may_continue[state] else BLOCKED)
+            blocked = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
+        # 3. Skip the row.
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
@@ -253,7 +256,8 @@ def search_from(
             elif write_completed(ending_kinds[state], row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             match_count += 1
-        # 5. Go back to the last mapped row. If no match was found since then, it has failed.
+        # 5. Go back to the last mapped row. If no match was found since the choice that mapped it,
+        # the target of this choice has failed at the next row.
         if depth == 0:
             break
         depth -= 1
@@ -302,7 +306,7 @@ class Position(NamedTuple):
 def try_choices(
     position: Position,
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -332,7 +336,7 @@ def try_choices(
     blocked = position.blocked
     match_count = position.match_count
     end_of_choices = rules.first_choice[position.state + 1]
-    ending_kind = selecting.ending_kinds[position.state]
+    ending_kind = selection_rules.ending_kinds[position.state]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
@@ -355,7 +359,9 @@ def try_choices(
                 else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
-        elif row < end and (blocked != STOPPED or target < 0 or not selecting.may_continue[target]):
+        elif row < end and (
+            blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
+        ):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.satisfied, path, work.progress, conditions
             )
@@ -366,7 +372,7 @@ def try_choices(
                 tracing.note_answer(answer, choice, row, depth)
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, pack_mark(match_count, blocked), path)
+                push_row(choice, row, depth, pack_mark(match_count, blocked), path)
                 answer = is_worth_following(choice, row, depth, program, work, conditions, table)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -437,7 +443,7 @@ def evaluate_choice(
         answer = np.int64(-layout.TOO_MANY_STEPS)
     else:
         answer = np.int64(
-            may_map(choice, depth, depth + 1, row, program, satisfied, progress, conditions)
+            can_map_row(choice, depth, depth + 1, row, program, satisfied, progress, conditions)
         )
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
@@ -494,7 +500,7 @@ def unpack_blocked(mark: int) -> int:
 
 
 @spliced
-def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
+def push_row(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
     """Put a mapped row into column `depth` of `path`. For `mark`, see `pack_mark`."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
@@ -504,7 +510,7 @@ def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
 @stoppable_kernel
 def search_matches(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -514,8 +520,10 @@ def search_matches(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
+            status = np.int64(
+                search_from_start(rules, selection_rules, rows, work, conditions, negation)
+            )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -526,7 +534,7 @@ def search_matches(
 @stoppable_kernel
 def search_live_runs(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -551,9 +559,9 @@ def search_live_runs(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(
-                find_live_run(rules, selecting, rows, work, conditions, table, starts)
+                find_live_run(rules, selection_rules, rows, work, conditions, table, starts)
             )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -571,7 +579,7 @@ def begin_partition(work: SkippingWork) -> None:
 @spliced
 def search_from_start(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -588,11 +596,20 @@ def search_from_start(
     match_count_before = progress.match_count
     mapped_count_before = progress.mapped_count
     status = np.int64(layout.DONE)
-    for first_state in range(selecting.start_count):
+    for first_state in range(selection_rules.start_count):
         if status == layout.DONE:
             status = np.int64(
                 search_from(
-                    first_state, end, rules, selecting, rows, work, conditions, negation, None, None
+                    first_state,
+                    end,
+                    rules,
+                    selection_rules,
+                    rows,
+                    work,
+                    conditions,
+                    negation,
+                    None,
+                    None,
                 )
             )
     if status == ACCEPTED:
@@ -637,7 +654,7 @@ def go_on_after(start: int, work: SkippingWork) -> int:
 @spliced
 def find_live_run(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: SkippingWork,
     conditions: RunConditions,
@@ -667,7 +684,7 @@ def find_live_run(
         progress.match_kind = kind
         begin_states(progress)
         status = np.int64(
-            search_from(0, end, rules, selecting, rows, work, conditions, None, table, None)
+            search_from(0, end, rules, selection_rules, rows, work, conditions, None, table, None)
         )
         if status == ACCEPTED:
             status = np.int64(write_path_row(layout.PATH_ROWS, progress.best_length, work))
@@ -721,6 +738,6 @@ class MatchSearch(SkippingSearch):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         rules = self.rules
-        selecting = self.selecting
+        selection_rules = self.selection_rules
         rows = self.arrays.rows
-        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
+        return rules, selection_rules, rows, self.work, self.conditions, self.arrays.negation

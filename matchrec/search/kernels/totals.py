@@ -24,7 +24,7 @@ from matchrec.search.kernels.layout import (
     SelectionRules,
     TotalArrays,
 )
-from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
+from matchrec.search.kernels.search_loop import go_to_next_partition, seek_start
 from matchrec.search.live_runs import LiveRuns, count_node_columns, list_row_extremes
 from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
 from matchrec.search.runs_search import RunsSearch
@@ -34,7 +34,7 @@ from matchrec.search.runs_search import RunsSearch
 @kernel
 def search(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -45,9 +45,9 @@ def search(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.may_begin, progress):
+        while status == layout.DONE and seek_start(rows.can_begin, progress):
             status = np.int64(
-                search_from_start(rules, selecting, rows, work, conditions, negation, totals)
+                search_from_start(rules, selection_rules, rows, work, conditions, negation, totals)
             )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -59,7 +59,7 @@ def search(
 @spliced
 def search_from_start(
     rules: Rules,
-    selecting: SelectionRules,
+    selection_rules: SelectionRules,
     rows: RowArrays,
     work: AllMatchesWork,
     conditions: RunConditions,
@@ -79,14 +79,14 @@ def search_from_start(
         progress.node_count = 0
     elif 2 * progress.node_count > nodes.shape[0]:
         return layout.NODES_FULL
-    most_runs = totals.max_branches * (progress.run_count + selecting.start_count)
+    most_runs = totals.max_branches * (progress.run_count + selection_rules.start_count)
     if most_runs > work.runs.shape[1]:
         return layout.RUNS_FULL
     if progress.node_count + 2 * most_runs > nodes.shape[0]:
         return layout.NODES_FULL
     node_count_before = progress.node_count
     progress.stamp += 1
-    status = step_runs(row, rules, selecting, rows, work, conditions, negation, totals)
+    status = step_runs(row, rules, selection_rules, rows, work, conditions, negation, totals)
     if status != layout.DONE:
         progress.node_count = node_count_before
         return status
@@ -120,9 +120,9 @@ class TotalsSearch(RunsSearch):
         node_count = int(self.progress.node_count)
         run_count = int(self.progress.run_count)
         assert self.arrays.totals is not None
-        assert self.selecting is not None
+        assert self.selection_rules is not None
         new_node_count = (
-            2 * self.arrays.totals.max_branches * (run_count + self.selecting.start_count)
+            2 * self.arrays.totals.max_branches * (run_count + self.selection_rules.start_count)
         )
         return 2 * (node_count + new_node_count) <= self.sizes[layout.NODES_FULL]
 

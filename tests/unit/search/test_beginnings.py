@@ -44,8 +44,8 @@ def test_rows_with_which_no_match_can_begin(
     a, b, c = 1, 2, 4
     rows = make_partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
     arrays = prepare_input(task, rows, for_event_selection=False)
-    may_begin = find_possible_beginnings(task, arrays)
-    assert " ".join("X" if is_possible else "." for is_possible in may_begin) == expected
+    can_begin = find_possible_beginnings(task, arrays)
+    assert " ".join("X" if is_possible else "." for is_possible in can_begin) == expected
 
 
 def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() -> None:
@@ -56,8 +56,8 @@ def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() 
     limited = replace(plain, max_steps=9)
     for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
         arrays = prepare_input(task, rows, for_event_selection=False)
-        may_begin = find_possible_beginnings(task, arrays)
-        assert " ".join("X" if is_possible else "." for is_possible in may_begin) == expected
+        can_begin = find_possible_beginnings(task, arrays)
+        assert " ".join("X" if is_possible else "." for is_possible in can_begin) == expected
 
 
 @pytest.mark.parametrize("first", [0, 6, 14, 30, 61, 62])
@@ -73,8 +73,8 @@ def test_conditions_may_have_any_bits(first: int) -> None:
     both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
     rows = replace(make_partitions(np.zeros(8), 4), satisfied=both)
     arrays = prepare_input(task, rows, for_event_selection=False)
-    may_begin = find_possible_beginnings(task, arrays)
-    assert " ".join("X" if is_possible else "." for is_possible in may_begin) == "X . . . . . . X"
+    can_begin = find_possible_beginnings(task, arrays)
+    assert " ".join("X" if is_possible else "." for is_possible in can_begin) == "X . . . . . . X"
 
 
 def show_beginnings(query: Query, rows: str, edge: int | None = None) -> str:
@@ -84,10 +84,10 @@ def show_beginnings(query: Query, rows: str, edge: int | None = None) -> str:
     if edge is not None:
         frontier = Frontier.create(partitions.starts, edge=edge)
         partitions = replace(partitions, frontier=frontier)
-    may_begin = find_possible_beginnings(
+    can_begin = find_possible_beginnings(
         task, prepare_input(task, partitions, for_event_selection=False)
     )
-    return "".join("X" if is_possible else "." for is_possible in may_begin)
+    return "".join("X" if is_possible else "." for is_possible in can_begin)
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_a_row_whose_search_may_evaluate_a_condition_is_not_passed_over() -> Non
     rows = make_partitions(np.array([1, 1, 2, 1, 1, 0, 0, 0]), 8, np.arange(8))
     limited = replace(plain.task(), max_steps=9)
     for task, expected in ((plain.task(), "X......."), (limited, "")):
-        may_begin = find_possible_beginnings(
+        can_begin = find_possible_beginnings(
             task, prepare_input(task, rows, for_event_selection=False)
         )
-        assert "".join("X" if is_possible else "." for is_possible in may_begin) == expected
+        assert "".join("X" if is_possible else "." for is_possible in can_begin) == expected
 
 
 @pytest.mark.parametrize(

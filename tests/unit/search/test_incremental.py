@@ -120,7 +120,7 @@ def search_in_pieces(
             ends_by_clock=ends_by_clock,
         )
         matches, (next_state, kept) = search_and_finish(task, state, call)
-        if not (task.absences or len(state.row_numbers) or may_begin(task, call)):
+        if not (task.absences or len(state.row_numbers) or can_begin(task, call)):
             assert sum(match.count for match in matches) == len(kept) == 0
             assert next_state.is_idle
         result += list_matches(matches, numbers)
@@ -138,7 +138,7 @@ def search_and_finish(
     return list(search.find_matches()), search.finish()
 
 
-def may_begin(task: Task, call: SearchCall) -> bool:
+def can_begin(task: Task, call: SearchCall) -> bool:
     """Return whether a run may begin with a row. If not, a key without kept rows has no run."""
     return bool(find_possible_starts(task, call.partitions).any())
 

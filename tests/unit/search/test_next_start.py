@@ -31,7 +31,7 @@ def compute_next_start(
     targets = [row for row, variable in zip(rows, word, strict=False) if is_target[variable]]
     if not targets:
         return NO_TARGET
-    return targets[-1 if rule.backwards else 0] + rule.past
+    return targets[-1 if rule.uses_last_target else 0] + rule.rows_after_target
 
 
 @pytest.mark.parametrize("is_target", [[True, True], [False, True]], ids=["any row", "rows of B"])
@@ -64,7 +64,7 @@ def test_the_next_starts_of_many_matches_are_filled_in() -> None:
     next_starts = np.empty(3, np.int64)
     starts, offsets = np.array([4, 6, 9]), np.array([0, 2, 2, 3])
     mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
-    to_b = layout.SkipRule(backwards=False, past=0)
+    to_b = layout.SkipRule(uses_last_target=False, rows_after_target=0)
     fill_next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, next_starts)
     assert next_starts.tolist() == [7, 7, NO_TARGET]
 
