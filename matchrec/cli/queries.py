@@ -231,7 +231,8 @@ class QueryRequest:
     def select_args(self, content: QueryContent) -> list[tuple[str, str]]:
         """Return the names and values of `--arg` that are for a statement or a Pattern.
 
-        Each of several statements or queries gets only the values of the parameters that it has.
+        If the command has several statements or queries, each of them gets only the values of its
+        own parameters. The only query gets all values, so that unused ones are rejected.
         """
         is_alone = not self.earlier_statements and not self.label
         if is_alone or not isinstance(content, str):
@@ -277,7 +278,7 @@ class QueryRequest:
 
     @property
     def whole_text(self) -> str:
-        """The texts of all statements."""
+        """The texts of all statements, one below the other."""
         return "\n".join(statement.text for statement in self.statements)
 
     def label_statement(self, statement: Statement) -> str:
@@ -346,9 +347,10 @@ def build_query_requests(
 
     Args:
         sources: where the queries come from, at least one.
-        tables: the tables of `--table`.
+        tables: the tables of `--table`, which all queries can read.
         settings: the settings of `--conf`.
-        options: all other options.
+        options: all other options, as click passes them. An option that no query's language has is
+            an error.
 
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
@@ -420,12 +422,12 @@ def read_statements(
 ) -> tuple[tuple[Statement, ...], list[Table]]:
     """Read a query, and return its statements and the tables of the files in its FROM clauses.
 
-    SASE+ and Patterns are one statement, without files.
+    A SASE+ text or a Pattern is one statement, and has no FROM.
 
     Args:
         source: where the query comes from.
-        language: its language.
-        tables: the other tables, whose names the new tables do not get.
+        language: the language of the query.
+        tables: the tables of the command. A table of a file in FROM gets another name.
 
     Raises:
         click.UsageError: the query cannot be read, or a file in FROM does not exist.
@@ -435,7 +437,8 @@ def read_statements(
         return (Statement(text),), []
     text_with_names, file_tables = read_files(text, tables)
     statements = split_statements(text_with_names)
-    # A name that is longer than its path moves the text after it.
+    # Errors show the text that the user wrote. But if a table's name is longer than the path of its
+    # file, positions differ after the name, and errors show the text with the names.
     is_aligned = len(text_with_names) == len(text)
     written_statements = split_statements(text) if is_aligned else statements
     for statement, written_statement in zip(statements, written_statements, strict=True):
@@ -453,7 +456,7 @@ def make_missing_events_error(reader: str, tables: Sequence[QueryTable]) -> clic
 
     Args:
         reader: what reads the table, such as "a clause".
-        tables: the tables.
+        tables: the tables of the command.
     """
     option = "--table"
     value = "NAME=PATH"
@@ -491,7 +494,7 @@ def check_options(values: OptionValues, language: QueryLanguage) -> None:
     """Check that the options fit the language of the query.
 
     Raises:
-        click.UsageError: an option does not, or `--order-by` is missing.
+        click.UsageError: the language does not have an option, or `--order-by` is missing.
     """
     for name in values:
         if name not in OPTION_NAMES_BY_LANGUAGE[language]:
@@ -537,7 +540,7 @@ def set_input_options(
     """Return the tables with the options about their content.
 
     Args:
-        tables: the tables.
+        tables: all tables that the query reads.
         input_options: the values of `INPUT_OPTION_NAMES`.
 
     Raises:

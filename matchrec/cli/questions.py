@@ -121,7 +121,7 @@ def print_answer(
 
     Args:
         spark: the session, which computes the texts of the table.
-        answer: the answer.
+        answer: the answer to print.
         format_name: "text", or the format of the table: a name in `OUTPUT_FORMATS`.
         picture_file: the file for the picture; None for no picture.
     """

@@ -325,7 +325,7 @@ def create_view(frame: DataFrame, name: str) -> None:
     """Make a DataFrame a temporary view.
 
     Args:
-        frame: the DataFrame.
+        frame: the rows of the view.
         name: the name of the view, an identifier of Python.
     """
     # Spark parses the name, and needs quotes around letters that are not in ASCII.

@@ -77,7 +77,7 @@ class GuardedPart(NamedTuple):
     """A subexpression, and the guards that it adds to the guards from earlier parts."""
 
     part: Scalar
-    # Conditions that hold wherever this part is evaluated.
+    # Conditions that hold wherever this part is evaluated, besides the guards from earlier parts.
     guards: Sequence[Scalar]
     # Conditions that hold wherever the parts after this one are evaluated.
     later_guards: Sequence[Scalar]
@@ -86,8 +86,8 @@ class GuardedPart(NamedTuple):
 def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
     """Yield the operands of an operation with their guards.
 
-    In `IF(a, x, y)`, x has the guard a, and y the guard that a does not hold. In `a OR b`, b has
-    the guard that a does not hold.
+    In `IF(a, x, y)`, x has the guard `a`, and y has the guard `a IS NOT TRUE`. In `a OR b`, b has
+    the guard `a IS NOT TRUE`.
     """
     if operation.operator in ("IF", "CASE"):
         for index, operand in enumerate(operation.operands):

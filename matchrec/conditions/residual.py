@@ -33,7 +33,7 @@ class ColumnRead:
 
     # The column, which Spark computes for every row.
     column: RowColumn
-    # Finds the row from the run; None for the current row.
+    # Finds the row on which the column is read; None for the current row.
     navigation: Navigation | None
     # The column of the current row that is read if `navigation` finds no row; None for NULL.
     column_without_row: RowColumn | None
@@ -75,7 +75,7 @@ class RunningAggregate:
 class ClassifierChoice:
     """A value that depends only on the classifier of one row."""
 
-    # Finds the row from the run.
+    # Finds the row.
     navigation: Navigation
     # The value if the row is mapped to a variable, for each primary variable by id. These columns
     # are constants: they read no row.
@@ -173,9 +173,9 @@ class SplitCondition:
     run_step: Step | None = None
     # The conjuncts of `row_test` and `nearby_test`, one by one in the order of the condition.
     tests: tuple[RowColumn | NearbyTest, ...] = ()
-    # The conjuncts of the condition as they are in the plan: for each of `tests` the conjunct that
-    # it computes, and the conjuncts of `run_step`.
+    # For each of `tests`, the conjunct of the plan that it computes.
     test_conjuncts: tuple[Scalar, ...] = ()
+    # The conjuncts of the plan that `run_step` computes, in the order of the condition.
     run_conjuncts: tuple[Scalar, ...] = ()
 
 

@@ -83,7 +83,7 @@ ALWAYS_TRUE = RowColumn(("TRUE",))
 def find_row_texts(column: RowColumn) -> tuple[str, ...]:
     """Return the SQL over one row from which a column is computed.
 
-    For `price < PREV(price)` that is `price` twice.
+    For `price < PREV(price)`, the result is `price` twice.
     """
     if column.reads_one_row:
         return (column.text,)
@@ -93,7 +93,7 @@ def find_row_texts(column: RowColumn) -> tuple[str, ...]:
 def find_piece_texts(piece: ColumnPiece) -> tuple[str, ...]:
     """Return the SQL over one row from which a piece of a column is computed.
 
-    Empty for a piece that is text.
+    The result is empty for a piece that is text.
     """
     match piece:
         case ShiftedValue(argument=argument):

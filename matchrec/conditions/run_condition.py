@@ -205,7 +205,7 @@ class RunAggregate:
     kind: Kind
     # Whether the current row is left out if it is mapped to a member of the variable.
     excludes_current_row: bool = False
-    # Where the user wrote it, for the message if it overflows; None if that is not known.
+    # Where the user wrote the aggregate, for the message about an overflow; None if not known.
     origin: OperationOrigin | None = field(default=None, compare=False)
 
 
@@ -233,7 +233,7 @@ class PythonCall:
 
     # The name of the function, a key of `functions.load_functions()`.
     name: str
-    # The arguments.
+    # The arguments, in the order of the call.
     operands: tuple[RunExpression, ...]
     # Everything else about the call, such as the types of the arguments.
     use: FunctionUse
@@ -257,7 +257,7 @@ class PythonAggregate:
     items_by_variable: tuple[tuple[ListItem, ...], ...]
     # Everything else about the aggregate, such as the types of its arguments.
     use: AggregateUse
-    # The type of its value.
+    # The type of the aggregate.
     type: ValueType
     # Whether the current row is left out if it is mapped to a member of the variable.
     excludes_current_row: bool = False
@@ -294,7 +294,7 @@ class Arithmetic:
     bits: int = 64
     # The effect of a result that does not fit, and of a divisor that is zero.
     on_error: OnFailure = OnFailure.RAISE
-    # Where the user wrote it, for the message if it fails; None if that is not known.
+    # Where the user wrote the operation, for the message about a failure; None if not known.
     origin: OperationOrigin | None = field(default=None, compare=False)
 
 
@@ -337,7 +337,7 @@ def find_python_arguments(
     `(name || '.') LIKE B.name` are `name`, `'.'` and `B.name`.
 
     Args:
-        expression: the expression.
+        expression: a run condition or a part of one.
         type_: the type of its value.
     """
     match expression:

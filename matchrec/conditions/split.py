@@ -160,7 +160,7 @@ OTHER_ROWS = RowsRead(is_for_spark=False, position=None)
 
 @dataclass(frozen=True, slots=True)
 class ConditionSplitter:
-    """A splitter of the condition of one variable.
+    """A splitter of the condition of one variable, for expressions that have the same guards.
 
     For a subexpression with more guards, `add_guards` makes another splitter.
     """
@@ -248,7 +248,7 @@ class ConditionSplitter:
         """Yield each part with the splitter for it, which has the guards of the part.
 
         These are the guards of the part itself and the guards from the parts before it. A part that
-        cannot fail gets none, because they would only cost time. For
+        cannot fail needs no guards, so it gets this splitter without more of them. For
         `x <> 0 AND y > 1 AND 1 / x < LAST(A.y)`:
 
             x <> 0               this splitter
@@ -280,9 +280,9 @@ class ConditionSplitter:
     def add_row_guards(self, scalar: Scalar) -> Scalar:
         """Return an expression that is NULL on rows where its guards do not hold.
 
-        Its guards are those over the same rows. If it is read at a row that is mapped to a
-        variable, they include what every such row satisfies. An expression that cannot fail is
-        returned unchanged.
+        Only guards over the same rows count. If the expression is read at a row that is mapped to a
+        variable, the condition that every such row satisfies is one more guard. An expression that
+        cannot fail is returned unchanged.
         """
         if not can_fail(scalar.operations):
             return scalar
@@ -301,7 +301,10 @@ class ConditionSplitter:
         return add_guards_to_expression(guards, scalar)
 
     def has_guards_over_other_rows(self, scalar: Scalar) -> bool:
-        """Return whether there are guards that `add_row_guards` cannot add to an expression."""
+        """Return whether there are guards that `add_row_guards` cannot add to an expression.
+
+        They read other rows than the expression, or columns at several positions.
+        """
         rows_of_scalar = self.find_rows_read(scalar)
         return any(rows == OTHER_ROWS or rows != rows_of_scalar for rows in self.guards)
 
@@ -343,7 +346,7 @@ class ConditionSplitter:
     def build_fixed_distance_column(self, scalar: Scalar) -> RowColumn:
         """Return the column of an expression that reads only rows at a fixed distance.
 
-        For `price < PREV(price)` it has the pieces `price`, `<` and `price` shifted by -1.
+        For `price < PREV(price)` the column has the pieces `price`, `<` and `price` shifted by -1.
         """
         write_reference = choose_writer(scalar)
         column = join_pieces(
@@ -364,6 +367,8 @@ class ConditionSplitter:
             case ColumnReference(argument=argument):
                 distance = find_distance(self.plan, self.variable, piece)
                 assert distance is not None, piece
+                # The value of another row is an argument of `lag` or `lead`, so the text of the
+                # reference needs no parentheses there.
                 return ShiftedValue(write_reference(piece) if distance == 0 else argument, distance)
             case Classifier():
                 return quote_string(self.variable)
@@ -430,7 +435,7 @@ class ConditionSplitter:
 
         Args:
             scalar: the expression, whose references all read columns at one position.
-            position: that position.
+            position: the position, which is the only one that the expression reads.
         """
         guarded = self.add_row_guards(scalar)
         column = build_row_column(render(guarded, choose_writer(guarded)))
@@ -473,6 +478,8 @@ class ConditionSplitter:
 
     def split_aggregate_term(self, variable: str, term: Scalar) -> Step:
         """Return the step by which the search computes a term of an aggregate on a listed row.
+
+        The guards are dropped: they hold for the current row, and not for a row of the list.
 
         Args:
             variable: the variable to which the listed row is mapped.
@@ -521,12 +528,12 @@ class NearbySplitter(ConditionSplitter):
 
 
 def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
-    """Return, for each primary variable by id, for which variable its listed rows are split.
+    """Return, for each primary variable by id, the variable for which an aggregate is split.
 
     The arguments of an aggregate are split once for each variable, because CLASSIFIER() in them is
-    the variable of the row. But `A.x` cannot be split for a variable other than A. As rows of other
-    variables are not listed, another variable is replaced by one that the aggregate is over. With
-    the variables A and B, the result for `stddev(A.x)` is ("A", "A").
+    the variable of the listed row. But `A.x` cannot be split for a variable other than A. A
+    variable that the aggregate is not over has no listed rows, so any variable of the aggregate
+    replaces it. With the variables A and B, the result for `stddev(A.x)` is ("A", "A").
     """
     members = plan.members[aggregate.variable]
     substitute = plan.variables[min(members)]
@@ -534,12 +541,12 @@ def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, 
 
 
 def join_steps(steps: list[Step], span: Span) -> Step:
-    """Return a step that is true if all of the steps are true."""
+    """Return a step that is true if all of the steps, at least one, are true."""
     return steps[0] if len(steps) == 1 else CombinedStep("AND", tuple(steps), span)
 
 
 def join_nearby_tests(tests: Sequence[NearbyTest], span: Span) -> NearbyTest:
-    """Return the test that a row passes if it passes all of the tests."""
+    """Return the test that a row passes if it passes all of the tests, at least one."""
     column = join_columns(tuple(test.column for test in tests))
     return NearbyTest(column, join_steps([test.step for test in tests], span))
 
@@ -549,7 +556,8 @@ def choose_by_classifier(
 ) -> ClassifierChoice:
     """Return an expression over one classifier as a choice among constants.
 
-    There is a value for each variable to which the row can be mapped, and one for no row. For
+    There is a constant for each variable to which the row can be mapped, and a constant for the
+    case that there is no such row. For
     `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on, and
     `CAST(NULL AS STRING) = 'A'`.
 

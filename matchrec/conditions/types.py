@@ -26,7 +26,7 @@ class Kind(Enum):
 class Family(Enum):
     """A group of types for which the search compares values and computes with them in one way.
 
-    Values of OTHER cannot be compared, and the search cannot compute with them.
+    Values of OTHER, except for NULL, cannot be compared, and the search cannot compute with them.
     """
 
     BOOLEAN = "boolean"
@@ -72,7 +72,10 @@ class ValueType:
 
     @property
     def is_ordered(self) -> bool:
-        """Return whether values can be compared. Maps and types that contain maps cannot."""
+        """Return whether values can be compared: no maps, and no values that contain maps.
+
+        True for OTHER, because the type of NULL belongs to this family.
+        """
         return self.family is not Family.MAP and all(part.is_ordered for part in self.parts)
 
     @property
@@ -190,7 +193,7 @@ def find_decimal_type(type_: ValueType) -> ValueType:
 def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
     """Return the type to which Spark casts numbers of two types to compare them.
 
-    None if that would be a decimal with more than 38 digits.
+    None if the type would be a decimal with more than 38 digits.
     """
     families = {left.family, right.family}
     if Family.FLOATING in families:
@@ -220,7 +223,7 @@ def find_common_floating(left: ValueType, right: ValueType, *, ansi: bool) -> Va
 def find_common_nested_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
     """Return the type to which Spark casts two nested values, or two parts of them.
 
-    None if they have no common type. For array<int> and array<bigint> it is array<bigint>.
+    For array<int> and array<bigint>, the result is array<bigint>. None if they have no common type.
     """
     if left == right or right == VOID:
         return left
@@ -284,19 +287,19 @@ DIGITS_OF_SUM = 37
 DIGITS_OF_AVERAGE = 28
 
 
-def keeps_digits(precision: int, scale: int, most_digits: int) -> bool:
+def keeps_digits(precision: int, scale: int, max_digits: int) -> bool:
     """Return whether SQL computes decimals of this type without losing digits.
 
     Args:
         precision: the number of digits of the result.
         scale: how many of them are after the point.
-        most_digits: DIGITS_OF_SUM or DIGITS_OF_AVERAGE.
+        max_digits: DIGITS_OF_SUM or DIGITS_OF_AVERAGE.
     """
-    return precision <= most_digits or scale <= GUARANTEED_SCALE
+    return precision <= max_digits or scale <= GUARANTEED_SCALE
 
 
 def find_sum_precision(precision: int) -> int:
-    """Return the number of digits of Spark's `sum` of decimals with this number of digits."""
+    """Return the number of digits of Spark's `sum` of decimals with `precision` digits."""
     return min(MAX_DIGITS, precision + ADDED_BY_SUM)
 
 

@@ -69,13 +69,14 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     engine_address: str
     # The channel to the engine's server.
     channel: grpc.aio.Channel
-    # Sent with every call to the engine's server, for example its token.
+    # The metadata that is sent with every call to the engine's server, for example its token.
     metadata: Metadata
-    # Plans statements with clauses.
+    # The planner of statements with clauses.
     planner: Planner
-    # The planner runs in these threads, because it waits for the engine.
+    # The threads in which the planner runs, because it waits for the engine.
     threads: ThreadPoolExecutor
-    # Clients must send `authorization: Bearer TOKEN`; None if anyone may call.
+    # The token that clients must send as `authorization: Bearer TOKEN`; None if anyone is allowed
+    # to call.
     token: str | None
     # The errors of calls, for clients that ask for their whole messages.
     error_log: ErrorLog = field(default_factory=ErrorLog)
@@ -163,12 +164,13 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     ) -> None:
         """End a call with a clear error if the call has failed because the engine does not run.
 
-        Clients repeat a call for ten minutes if its status is UNAVAILABLE. To repeat the call helps
-        only if the engine runs and the connection was lost.
+        Clients repeat a call for ten minutes if its status is UNAVAILABLE. Repeating the call helps
+        only if the engine runs and the connection was lost. Then, and after any other error, this
+        returns, and the caller ends the call itself.
 
         Args:
-            context: the call.
-            error: the error of the call.
+            context: the context of the client's call.
+            error: the error with which the call to the engine, or the planning, has failed.
         """
         # The planner's errors are PySpark's, which have the status only in their text.
         if "UNAVAILABLE" not in str(error):
@@ -286,7 +288,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     # Planning, which runs in threads.
 
     def must_read(self, message: bytes) -> bool:
-        """Return whether a plan perhaps has a clause, or needs a session that is prepared.
+        """Return whether the gateway must parse a plan: it can have a clause, or need preparation.
 
         Any other plan is forwarded without being parsed.
         """

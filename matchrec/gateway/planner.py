@@ -70,7 +70,8 @@ class Caller:
     """The client that has sent a statement, as its call describes it."""
 
     key: SessionKey
-    # The engine's own id of the session, as far as the client knows it; "" before the first answer.
+    # The engine's own id of the session, which the client knows from the engine's answers; ""
+    # before the first answer.
     engine_session: str = ""
     # Tags by which the engine can interrupt what it runs for the statement.
     tags: tuple[str, ...] = ()
@@ -89,12 +90,12 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
     """The settings of a session that shares a channel with other sessions."""
 
     def __init__(self, address: str, channel: Any, key: SessionKey) -> None:
-        """Take the settings from an address.
+        """Read the settings from an address.
 
         Args:
             address: the address of the engine's server, with its parameters.
             channel: the channel to this server.
-            key: the session.
+            key: the key of the client's session.
         """
         super().__init__(address)
         self.channel = channel
@@ -105,7 +106,7 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
         return self.channel
 
     def metadata(self) -> Metadata:
-        """Return the metadata of a call: what the address has, and what the client has sent."""
+        """Return the metadata of a call: that of the address, then what the client has sent."""
         caller = CURRENT_CALLER.get(None)
         return [*super().metadata(), *(() if caller is None else caller.metadata)]
 
@@ -132,8 +133,9 @@ class PlanningSession:
     """A session in which the statements of a client are planned."""
 
     spark: SparkSession
-    # Held while the session is prepared, so that a second statement waits until that is done.
-    preparing: Lock = field(default_factory=Lock)
+    # Held while the session is prepared, so that a second statement waits for the end of the
+    # preparation.
+    preparation_lock: Lock = field(default_factory=Lock)
     is_prepared: bool = False
     # When the session was last used, in seconds of `monotonic`.
     last_used: float = field(default_factory=monotonic)
@@ -144,14 +146,15 @@ class Planner:
 
     Args:
         address: the address of the engine's server, `sc://host:port`.
-        prepare: is called with each new session, for example to make temporary views.
+        prepare: a function that is called with each new session, for example to make temporary
+            views; None if sessions need no preparation.
     """
 
     def __init__(self, address: str, prepare: Callable[[SparkSession], None] | None) -> None:
         self.address = address
         self.prepare = prepare
         self.channel = make_channel_builder(address).toChannel()
-        # The sessions of clients; the one that has waited longest for a statement comes first.
+        # The sessions of clients, those first whose last statement is longest ago.
         self.sessions: dict[SessionKey, PlanningSession] = {}
         # Held while the sessions are read or changed, because statements are planned in threads.
         self.lock = Lock()
@@ -196,8 +199,8 @@ class Planner:
     def use_session(self, caller: Caller) -> Iterator[SparkSession]:
         """Yield the prepared session of a client, whose calls are like the client's own.
 
-        The calls have the client's metadata and tags. They fail, as the client's would, if the
-        engine has another session than the client knows.
+        The calls have the client's metadata and tags. They fail, as the client's own calls would,
+        if the engine has ended the session that the client knows and begun another one.
         """
         session = self.find_or_open_session(caller.key)
         client = cast("Any", session.spark).client
@@ -206,7 +209,7 @@ class Planner:
         try:
             for tag in caller.tags:
                 client.add_tag(tag)
-            with session.preparing:
+            with session.preparation_lock:
                 if not session.is_prepared:
                     self.prepare_new_session(session.spark)
                     session.is_prepared = True
@@ -216,7 +219,7 @@ class Planner:
             CURRENT_CALLER.reset(reset_token)
 
     def find_or_open_session(self, key: SessionKey) -> PlanningSession:
-        """Return the planning session of a client, a new one if needed.
+        """Return the planning session of a client, and open it if there is none.
 
         Sessions that were not used for IDLE_SECONDS are dropped.
         """

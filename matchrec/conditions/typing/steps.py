@@ -175,7 +175,7 @@ class StepTyper(Typer):
         1. A mathematical function is typed on its own: it converts its arguments, and decides
            whether the search or Python computes it.
         2. Decimals that need too many digits together are rounded. Rounding is done by Python, so
-           it comes before the question who computes the operation.
+           it comes before the choice between the search and Python.
         3. Python computes the operation if the search has no such operation or no such values.
         4. If one of several numbers is a float, all become floats. This comes before rewriting: in
            `x IN (1, 0.5D)`, which becomes `x = 1 OR x = 0.5D`, the float also decides how x is
@@ -259,7 +259,8 @@ class StepTyper(Typer):
 def type_column_arithmetic(typer: Typer, step: ColumnRead) -> TypedStep | None:
     """Return the value of a column that is arithmetic of other columns, which the search computes.
 
-    None if the column is anything else, or if the search does not compute with its types.
+    None if the column is anything else, or if the search does not compute with the types of the
+    columns that it reads.
     """
     type_ = typer.types[step.column]
     if step.arithmetic is None or not can_compute(type_):
@@ -280,7 +281,8 @@ def can_compute(type_: ValueType) -> bool:
 def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
     """Return the value of a step as the search computes it during the match, if it can fail.
 
-    None if it cannot fail, or if the search cannot compute it. Spark then computes the column.
+    None if the expression cannot fail, or if the search cannot compute the expression. Spark then
+    computes the column.
     """
     if step.deferred is None or not typer.ansi:
         return None

@@ -60,7 +60,8 @@ class AttemptStory:
     title: str
     # All trials, in the order of the search.
     lines: tuple[Line, ...]
-    # Sentences about the end of the attempt: how many rows it mapped, and what it needed next.
+    # Sentences about the end of the attempt: how many rows the attempt mapped, and which variable
+    # the next row had to be.
     ends: tuple[str, ...]
 
 
@@ -199,7 +200,7 @@ class StoryWriter:
 
         Args:
             attempt_index: the index of the attempt in the trace.
-            attempt: the attempt.
+            attempt: an attempt of the trace.
         """
         key_trials = {*attempt.best_path, *attempt.stopping_trials}
         lines = []
@@ -220,10 +221,10 @@ class StoryWriter:
         """Return the line of a trial.
 
         Args:
-            trial: the trial.
-            key: the key of the trial.
+            trial: a trial of the attempt.
+            key: says which trial of which attempt it is.
             attempt: the attempt that made the trial.
-            is_key: whether the trial is a key trial, see `Line.is_key`.
+            is_key: see `Line.is_key`.
         """
         is_given_back = trial.outcome is Outcome.TAKEN and key.trial_index not in attempt.best_path
         outcome = Outcome.GIVEN_BACK if is_given_back else trial.outcome
@@ -246,7 +247,8 @@ class StoryWriter:
         variable = trial.variable if trial.variable >= 0 else trial.condition_variable
         if variable < 0:
             return ""
-        return self.task.variables[variable].removeprefix(":")  # of the condition of a stage
+        # The condition of a stage belongs to a variable whose name is the stage's after a colon.
+        return self.task.variables[variable].removeprefix(":")
 
     def write_attempt_title(self, attempt: Attempt) -> str:
         """Return the title of an attempt: its starting row and its result."""
@@ -265,7 +267,7 @@ class StoryWriter:
     def describe_end(self, attempt: Attempt) -> Iterator[str]:
         """Yield sentences about the end of an attempt, see `AttemptStory.ends`.
 
-        For an attempt that found a match, they say at most that the trace is incomplete.
+        For an attempt that found a match, the sentences say at most that the trace is incomplete.
         """
         if attempt.start in self.rows.irrelevant:
             yield "this row is left out before the search: only loops could take it"
@@ -351,7 +353,8 @@ class StoryWriter:
     def show_window(self) -> str:
         """Return the window as the heading shows it after `PATTERN (...)`: ` WITHIN 5 MINUTES`.
 
-        Empty if the plan has no window, or a window that `describe_window` cannot describe.
+        The text is empty if the plan has no window, or a window that `describe_window` cannot
+        describe.
         """
         within = self.plan.within
         if within is None:
@@ -363,7 +366,8 @@ class StoryWriter:
     def describe_window(self) -> str:
         """Return how far the last row of a match can be from its first one.
 
-        Empty if the plan has no window, or one whose length is neither an interval nor a distance.
+        The text is empty if the plan has no window, or a window whose length is neither an interval
+        nor a distance.
         """
         within = self.plan.within
         if within is None:
