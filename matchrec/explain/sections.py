@@ -42,7 +42,7 @@ def describe_partitions(
     """Yield lines about how rows are divided and ordered, and about who sorts them.
 
     Args:
-        plan: the plan.
+        plan: the resolved plan of the query.
         key_filters: see `ExplainedClause`.
         sorter: who sorts the rows; None for a stream and for a single rule of a rule set.
     """
@@ -251,7 +251,8 @@ def describe_totals(
     """Yield the aggregates over all matches, and who computes them.
 
     Args:
-        plan: the plan. It has totals if the search computes them, without building matches.
+        plan: the plan of the query. It has totals if the search computes them, without building
+            matches.
         compiled_query: the compiled query.
         reason_for_building_matches: see `ExplainedClause`.
     """

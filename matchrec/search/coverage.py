@@ -322,7 +322,7 @@ def find_absences_on_data(
     return negation._replace(
         absences=absences[is_on_data],
         members=negation.members[is_on_data],
-        following=negation.following[is_on_data],
+        next_satisfying_rows=negation.next_satisfying_rows[is_on_data],
     )
 
 

@@ -241,7 +241,7 @@ def build_negation_arrays(
     row_count = len(satisfied)
     absences = np.zeros((absence_count, layout.ABSENCE_SIZE), np.int64)
     members = np.zeros((absence_count, layout.SIDE_COUNT, len(task.variables)), np.bool_)
-    following = np.full((absence_count, row_count + 1), row_count, np.int64)
+    next_satisfying_rows = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
         if absence.after is None:
             kind = layout.AT_THE_BEGINNING
@@ -260,12 +260,12 @@ def build_negation_arrays(
         # For each row, the first row from it on that satisfies the condition. Other rows count as
         # `row_count`, so this is the minimum over all rows from the last row back to the row.
         satisfying_rows = np.where(is_satisfied, np.arange(row_count), row_count)
-        following[index, :row_count] = np.minimum.accumulate(satisfying_rows[::-1])[::-1]
+        next_satisfying_rows[index, :row_count] = np.minimum.accumulate(satisfying_rows[::-1])[::-1]
     return layout.NegationArrays(
         absences=absences,
         members=members,
         closing=build_closing_array(task, compiled_task),
-        following=following,
+        next_satisfying_rows=next_satisfying_rows,
     )
 
 

@@ -84,7 +84,8 @@ class Matches:
     # int64[k], the position of each mapped row; None if the rows of every match follow each other
     # without a gap.
     rows: IntArray | None = None
-    # Set for the graph of all matches, in which each pointer counts as a match of one row.
+    # The pointers of the graph of all matches, each of which counts as a match of one row; None for
+    # any other output.
     pointers: Pointers | None = None
     # int64[m], with event selection, the row at which each match is complete. None for preferred
     # matches, which are not ordered by this row.
@@ -93,12 +94,12 @@ class Matches:
     # `automaton.run_endings`. None if a search without event selection finds them, because then all
     # are matches.
     kind: IntArray | None = None
-    # Set if matches share mapped rows, for which the task must ask. Then the rows of a match need
-    # not be next to each other: `Chains.following` links them, and offsets only give the lengths of
-    # matches.
+    # The order of mapped rows that matches share, if the task wants chains; None if each match has
+    # its own mapped rows, in order. With chains, offsets only give the lengths of matches: the
+    # mapped rows of match i are those to which `chains.first[i]` leads.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
-    # row: see `kernels.carried_totals`.
+    # row: see `kernels.carried_totals`. None if the matches themselves are sought.
     totals: IntArray | None = None
 
     @property

@@ -9,9 +9,9 @@ equal lists merge.
 Rows of different variables can add different values to a list. What a row adds is its *form*, see
 `registers.RowForm`. The first value of a form says whether the row counts at all.
 
-A list *keeps* the values of a row as the bits that kernels have: copying them is quick, and most
-are never read. A value that Python computed during the match and that has no bits, such as a text,
-is kept itself.
+A list *keeps* the values of a row as the bits that kernels have: bits are copied quickly, and most
+values are never read. A value that Python computed during the match and that has no bits, such as a
+text, is kept itself.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MakeValueFunction = Callable[[ListedValue, CodeRange], ComputeKept]
 
 
 class LastRow(NamedTuple):
-    """The last row of a list. With the list before it, it makes the list what it is."""
+    """What makes a list: a shorter list, and the row that is added to it."""
 
     # The number of the list without this row.
     list_before: int
-    # How the values are kept, see `FormFunctions`.
+    # The number that says how the values are kept: see `FormFunctions.layout`.
     layout: int
     # The values as they are kept; the error if one of them could not be computed.
-    kept: tuple[Value, ...] | FunctionError
+    kept_values: tuple[Value, ...] | FunctionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class FormFunctions:
     """How rows of one form are added to lists, and read again: see `registers.RowForm`."""
 
     # Returns whether a row counts.
-    row_counts: ComputeKept
+    is_counted: ComputeKept
     # For each value of a row, the function that computes it.
     compute_values: tuple[ComputeKept, ...]
     # For each value, the function that makes it from what is kept.
@@ -79,7 +79,7 @@ class Lists:
         """Prepare to make lists. Only list 0 exists at first.
 
         Args:
-            forms: the forms of rows, see `registers.RowForm`.
+            forms: the forms of rows with their code: see `registers.RowForm`.
             source: the values of rows.
             find_live_list_numbers: returns the numbers of the lists that runs can have.
             make_value_function: returns the function that computes a value of a row.
@@ -87,10 +87,10 @@ class Lists:
         # The last row of each list but list 0, by the number of the list.
         self.last_rows: dict[int, LastRow] = {}
         # The number of the list with each last row, the inverse of `last_rows`.
-        self.numbers: dict[LastRow, int] = {}
+        self.numbers_by_last_row: dict[LastRow, int] = {}
         # The greatest number of a list so far.
         self.newest_number = 0
-        # With more rows than this, dead lists are dropped.
+        # Before there are more rows than this, dead lists are dropped.
         self.row_limit = MAX_ROWS
         self.find_live_list_numbers = find_live_list_numbers
         self.forms = prepare_forms(forms, source, make_value_function)
@@ -98,29 +98,29 @@ class Lists:
     def append(self, number: int, form: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.
 
-        If the row does not count, that is the same list.
+        If the row does not count, the result is the number of the same list.
 
         Args:
-            number: the number of the list.
-            form: the number of the form of the row.
+            number: the number of the list, which stays as it is.
+            form: the index of the row's form in `forms`.
             row: the position of the row.
         """
         functions = self.forms[form]
         kept: tuple[Value, ...] | FunctionError
         try:
-            if not functions.row_counts(row):
+            if not functions.is_counted(row):
                 return number
             kept = tuple([compute_value(row) for compute_value in functions.compute_values])
         except FunctionError as error:
             kept = error
         last_row = LastRow(number, functions.layout, kept)
-        longer_list = self.numbers.get(last_row)
+        longer_list = self.numbers_by_last_row.get(last_row)
         if longer_list is None:
             if len(self.last_rows) >= self.row_limit:
                 self.drop_dead_lists(number)
             self.newest_number += 1
             longer_list = self.newest_number
-            self.numbers[last_row] = longer_list
+            self.numbers_by_last_row[last_row] = longer_list
             self.last_rows[longer_list] = last_row
         return longer_list
 
@@ -158,13 +158,13 @@ class Lists:
                 live_rows[current] = self.last_rows[current]
                 current = self.find_list_before(current)
         self.last_rows = live_rows
-        self.numbers = {row: live_number for live_number, row in live_rows.items()}
+        self.numbers_by_last_row = {row: live_number for live_number, row in live_rows.items()}
         self.row_limit = max(MAX_ROWS, 2 * len(live_rows))
 
     def clear(self) -> None:
         """Drop all lists, because no run lives any more."""
         self.last_rows.clear()
-        self.numbers.clear()
+        self.numbers_by_last_row.clear()
 
 
 def prepare_forms(
@@ -183,7 +183,7 @@ def prepare_forms(
     # with one layout.
     value_storage: list[list[tuple[ValueType, bool]]] = []
     for form in forms:
-        row_counts, *compute_values = [
+        is_counted, *compute_values = [
             make_kept_value_function(value, code) for value, code in form
         ]
         # The first value, whether the row counts, is not kept.
@@ -191,7 +191,7 @@ def prepare_forms(
         value_storage.append([(value.type, is_kept_as_value(value)) for value in kept_values])
         prepared_forms.append(
             FormFunctions(
-                row_counts=row_counts,
+                is_counted=is_counted,
                 compute_values=tuple(compute_values),
                 decoders=tuple(make_kept_decoder(value, source) for value in kept_values),
                 layout=value_storage.index(value_storage[-1]),

@@ -65,12 +65,12 @@ def find_limits(values: Vector) -> ValueLimits:
 # Truth values.
 
 
-def both(left: BoolArray, right: BoolArray) -> BoolArray:
+def intersect_masks(left: BoolArray, right: BoolArray) -> BoolArray:
     """Return where both sides are true. Each side has a value for each row, or one for all rows."""
     return _connect_truth_values(np.logical_and, left, right)
 
 
-def either(left: BoolArray, right: BoolArray) -> BoolArray:
+def unite_masks(left: BoolArray, right: BoolArray) -> BoolArray:
     """Return where a side is true. Each side has a value for each row, or one for all rows."""
     return _connect_truth_values(np.logical_or, left, right)
 
@@ -180,7 +180,7 @@ def compute_integers(
         wide = values
         unused = 64 - bits
         values = (wide << unused) >> unused
-        overflows = either(overflows, values != wide)
+        overflows = unite_masks(overflows, values != wide)
     return values, overflows
 
 

@@ -2,7 +2,8 @@
 
 The expressions are those of `conditions.run_condition`, which kernels evaluate run by run. Here an
 operation is evaluated for all rows, even for rows on which AND, OR or CASE would not evaluate it.
-Only on the other rows, the *demanded* ones, can it fail:
+An operation without a result is an error only on the rows on which they would evaluate it, the
+*demanded* rows:
 
     x <> 0 AND 10 / x > PREV(x)    of the division, the rows on which x is not 0 are demanded
 """
@@ -20,12 +21,12 @@ from matchrec.conditions.evaluate.vector_arithmetic import (
     NullableVector,
     ValueLimits,
     Vector,
-    both,
     compare_vectors,
     compute_integers,
-    either,
     find_limits,
     find_result_limits,
+    intersect_masks,
+    unite_masks,
 )
 from matchrec.conditions.run_condition import (
     Arithmetic,
@@ -94,11 +95,11 @@ class VectorEvaluator:
     begin: int
     # The row after the last one to evaluate.
     end: int
-    # By distance, bool[n]: whether the row at this distance is in the same partition. All blocks
-    # share this field and the next one, which are filled when they are first needed.
-    inside: dict[int, BoolArray] = field(default_factory=dict)
+    # By distance, bool[n]: whether the row at this distance is in the same partition. This dict and
+    # the next one are filled when an entry is first needed. All blocks share both.
+    is_inside_by_distance: dict[int, BoolArray] = field(default_factory=dict)
     # By kind and index of a column that was read: what is true of all its n values.
-    facts: dict[tuple[Kind, int], ColumnFacts] = field(default_factory=dict)
+    column_facts: dict[tuple[Kind, int], ColumnFacts] = field(default_factory=dict)
 
     def find_true_rows(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
         """Return on which demanded rows a condition is true: bool[end - begin], or one for all.
@@ -108,7 +109,7 @@ class VectorEvaluator:
         """
         with np.errstate(all="ignore"):
             truth = self.evaluate_truth(expression, demanded)
-        return both(both(truth.values, truth.valid), demanded)
+        return intersect_masks(intersect_masks(truth.values, truth.valid), demanded)
 
     def split_into_blocks(self) -> Iterator[VectorEvaluator]:
         """Split the rows into blocks that are small enough for the processor's cache."""
@@ -128,19 +129,21 @@ class VectorEvaluator:
             case Constant():
                 return make_constant(expression)
             case ReadValue(column, kind, navigation):
-                return self.read(column, kind, navigation.physical_offset if navigation else 0)
+                return self.read_column(
+                    column, kind, navigation.physical_offset if navigation else 0
+                )
             case Arithmetic():
-                return self.compute(expression, demanded)
+                return self.evaluate_arithmetic(expression, demanded)
             case RunOperation(Comparison() as comparison, operands):
-                return self.compare(comparison, operands, demanded)
+                return self.evaluate_comparison(comparison, operands, demanded)
             case RunOperation(BasicOperator.WIDEN, (operand,)):
                 return widen(self.evaluate(operand, demanded))
             case RunOperation(BasicOperator.NARROW, (operand,)):
                 return narrow(self.evaluate(operand, demanded))
             case RunOperation(BasicOperator.AND, operands):
-                return self.connect(operands, demanded, decisive=np.bool_(False))
+                return self.evaluate_connective(operands, demanded, decisive=np.bool_(False))
             case RunOperation(BasicOperator.OR, operands):
-                return self.connect(operands, demanded, decisive=np.bool_(True))
+                return self.evaluate_connective(operands, demanded, decisive=np.bool_(True))
             case RunOperation(BasicOperator.NOT, (operand,)):
                 truth = self.evaluate_truth(operand, demanded)
                 return NullableVector(np.logical_not(truth.values), truth.valid)
@@ -148,31 +151,33 @@ class VectorEvaluator:
                 value = self.evaluate(operand, demanded)
                 return NullableVector(np.logical_not(value.valid), np.asarray(True))
             case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
-                return self.choose(condition, then, otherwise, demanded)
+                return self.evaluate_choice(condition, then, otherwise, demanded)
             case _:
                 raise AssertionError(expression)
 
-    def read(self, column: int, kind: Kind, distance: int) -> NullableVector:
+    def read_column(self, column: int, kind: Kind, distance: int) -> NullableVector:
         """Return a column on the row at a distance from each row.
 
-        It is NULL beyond the border of the partition.
+        The value is NULL if the row at the distance is outside of the partition.
         """
         values_of_kind, valid_of_kind = self.columns[kind]
         all_values = values_of_kind[column]
         all_valid = valid_of_kind[column]
-        if (kind, column) not in self.facts:
-            self.facts[kind, column] = ColumnFacts(
+        if (kind, column) not in self.column_facts:
+            self.column_facts[kind, column] = ColumnFacts(
                 has_nulls=not all_valid.all(), limits=find_limits(all_values)
             )
-        has_nulls, limits = self.facts[kind, column]
-        valid = self.shift(all_valid, distance) if has_nulls else np.asarray(True)
+        has_nulls, limits = self.column_facts[kind, column]
+        valid = self.shift_values(all_valid, distance) if has_nulls else np.asarray(True)
         if distance:
-            if distance not in self.inside:
-                self.inside[distance] = self.find_inside(distance)
-            valid = both(valid, self.inside[distance][self.begin : self.end])
-        return NullableVector(self.shift(all_values, distance), valid, limits)
+            if distance not in self.is_inside_by_distance:
+                self.is_inside_by_distance[distance] = self.mark_rows_inside(distance)
+            valid = intersect_masks(
+                valid, self.is_inside_by_distance[distance][self.begin : self.end]
+            )
+        return NullableVector(self.shift_values(all_values, distance), valid, limits)
 
-    def find_inside(self, distance: int) -> BoolArray:
+    def mark_rows_inside(self, distance: int) -> BoolArray:
         """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
         # How many rows of each partition have no such row, and the first of these. They are at the
         # beginning of the partition if the distance is negative, and else at its end.
@@ -187,7 +192,7 @@ class VectorEvaluator:
         inside[outside] = False
         return inside
 
-    def shift(self, values: Vector, distance: int) -> Vector:
+    def shift_values(self, values: Vector, distance: int) -> Vector:
         """Return the value at a distance from each row; any value if there is no such row."""
         first = max(self.begin + distance, 0)
         last = min(self.end + distance, len(values))
@@ -199,28 +204,28 @@ class VectorEvaluator:
             shifted[target : target + last - first] = values[first:last]
         return shifted
 
-    def compare(
+    def evaluate_comparison(
         self, comparison: Comparison, operands: OperandExpressions, demanded: BoolArray
     ) -> NullableVector:
         """Return the truth values of a comparison."""
         left, right = (self.evaluate(operand, demanded) for operand in operands)
-        valid = both(left.valid, right.valid)
+        valid = intersect_masks(left.valid, right.valid)
         result = compare_vectors(comparison, left, right)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
             return NullableVector(result, valid)
         return NullableVector(np.where(valid, result, left.valid == right.valid), np.asarray(True))
 
-    def compute(self, expression: Arithmetic, demanded: BoolArray) -> NullableVector:
+    def evaluate_arithmetic(self, expression: Arithmetic, demanded: BoolArray) -> NullableVector:
         """Return the results of an arithmetic operation."""
         left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
-        valid = both(left.valid, right.valid)
+        valid = intersect_masks(left.valid, right.valid)
         operator = expression.operator
         origin = expression.origin
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.on_error is OnFailure.RAISE:
                 self.check_rows(failures.division_by_zero, is_zero & valid, demanded, origin)
-            valid = both(valid, np.logical_not(is_zero))
+            valid = intersect_masks(valid, np.logical_not(is_zero))
         limits = find_result_limits(operator, left.limits, right.limits)
         if expression.kind is Kind.FLOATING:
             values = FLOAT_OPERATIONS[operator](left.values, right.values)
@@ -231,7 +236,7 @@ class VectorEvaluator:
             return NullableVector(compute(left.values, right.values), valid, limits)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.on_error is OnFailure.NULL:
-            valid = both(valid, np.logical_not(overflows))
+            valid = intersect_masks(valid, np.logical_not(overflows))
         elif expression.on_error is OnFailure.RAISE and overflows.any():
             self.check_rows(failures.overflow_in_condition, overflows & valid, demanded, origin)
         return NullableVector(values, valid)
@@ -258,7 +263,7 @@ class VectorEvaluator:
         if failing.any():
             raise RowFailure(make_error, self.begin + int(np.argmax(failing)), origin)
 
-    def connect(
+    def evaluate_connective(
         self, operands: OperandExpressions, demanded: BoolArray, *, decisive: np.bool_
     ) -> NullableVector:
         """Return the truth values of AND or OR.
@@ -266,21 +271,21 @@ class VectorEvaluator:
         If an operand decides the result on a row, the row is not demanded of later operands.
 
         Args:
-            operands: the operands.
-            demanded: the demanded rows.
+            operands: the operands, in the order in which they are evaluated.
+            demanded: the rows whose result is needed.
             decisive: the truth value that decides: false for AND, true for OR.
         """
-        decided = np.asarray(False)
+        is_decided = np.asarray(False)
         all_valid = np.asarray(True)
         for operand in operands:
             truth = self.evaluate_truth(operand, demanded)
-            decides = both(truth.values == decisive, truth.valid)
-            decided = either(decided, decides)
-            all_valid = both(all_valid, truth.valid)
-            demanded = both(demanded, np.logical_not(decides))
-        return NullableVector(decided == decisive, either(decided, all_valid))
+            is_decisive = intersect_masks(truth.values == decisive, truth.valid)
+            is_decided = unite_masks(is_decided, is_decisive)
+            all_valid = intersect_masks(all_valid, truth.valid)
+            demanded = intersect_masks(demanded, np.logical_not(is_decisive))
+        return NullableVector(is_decided == decisive, unite_masks(is_decided, all_valid))
 
-    def choose(
+    def evaluate_choice(
         self,
         condition: RunExpression,
         then: RunExpression,
@@ -289,9 +294,9 @@ class VectorEvaluator:
     ) -> NullableVector:
         """Return the values of `then` on rows on which a condition is true, else of `otherwise`."""
         truth = self.evaluate_truth(condition, demanded)
-        is_true = both(truth.values, truth.valid)
-        then_vector = self.evaluate(then, both(demanded, is_true))
-        other_vector = self.evaluate(otherwise, both(demanded, np.logical_not(is_true)))
+        is_true = intersect_masks(truth.values, truth.valid)
+        then_vector = self.evaluate(then, intersect_masks(demanded, is_true))
+        other_vector = self.evaluate(otherwise, intersect_masks(demanded, np.logical_not(is_true)))
         return NullableVector(
             np.where(is_true, then_vector.values, other_vector.values),
             np.where(is_true, then_vector.valid, other_vector.valid),

@@ -74,7 +74,7 @@ class Conjunct:
     text: str
     # Whether the conjunct has an aggregate that leaves out the row that is tried. Such a conjunct
     # cannot be measured in a match of one row, which has no row before the last.
-    looks_back: bool
+    excludes_tried_row: bool
     # The index of the measure that says whether the conjunct is true; None if no measure can say
     # so. Then the conjunct has no measures at all, and the fields below have their defaults.
     truth_measure: int | None = None
@@ -166,10 +166,12 @@ class ConjunctBuilder:
             variable: the variable that the row is mapped to.
             guards: the conjuncts that must hold so that this conjunct is evaluated.
         """
-        looks_back = any(self.looks_back(reference) for reference in scalar.references)
+        excludes_tried_row = any(
+            self.excludes_tried_row(reference) for reference in scalar.references
+        )
         text = self.write_conjunct(scalar, variable)
         if not all(map(is_measured, scalar.references)):
-            return Conjunct(text, looks_back)  # its truth cannot be measured
+            return Conjunct(text, excludes_tried_row)  # its truth cannot be measured
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
@@ -184,7 +186,7 @@ class ConjunctBuilder:
         ]
         return Conjunct(
             text=text,
-            looks_back=looks_back,
+            excludes_tried_row=excludes_tried_row,
             truth_measure=truth_measure,
             operator=operator,
             side_measures=tuple(side_measures),
@@ -260,7 +262,7 @@ class ConjunctBuilder:
             case str():
                 yield piece
             case Aggregate():
-                semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
+                semantics = Semantics.RUNNING if self.excludes_tried_row(piece) else Semantics.FINAL
                 yield set_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
                 moved = replace(piece, navigation=self.move_navigation(navigation))
@@ -268,7 +270,7 @@ class ConjunctBuilder:
             case _:
                 yield piece
 
-    def looks_back(self, reference: Reference) -> bool:
+    def excludes_tried_row(self, reference: Reference) -> bool:
         """Return whether a reference is an aggregate that leaves out the row that is tried."""
         if not isinstance(reference, Aggregate):
             return False

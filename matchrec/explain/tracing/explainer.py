@@ -115,8 +115,8 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
 
     Args:
         task: the task of the search.
-        attempt: the attempt.
-        index: the index of the trial in the attempt.
+        attempt: an attempt of the trace.
+        index: the index of a trial in the attempt.
     """
     trial = attempt.trials[index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
@@ -153,7 +153,7 @@ class Explainer:
         """Yield the sentences for one trial.
 
         Args:
-            key: the trial.
+            key: says which trial of which attempt it is.
             values: the values of all measures; empty if there are none for this trial.
         """
         attempt = self.attempts[key.attempt_index]
@@ -201,10 +201,10 @@ class Explainer:
         """Return the value of a reference and the row that it reads: `PREV(price) = 10 from row 3`.
 
         The value is left out if a side of the comparison already shows it. The row is left out if
-        it is the row that is tried. None if both are left out.
+        it is the row that is tried. The result is None if both are left out.
 
         Args:
-            part: the reference.
+            part: the reference, with the index of its measure.
             values: the values of all measures, for the trial.
             mapped: the rows mapped before the trial, then the row that is tried.
         """
@@ -259,20 +259,20 @@ def find_truths(
     holds = trial.outcome is not Outcome.FAILED
     unknown: tuple[Truth | None, ...] = (None,) * len(conjuncts)
     is_first_row = trial.depth == 0
-    lacks_row_before = is_first_row and any(conjunct.looks_back for conjunct in conjuncts)
+    lacks_row_before = is_first_row and any(conjunct.excludes_tried_row for conjunct in conjuncts)
     if not values or lacks_row_before:
         is_only_conjunct = len(conjuncts) == 1
         return (Truth.TRUE,) if holds and is_only_conjunct else unknown
     truths = infer_unmeasured(read_truths(conjuncts, values), holds=holds)
     all_are_true = all(truth is Truth.TRUE for truth in truths)
-    agree = None in truths or all_are_true == holds
-    return tuple(truths) if agree else unknown
+    fits_outcome = None in truths or all_are_true == holds
+    return tuple(truths) if fits_outcome else unknown
 
 
 def read_truths(conjuncts: Sequence[Conjunct], values: MeasureTexts) -> list[Truth | None]:
     """Return the truth of each conjunct by its measure; None for a conjunct without a measure.
 
-    A guarded conjunct is not evaluated if one before it does not hold.
+    A guarded conjunct is not evaluated if a conjunct before it does not hold.
     """
     truths: list[Truth | None] = []
     for conjunct in conjuncts:

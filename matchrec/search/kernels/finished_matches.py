@@ -90,27 +90,27 @@ def satisfies_negations(
         length: the number of rows of the match. For negations before and after the match, two
             columns suffice: the first and the last row.
         slot: the slot with the registers of the match.
-        negation: the negations.
+        negation: the arrays of the negations.
         program: the choices of the query.
         window_end: see `RowArrays`.
-        path: int64[5, d], has the match.
+        path: int64[5, d], with the match in the columns from `first_column` on.
         partition_begin: the first row of the partition.
         conditions: the conditions on the run.
     """
     absences = negation.absences
-    following = negation.following
+    next_satisfying_rows = negation.next_satisfying_rows
     for index in range(absences.shape[0]):
         code = absences[index, layout.ABSENCE_CODE]
         code_end = absences[index, layout.ABSENCE_CODE_END]
         begin, end = find_enclosed_rows(
             index, first_column, length, partition_begin, negation, program, window_end, path
         )
-        row = following[index, begin] if begin < end else end
+        row = next_satisfying_rows[index, begin] if begin < end else end
         while row < end:
             answer = evaluate_code(code, code_end, slot, row, conditions)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
-            row = following[index, row + 1]
+            row = next_satisfying_rows[index, row + 1]
     return HOLDS
 
 
@@ -133,13 +133,13 @@ def find_enclosed_rows(
 
     Args:
         index: the index of the negation.
-        first_column: see `satisfies_negations`, as for all other arguments.
+        first_column: the column of `path` with the first row of the match.
         length: the number of rows of the match.
         partition_begin: the first row of the partition.
-        negation: the negations.
+        negation: the arrays of the negations.
         program: the choices of the query.
         window_end: see `RowArrays`.
-        path: has the match.
+        path: see `satisfies_negations`.
 
     Returns:
         The first row, and the row after the last. (0, 0) if the match lacks one of the two rows

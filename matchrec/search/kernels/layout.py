@@ -140,9 +140,9 @@ class NegationArrays(NamedTuple):
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
     closing: IntArray
-    # int64[a, n + 1], for each negation, the first row from each row on that satisfies its row
-    # condition.
-    following: IntArray
+    # int64[a, n + 1], for each negation, the first row from each row on that satisfies the row
+    # condition of the negation; n if no row does.
+    next_satisfying_rows: IntArray
 
 
 class TotalArrays(NamedTuple):

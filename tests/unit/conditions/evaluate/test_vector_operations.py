@@ -151,4 +151,4 @@ def test_nan_of_infinite_numbers_is_the_greatest() -> None:
 def test_rows_of_other_partitions_are_not_read(distance: int, expected: list[int]) -> None:
     """Partitions of three rows, two rows and one row."""
     vectors = VectorEvaluator({}, np.array([0, 3, 5, 6]), 0, 6)
-    assert vectors.find_inside(distance).tolist() == [bool(inside) for inside in expected]
+    assert vectors.mark_rows_inside(distance).tolist() == [bool(inside) for inside in expected]
