@@ -594,7 +594,7 @@ def test_sql_is_not_sase(spark: SparkSession) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     for text, call in ((clause, "match_recognize"), (query, "sql")):
         with pytest.raises(
-            MatchRecognizeError, match=f"is not SASE.*\n.*matchrec.{call}"
+            MatchRecognizeError, match=f"(?s)is not SASE.*\n.*matchrec.{call}"
         ) as caught:
             matchrec.match_sase(spark.range(1), text)  # type: ignore[call-arg]
         assert (caught.value.code, caught.value.column) == ("sql-as-sase", 1)
