@@ -107,7 +107,7 @@ def check_several_queries(
             common_tables = requests[0].tables
             tables.register(common_tables)
             for request, content in contents:
-                with collect_failure(request, exit_codes), tables.restored_after(request):
+                with collect_failure(request, exit_codes), tables.drop_views_after(request):
                     tables.register((*common_tables, *request.file_tables))
                     check_statements(request, spark, content)
     warning_count = count_warnings(shown_warnings)
@@ -190,7 +190,7 @@ class CheckedTables:
                 self.by_name[name] = table
 
     @contextmanager
-    def restored_after(self, request: QueryRequest) -> Iterator[None]:
+    def drop_views_after(self, request: QueryRequest) -> Iterator[None]:
         """Drop the views that the statements of a query make in the `with` block.
 
         Other queries must not see these views.
@@ -216,7 +216,7 @@ def check_statements(request: QueryRequest, spark: SparkSession, content: QueryC
 
     Args:
         request: the query.
-        spark: the session.
+        spark: the session with the tables of the query.
         content: the text of the query or the Pattern.
     """
     for statement in request.statements:

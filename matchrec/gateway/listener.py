@@ -30,7 +30,7 @@ class Listener:
     host: str = DEFAULT_HOST
     # The port; 0 for any free one.
     port: int = DEFAULT_PORT
-    # The token that clients must send; None if they need none.
+    # The token that clients must send; None if they need no token.
     token: str | None = None
     # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
@@ -94,7 +94,8 @@ class Listener:
             return
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            # gRPC cannot use a key with a password. Without one here, Python would ask for it.
+            # gRPC cannot use a key with a password. Without the empty password, Python would ask
+            # the user for it.
             context.load_cert_chain(self.tls_cert, self.tls_key, password="")
         except (OSError, ValueError) as error:  # an SSLError is an OSError
             raise errors.tls_files_not_usable(self.tls_cert, self.tls_key) from error

@@ -35,9 +35,9 @@ from matchrec.errors import (
 )
 
 # The number of characters of a message that the status holds, as in Spark.
-LONGEST_MESSAGE = 2048
+MAX_MESSAGE_CHARACTERS = 2048
 
-# The number of errors that are kept for `FetchErrorDetails`; the oldest are dropped.
+# The most errors that are kept for `FetchErrorDetails`. If there are more, the oldest are dropped.
 MAX_DETAILS = 1000
 
 # The classes of Java for classes of PySpark, by their names, the most special ones first.
@@ -57,7 +57,8 @@ JAVA_CLASSES = {
     "SparkRuntimeException": "org.apache.spark.SparkRuntimeException",
 }
 
-# For classes of Java, the classes that they extend. A client looks for the first that it knows.
+# For classes of Java, the classes that they extend. A client looks for the first class that it
+# knows.
 PARENTS = {PARSE: (ANALYSIS,)}
 
 
@@ -84,12 +85,12 @@ class ErrorLog:
         info = ErrorInfo(
             reason=java_class, domain="org.apache.spark", metadata={"classes": json.dumps(classes)}
         )
-        if len(message) > LONGEST_MESSAGE:
+        if len(message) > MAX_MESSAGE_CHARACTERS:
             # Short messages get no id: with an id, PySpark prints a stack trace of Java, and these
             # errors have none.
             error_id = info.metadata["errorId"] = str(uuid4())
             self.keep_answer(error_id, classes, message)
-            message = message[: LONGEST_MESSAGE - 3] + "..."
+            message = message[: MAX_MESSAGE_CHARACTERS - 3] + "..."
         packed = PackedMessage()
         packed.Pack(info)
         code = StatusCode.INTERNAL.value[0]

@@ -96,9 +96,9 @@ def draw_lanes(
         lane_spans = [span for span in spans if span.is_in_series(name)]
         matched_times = draw_lane(panel, lane, points, lane_spans, axis)
         has_others |= not matched_times.issuperset(points.times)
-    most_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MAX_CHARACTERS)
+    max_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MAX_CHARACTERS)
     lane_labels = AxisLabels(labels.x, labels.series)
-    style_panel(panel, "", lane_labels.shorten(MAX_CHARACTERS, most_label_characters))
+    style_panel(panel, "", lane_labels.shorten(MAX_CHARACTERS, max_label_characters))
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.65)  # the first lane is on top
@@ -144,7 +144,7 @@ def draw_lane(
         lane: the number of the lane, from 0, which is also its y.
         points: the rows of the series.
         spans: the matches in these rows.
-        axis: the time axis.
+        axis: the time axis of the picture.
 
     Returns:
         The times of the rows that belong to a match.
@@ -226,7 +226,7 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
         panel: the panel to draw on.
         lane: the number of the lane, from 0, which is also its y.
         points: the rows of the lane.
-        span: the match.
+        span: the span of a match in these rows.
 
     Returns:
         The times of the rows that belong to the match.

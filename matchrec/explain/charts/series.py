@@ -68,7 +68,7 @@ class MatchSpan:
         return self.series is None or self.series == name
 
 
-# The number of columns of pixels of a picture. In each of them a series has at most four rows.
+# The number of columns of pixels of a picture. A series has at most four rows in each column.
 PIXEL_COLUMNS = 1000
 
 # The largest number of matches that a page shows.
@@ -209,8 +209,8 @@ class ChartSource:
     def read_spans(self, spans_sql: str, names: Sequence[str]) -> tuple[MatchSpan, ...]:
         """Return the matches of some series, by time. Runs a job.
 
-        At most one match more than a page shows is returned, so that the caller knows whether some
-        are missing.
+        At most one match more than a page shows is returned, so that the caller knows whether the
+        page lacks matches.
 
         Args:
             spans_sql: the SQL `self.spans_sql`, which takes time to write.

@@ -213,8 +213,7 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it can be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        # 1. Try the choices of the state.
-        position = Position(row, end, state, choice, depth, blocked, match_count)
+        position = Position(row, end, state, choice, depth, blocked, match_count)  # 1. Try choices.
         choice, blocked, match_count, status = try_choices(
             position, rules, selection_rules, rows, work, conditions, negation, table, tracing
         )
@@ -227,8 +226,7 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        # 2. A choice has mapped the row: go on with the next row.
-        if choice < end_of_choices:
+        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
             depth = depth + 1
             row = row + 1
             if depth > deepest:
@@ -237,8 +235,7 @@ def search_from(
             blocked = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        # 3. Skip the row.
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
@@ -256,8 +253,7 @@ def search_from(
             elif write_completed(ending_kinds[state], row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             match_count += 1
-        # 5. Go back to the last mapped row. If no match was found since the choice that mapped it,
-        # the target of this choice has failed at the next row.
+        # 5. Go back to the last mapped row. Its choice has failed if no match was found since then.
         if depth == 0:
             break
         depth -= 1

@@ -220,7 +220,7 @@ def test_a_long_message_arrives_whole(client: SparkSession) -> None:
             "MEASURES 1 AS n PATTERN (A) DEFINE A AS nothing_like_it > 1)"
         )
     message = str(unknown.value)
-    assert len(message) > status.LONGEST_MESSAGE
+    assert len(message) > status.MAX_MESSAGE_CHARACTERS
     assert message.startswith("unknown column `nothing_like_it` in DEFINE")
 
 

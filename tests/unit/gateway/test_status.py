@@ -57,5 +57,5 @@ def test_a_parse_error_is_an_analysis_error_too() -> None:
 def test_the_number_of_long_messages_is_limited() -> None:
     log = ErrorLog()
     for number in range(status.MAX_DETAILS + 5):
-        log.build_status(MatchRecognizePlanError(f"{number} " * status.LONGEST_MESSAGE))
+        log.build_status(MatchRecognizePlanError(f"{number} " * status.MAX_MESSAGE_CHARACTERS))
     assert len(log.answers) == status.MAX_DETAILS
