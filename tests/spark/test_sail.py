@@ -125,7 +125,7 @@ UNPLANNED = {
     "SELECT id, (SELECT m.id + 1) AS k FROM {t} AS m": "write its value without SELECT",
     "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": (
         r"(?s)^IN \(SELECT \.\.\.\) is supported only in WHERE.*"
-        r"help: write EXISTS \(SELECT 1 FROM \.\.\. WHERE \.\.\.\)"
+        r"help: write array_contains\(\(SELECT collect_list\(x\) FROM t\), x\)"
     ),
     "WITH w AS (FROM {t}) SELECT * FROM w": r"write SELECT \* FROM",
     "FROM {t}": r"write SELECT \* FROM",
