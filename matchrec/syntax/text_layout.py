@@ -76,10 +76,13 @@ def write_at_end(text: str, *words: str) -> str:
 
 
 def replace_select_list(text: str) -> str:
-    """Replace the list of `SELECT x, y` by a `*` at its end.
+    """Replace the select list of a query by a `*` at its end, without changing lines and columns.
 
-    >>> replace_select_list("SELECT x, y")
-    'SELECT    *'
+    Args:
+        text: the word SELECT and the select list, up to its last token.
+
+    >>> replace_select_list("SELECT x, y"), replace_select_list("SELECT\\n  x")
+    ('SELECT    *', 'SELECT\\n  *')
     """
-    select_list = text[len("SELECT ") :]
-    return f"SELECT {blank_out(select_list)[:-1]}*"
+    select_list = text[len("SELECT") :]
+    return f"SELECT{blank_out(select_list)[:-1]}*"

@@ -72,6 +72,15 @@ def test_the_rows_of_a_window_come_after_where_and_keep_their_place() -> None:
     assert write_text(select_from(query, query.sites[0], "1")) == "SELECT 1 FROM a.t WHERE x > 0"
 
 
+def test_the_rows_of_a_window_keep_their_line_after_a_line_break() -> None:
+    text = QUERY.replace("SELECT ", "SELECT\n", 1)
+    query = parse_sql(text)
+    rows = write_text(write_relation_query(query, query.sites[0]))
+    assert rows.split() == ["SELECT", "*", "FROM", "a.t", "WHERE", "x", ">", "0"]
+    before_relation = text[: text.index("a.t")]
+    assert rows[: rows.index("a.t")].count("\n") == before_relation.count("\n") == 2
+
+
 def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None:
     frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
     query = parse_sql(
