@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import DataType, LongType, StructField
 
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.holes import create_views, is_dataframe, list_holes
@@ -312,6 +312,18 @@ class Backend:
             tasks: what `count_tasks` returns; 1 without keys.
         """
         return rows.repartition(*keys) if keys else rows.repartition(1)
+
+    def find_bit_type(self, bit_count: int) -> DataType:
+        """Return the type of columns whose bits are truth values.
+
+        On Spark it is BIGINT, as most keys and numbers are: the cost of columns on their way to
+        Python depends on the number of different types, not on the number of bytes
+        (docs/contributing/decisions/bytes_of_a_batch.md).
+
+        Args:
+            bit_count: the number of truth values. A column has at most 62 of them.
+        """
+        return LongType()
 
     @property
     def running_frame(self) -> str:

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 from typing_extensions import Self, override
 
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
@@ -481,7 +481,8 @@ class UnsortedPreparation(PartitionPreparation):
         conditions = self.joined.row_conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
-            items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
+            bit_type = self.backend.find_bit_type(1 + len(tests)).simpleString()
+            items += pack_bit_columns(["FALSE", *tests], wire.name_bits, bit_type)
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
@@ -521,7 +522,8 @@ class UnsortedPreparation(PartitionPreparation):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
-            fields += [StructField(wire.name_bits(index), LongType()) for index in range(count)]
+            bit_type = self.backend.find_bit_type(1 + len(conditions))
+            fields += [StructField(wire.name_bits(index), bit_type) for index in range(count)]
         return fields
 
     def is_known_test(self, test: RowColumn) -> bool:

@@ -133,13 +133,9 @@ def count_bit_columns(condition_count: int) -> int:
 
 
 def pack_bit_columns(
-    tests: Sequence[str], name_bit_column: Callable[[int], str]
+    tests: Sequence[str], name_bit_column: Callable[[int], str], type_name: str = "BIGINT"
 ) -> list[SelectItem]:
     """Return columns of bits that hold the truth values of some tests, up to 62 in each.
-
-    The columns are BIGINT, as most keys and numbers are: the cost of columns on their way to Python
-    depends on the number of different types, not on the number of bytes
-    (docs/contributing/decisions/bytes_of_a_batch.md).
 
     >>> [item] = pack_bit_columns(["a > 1", "b IS NULL"], name_bits)
     >>> item.name, item.sql
@@ -148,20 +144,37 @@ def pack_bit_columns(
     Args:
         tests: conditions in SQL. A condition that is NULL counts as false.
         name_bit_column: returns the name of a column, given its number.
+        type_name: the type of the columns, see `Backend.find_bit_type`.
     """
     size = count_bits_per_column()
     tests_by_column = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
     return [
-        SelectItem(pack_bits(column_tests), name_bit_column(number))
+        SelectItem(pack_bits(column_tests, type_name), name_bit_column(number))
         for number, column_tests in enumerate(tests_by_column)
     ]
 
 
-def pack_bits(tests: Sequence[str]) -> str:
-    """Return SQL that packs some tests into one BIGINT, the first one as its lowest bit."""
+def pack_bits(tests: Sequence[str], type_name: str) -> str:
+    """Return SQL that packs some tests into one integer, the first one as its lowest bit.
+
+    Args:
+        tests: conditions in SQL.
+        type_name: the type of the integer.
+    """
     return " | ".join(
-        f"CASE WHEN {test} THEN {1 << bit}L ELSE 0L END" for bit, test in enumerate(tests)
+        f"CASE WHEN {test} THEN {write_integer(1 << bit, type_name)} "
+        f"ELSE {write_integer(0, type_name)} END"
+        for bit, test in enumerate(tests)
     )
+
+
+def write_integer(number: int, type_name: str) -> str:
+    """Return SQL of an integer of some type.
+
+    >>> write_integer(4, "BIGINT"), write_integer(4, "TINYINT")
+    ('4L', 'CAST(4 AS TINYINT)')
+    """
+    return f"{number}L" if type_name == "BIGINT" else f"CAST({number} AS {type_name})"
 
 
 # Select lists.

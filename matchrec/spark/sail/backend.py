@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import AnalysisException, SparkRuntimeException
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import ByteType, DataType, LongType, StructField
 
 from matchrec.plan.expression import Frame
 from matchrec.plan.operations import can_fail_besides_overflow
@@ -53,6 +53,8 @@ KEPT_FRAMES = "_matchrec_frames"
 # About how many rows a task of a large input has, and how many tasks there are at most.
 ROWS_PER_TASK = 1 << 21
 MAX_TASKS = 128
+# A TINYINT holds this many truth values. Its highest bit is the sign.
+BITS_OF_TINYINT = 7
 
 # Expressions that choose one of several values, whose types may differ: Sail's schema may be wrong.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
@@ -245,6 +247,10 @@ class Sail(SparkConnect):
         """Divide the rows by keys among tasks; without keys, move them to one task."""
         # Without a number, Sail keeps the number of tasks of the input.
         return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
+
+    def find_bit_type(self, bit_count: int) -> DataType:
+        """Return TINYINT if it is wide enough, because each byte of a row is copied many times."""
+        return ByteType() if bit_count <= BITS_OF_TINYINT else LongType()
 
     @property
     def running_frame(self) -> str:
