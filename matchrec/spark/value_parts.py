@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
-from matchrec.plan.text import quote_name, quote_string
+from matchrec.plan.text import quote_string
 from matchrec.spark.types import iterate_types
 
 # Returns a template of the SQL that converts values of a type, in which `{0}` stands for the SQL of
@@ -57,7 +57,8 @@ def convert_parts(value: str, type_: DataType, find_template: FindTemplate, dept
     assert isinstance(type_, StructType)
     fields = []
     for field in type_.fields:
-        field_value = f"{value}.{quote_name(field.name)}"
+        # `t`.`f` would be the column f of a DataFrame with the alias t, if there is one.
+        field_value = f"({value})[{quote_string(field.name)}]"
         converted = convert_parts(field_value, field.dataType, find_template, depth)
         fields.append(f"{quote_string(field.name)}, {converted}")
     return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
