@@ -106,25 +106,26 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
     """Assert that an attempt found the matches that the search finds from its starting row.
 
-    If the query leaves out matches because of other matches, the attempt may have found more.
+    With a skip strategy or NON-OVERLAPPING MATCHES, the attempt may have found more matches, which
+    the query leaves out.
 
     Args:
         task: the task of the search.
         attempt: an attempt. Nothing is asserted about an attempt that was cut.
-        matches: all matches that the search finds in the partition.
+        matches: the matches that the search finds from the starting row, and perhaps others.
     """
     if attempt.is_cut:
         return
     expected = {match.mapped for match in matches if match.start == attempt.start}
     actual = set(attempt.matches)
-    skips = task.stages is not None and task.stages.skip is not None
-    leaves_out = skips or task.output is MatchOutput.NON_OVERLAPPING
-    agrees = expected <= actual if leaves_out else expected == actual
-    assert agrees, f"the trace of row {attempt.start} found {actual}, the search {expected}"
+    has_skip_strategy = task.stages is not None and task.stages.skip is not None
+    leaves_matches_out = has_skip_strategy or task.output is MatchOutput.NON_OVERLAPPING
+    is_right = expected <= actual if leaves_matches_out else expected == actual
+    assert is_right, f"the trace of row {attempt.start} found {actual}, the search {expected}"
 
 
 class RankedAttempt(NamedTuple):
-    """An attempt without a match, with a rank: of two tuples, the greater one is the better.
+    """An attempt without a match, ordered so that the best attempt is the greatest tuple.
 
     An attempt is better if it mapped more rows, or the same number of rows from an earlier starting
     row. Starting rows differ, so a comparison never reaches the third field.
@@ -147,8 +148,8 @@ class Trace:
     # The positions of the chosen rows from which no search started, each with the match that skips
     # the row, or None if no match does. None instead of the dict if no rows were chosen.
     skipped_rows: dict[int, SearchMatch | None] | None
-    # The number of starting rows that were traced.
-    traced_rows: int
+    # The number of starting rows of the search. If the trace gave up, only those that were traced.
+    starting_rows: int
     # The position of the row at which the trace gave up because there were too many trials; None if
     # all starting rows were traced.
     gave_up_at: int | None = None
@@ -191,9 +192,12 @@ def trace_rows(
         starts: the starting rows of the search, see `find_starting_rows`.
         rows: the positions of the chosen rows.
     """
-    attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
+    by_start = group_by_start(matches)
+    attempts = [
+        trace_row(tracer, row, starts[row], by_start.get(row, ())) for row in rows if row in starts
+    ]
     skipped_rows = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
-    return Trace(matches, tuple(attempts), skipped_rows, traced_rows=len(starts))
+    return Trace(matches, tuple(attempts), skipped_rows, starting_rows=len(starts))
 
 
 def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
@@ -205,18 +209,19 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
         starts: the starting rows of the search, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
+    by_start = group_by_start(matches)
     trial_count = 0
     best: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
-    for traced_rows, (row, match_count) in enumerate(starts.items()):
+    for traced_count, (row, match_count) in enumerate(starts.items()):
         if trial_count >= MAX_TRIALS_IN_ALL:
             return Trace(
                 matches,
                 sort_attempts(best),
                 skipped_rows=None,
-                traced_rows=traced_rows,
+                starting_rows=traced_count,
                 gave_up_at=row,
             )
-        attempt = trace_row(tracer, row, match_count, matches)
+        attempt = trace_row(tracer, row, match_count, by_start.get(row, ()))
         trial_count += len(attempt.trials)
         if attempt.matches:
             continue
@@ -225,17 +230,27 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
             heappush(best, ranked_attempt)
         else:
             heappushpop(best, ranked_attempt)
-    return Trace(matches, sort_attempts(best), skipped_rows=None, traced_rows=len(starts))
+    return Trace(matches, sort_attempts(best), skipped_rows=None, starting_rows=len(starts))
 
 
-def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches) -> Attempt:
+def group_by_start(matches: Iterable[SearchMatch]) -> dict[int, list[SearchMatch]]:
+    """Return matches by the position of their starting row."""
+    by_start: dict[int, list[SearchMatch]] = {}
+    for match in matches:
+        by_start.setdefault(match.start, []).append(match)
+    return by_start
+
+
+def trace_row(
+    tracer: Tracer, row: int, match_count: int, matches: Iterable[SearchMatch]
+) -> Attempt:
     """Return the attempt from a row, after asserting that it found what the search found.
 
     Args:
         tracer: the search that records attempts.
         row: the position of the starting row.
         match_count: the number of matches of the partition before this attempt.
-        matches: all matches that the search finds.
+        matches: the matches that the search finds from the starting row.
     """
     attempt = tracer.record_attempt(row, match_count)
     check_attempt(tracer.task, attempt, matches)
@@ -243,7 +258,10 @@ def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches
 
 
 def sort_attempts(best: list[RankedAttempt]) -> tuple[Attempt, ...]:
-    """Return attempts, best first. Attempts that mapped no row are returned only if all are so."""
+    """Return attempts, best first.
+
+    Attempts that mapped no row are left out, unless no attempt mapped any.
+    """
     best_first = sorted(best, reverse=True)
     has_mapped_rows = bool(best_first) and best_first[0].reach > 0
     return tuple(ranked.attempt for ranked in best_first if ranked.reach > 0 or not has_mapped_rows)
