@@ -82,7 +82,8 @@ WILDCARDS = {"%": "*", "_": "?"}
 def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
     """Return a regular expression that matches what LIKE matches.
 
-    It is made by `fnmatch`, whose expressions match in linear time.
+    It is made by `fnmatch`, whose expressions never go back across a `%`. So a match takes at most
+    the product of the lengths of the text and the pattern.
 
     Raises:
         FunctionError: the escape character precedes a character other than `%`, `_` and itself.
