@@ -217,9 +217,13 @@ def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callab
 
 
 @pytest.fixture
-def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep `why` from running a job, and `serve` from starting a gateway. Other tests run them."""
-    monkeypatch.setattr(questions, "explain_partition", lambda *_: None)
+def no_answer(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Keep `why` from running a job, and `serve` from starting a gateway. Other tests run them.
+
+    But `why` tests the argument `partition` only when it collects the partition.
+    """
+    if request.node.callspec.params["parameter"] != "partition":
+        monkeypatch.setattr(questions, "explain_partition", lambda *_: None)
     monkeypatch.setattr("matchrec.gateway.serve.start_gateway", lambda *_: None)
 
 
