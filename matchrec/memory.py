@@ -100,9 +100,10 @@ def keep_freed_memory() -> bool:
 
 
 def find_mimalloc_settings() -> dict[str, str]:
-    """Return the environment variables, by name, to set for Sail, which uses mimalloc.
+    """Return the environment variables to set for Sail, which uses mimalloc.
 
-    Empty if the environment has settings of mimalloc already: the user's settings win.
+    The keys are the names of the variables. There are none if the environment has settings of
+    mimalloc already: the user's settings win.
     """
     is_set = any(name.startswith(MIMALLOC_PREFIX) for name in os.environ)
     return {} if is_set else MIMALLOC_SETTINGS

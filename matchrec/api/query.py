@@ -81,7 +81,7 @@ def can_truncate(value: Any) -> bool:
     return True
 
 
-# The arguments of `Query.show`. PySpark checks them too, with errors of its own.
+# The arguments of `Query.show`. PySpark checks them too, but its errors have no advice.
 SHOW_ARGUMENTS = {
     "n": ArgumentKind(
         "a whole number", is_whole, "write n=20, or leave it out", right_types=(int,)

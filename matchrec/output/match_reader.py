@@ -343,7 +343,7 @@ class MatchReader:
         lengths = np.diff(self.matches.offsets)
         width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
-        # Where `mapped` is -1, the target key is that of some other row. It is not used.
+        # Where `mapped` is -1, the target key belongs to some other row. It is not used.
         target_keys = self.rows.match * width + rows[mapped] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
         return np.where((mapped >= 0) & (keys[indices] == target_keys), indices, -1)

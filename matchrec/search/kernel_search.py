@@ -144,7 +144,7 @@ class KernelSearch(ABC, Generic[W]):
             choices=np.zeros(0, np.int32),
             rows=np.zeros(0, np.int64),
         )
-        # The arrays that `shapes` describes, by name.
+        # The arrays that `shapes` describes, under their names.
         self.working_arrays: dict[str, WorkingArray] = {}
         self.allocate_arrays()
         arrays.connect_python_calls(self.progress, lambda: self.working_arrays["registers"])

@@ -84,7 +84,7 @@ class Matches:
     # int64[k], the position of each mapped row; None if the rows of every match follow each other
     # without a gap.
     rows: IntArray | None = None
-    # The pointers of the graph of all matches, each of which counts as a match of one row; None for
+    # The pointers of the graph of all matches. Each pointer counts as a match of one row. None for
     # any other output.
     pointers: Pointers | None = None
     # int64[m], with event selection, the row at which each match is complete. None for preferred

@@ -53,8 +53,8 @@ SlotArray = npt.NDArray[np.int32]
 # `jit.first_steps`. So a process compiles a kernel after NumPy or Arrow has handled eight million
 # words. If the kernel is in the cache, it is used from the first word on.
 WORDS_PER_STEP = 64
-# For kernels that save a few nanoseconds a word, so many words count as one step. Such a kernel is
-# compiled after 128 million words, and used for at least MIN_WORDS words.
+# The number of words that count as one step of a kernel that saves a few nanoseconds a word. Such a
+# kernel is compiled after 128 million words, and used for at least MIN_WORDS words.
 WORDS_PER_CHEAP_STEP = 1024
 MIN_WORDS = 1 << 14
 
