@@ -102,9 +102,9 @@ def make_run_error(error: Exception) -> MatchRecognizeRunError:
     worker_error = MatchRecognizeRunError.from_exception(error)
     if worker_error is not None:
         return worker_error
-    from matchrec.spark.sail.words import read_value_failure
+    from matchrec.spark.sail.error_messages import find_value_failure
 
-    failure = read_value_failure(str(error))
+    failure = find_value_failure(str(error))
     if failure is None:
         return engine_failed(sentence=explain_engine_error(error))
     reason, hint = failure
@@ -145,7 +145,7 @@ def shorten_engine_message(text: str) -> str:
     >>> shorten_engine_message(f"{traceback}ValueError: the row is wrong")
     'ValueError: the row is wrong'
     """
-    from matchrec.spark.sail.words import simplify_refusal
+    from matchrec.spark.sail.error_messages import simplify_refusal
 
     without_stack = JAVA_STACK.sub("", text)
     without_plan = SPARK_PLAN.sub("", without_stack)

@@ -24,7 +24,7 @@ from pyspark.sql.types import DataType, LongType, StructField
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.holes import create_views, is_dataframe, list_holes
 from matchrec.spark.relation import Relation
-from matchrec.spark.runner import Runner, Values
+from matchrec.spark.runner import ParameterValues, Runner
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.sql_replacement import find_plain_sql
 
@@ -88,7 +88,7 @@ class Backend:
         with ExitStack() as views:
             yield create_views(self.spark, frames, frame_names, views)
 
-    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
         """Send a query text to the engine, and return its DataFrame.
 
         Args:
@@ -303,13 +303,15 @@ class Backend:
         """
         return None
 
-    def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:
+    def repartition(
+        self, rows: DataFrame, keys: Sequence[Column], task_count: int | None
+    ) -> DataFrame:
         """Bring the rows of equal keys together in one task; without keys, all rows.
 
         Args:
             rows: the rows.
             keys: the keys, in a form in which equal keys have the same bits.
-            tasks: what `count_tasks` returns; 1 without keys.
+            task_count: what `count_tasks` returns; 1 without keys.
         """
         return rows.repartition(*keys) if keys else rows.repartition(1)
 

@@ -554,8 +554,8 @@ class UnsortedPreparation(PartitionPreparation):
 
     def shuffle_rows(self, rows: DataFrame, shuffle_keys: Sequence[str]) -> DataFrame:
         """Return the rows with all rows of equal keys in one task."""
-        tasks = self.relation.tasks if shuffle_keys else 1
-        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
+        task_count = self.relation.task_count if shuffle_keys else 1
+        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], task_count)
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The fields of a struct are put together again."""
@@ -581,11 +581,11 @@ class UnsortedPreparation(PartitionPreparation):
         if self.watches_ties:
             tie_watch = watch_ties(self.relation.runner.spark, self.joined, sorting)
             sorting = replace(sorting, tie_counter=tie_watch)
-        tasks = self.relation.tasks if sorting.keys else 1
+        task_count = self.relation.task_count if sorting.keys else 1
         return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
-            task_count=tasks or 1,
+            task_count=task_count or 1,
             planned_columns=self.plan_columns(columns),
             order_columns=self.list_order_columns(names),
         )

@@ -24,7 +24,7 @@ from matchrec.spark.sql_replacement import find_plain_sql
 
 if TYPE_CHECKING:
     from matchrec.plan.templates import Template
-    from matchrec.spark.runner import Runner, Values
+    from matchrec.spark.runner import ParameterValues, Runner
 
 # Found in texts that only read. Texts that begin with WITH are left out: it may be an INSERT.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
@@ -51,7 +51,7 @@ class SparkConnect(Backend):
         with create_lasting_views(self.spark, frames, list_holes(text)) as view_names:
             yield view_names
 
-    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text, without a message to the server for a SELECT.
 
         The server would only answer that the plan of a SELECT is its text. It reads the text again
@@ -166,7 +166,7 @@ class SparkConnect(Backend):
         return counts
 
 
-def make_text_plan(text: str, args: Values) -> Any:
+def make_text_plan(text: str, args: ParameterValues) -> Any:
     """Return the plan of Spark Connect that consists of a text, without a request to the server.
 
     Args:

@@ -139,7 +139,7 @@ def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
     Raises:
         MatchRecognizeUnsupportedError: the session has no watermarks.
     """
-    from matchrec.spark.sail.words import is_about_streams
+    from matchrec.spark.sail.error_messages import is_about_streams
 
     try:
         yield

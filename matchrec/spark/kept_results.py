@@ -26,7 +26,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation, find_parameter_type
-from matchrec.spark.session import keep_once_per_session
+from matchrec.spark.session import cache_per_session
 from matchrec.spark.session_errors import QUERY_ERRORS
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
     values = runner.args or {}
     if isinstance(values, list):  # nothing is kept for values without names
         return ResultSlot(plan, relation, [], known_texts)
-    find_results = keep_once_per_session(runner.spark, KEPT, lambda *_: [])
+    find_results = cache_per_session(runner.spark, KEPT, lambda *_: [])
     results = find_results(
         str(relation.text),
         name,

@@ -247,7 +247,7 @@ def find_ranges(
     Raises:
         MatchRecognizeUnsupportedError: the user asked for ranges, and partitions cannot be cut.
     """
-    if not request.may_cut_partitions:
+    if not request.can_cut_partitions:
         return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
         return WholePartitions("ranges are switched off")

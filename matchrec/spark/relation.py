@@ -56,7 +56,7 @@ class Relation:
         return self.select(["*"]) if self.create_rows is None else self.create_rows()
 
     @cached_property
-    def tasks(self) -> int | None:
+    def task_count(self) -> int | None:
         """Return the number of tasks to divide the rows into; None if the engine decides."""
         return self.runner.backend.count_tasks(self.rows)
 
@@ -124,7 +124,7 @@ class Relation:
         """
         return {}
 
-    def decides_type(self, text: str) -> bool:
+    def determines_type(self, text: str) -> bool:
         """Return whether the types of the input's columns and of parameters decide the type of SQL.
 
         Other things decide if the SQL calls a function, because another function may have this name

@@ -269,7 +269,7 @@ class MatchRequest:
         return self.options.sort == "engine"
 
     @property
-    def may_cut_partitions(self) -> bool:
+    def can_cut_partitions(self) -> bool:
         """Return whether the options allow that partitions are cut into ranges."""
         return self.options.sort in ("auto", "ranges")
 

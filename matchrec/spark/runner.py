@@ -41,7 +41,7 @@ SETTINGS = (
 
 # The values of parameters: a dict by their names, or a list with a value for each `?`; None if the
 # query has no parameters.
-Values = dict[str, Any] | list[Any] | None
+ParameterValues = dict[str, Any] | list[Any] | None
 
 # The first character of a parameter. A text without it has no parameter.
 PARAMETER_SIGN = re.compile("[:?]")
@@ -67,7 +67,7 @@ class TextBackend(Protocol):
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Make views of DataFrames that a text names, for as long as the text is analysed."""
 
-    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame."""
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
@@ -95,7 +95,7 @@ class Runner:
 
     backend: TextBackend
     # The values of the parameters in the user's query.
-    args: Values = None
+    args: ParameterValues = None
     # The DataFrames and values that fill the holes of texts, by the names of the holes. PySpark
     # writes values as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
@@ -169,9 +169,11 @@ class Runner:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark does not format a text without frames, so nothing is escaped
             sql = "".join(str(piece) for piece in pieces)
-        return self.backend.send_text(self.write_for_engine(sql), self.find_values(sql), frames)
+        return self.backend.send_text(
+            self.write_for_engine(sql), self.find_parameter_values(sql), frames
+        )
 
-    def find_values(self, sql: str) -> Values:
+    def find_parameter_values(self, sql: str) -> ParameterValues:
         """Return the values to send with a text; None if the text has no parameter.
 
         Without them, the plan of a text does not depend on the values, and can be used again.
@@ -188,7 +190,7 @@ class Runner:
         text = ", ".join(items)
         select_list = self.find_holes(text)
         # `selectExpr` reads no parameters, holes or subqueries. `sql` reads them, but needs a view.
-        has_parameter = self.find_values(text) is not None
+        has_parameter = self.find_parameter_values(text) is not None
         if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.write_for_engine(item) for item in items))
         query = write_select(select_list, (View("matchrec_frame"),), self.with_clauses)

@@ -68,9 +68,7 @@ def shares_views(spark: SparkSession, other: SparkSession) -> bool:
     return java_session is other_java_session or bool(java_session.equals(other_java_session))
 
 
-def keep_once_per_session(
-    spark: SparkSession, name: str, read: Callable[..., T]
-) -> Callable[..., T]:
+def cache_per_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
     """Return a function that calls another one once in a session for each value of its arguments.
 
     For the same arguments, it later returns the same object.

@@ -63,8 +63,8 @@ from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.errors.type_checks import find_mistakes, is_wrong_window, make_window_type_error
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import SUBQUERY_START
+from matchrec.spark.sail.error_messages import simplify_refusal, split_help
 from matchrec.spark.sail.sent_rows import list_index_names
-from matchrec.spark.sail.words import simplify_refusal, split_help
 from matchrec.spark.session_errors import QUERY_ERRORS
 
 # A name in braces, which PySpark replaces by a value that the user has passed.

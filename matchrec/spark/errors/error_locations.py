@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from matchrec.source import Span
 from matchrec.spark.errors.filled_template import FilledTemplate, mask_names
-from matchrec.spark.sail.words import (
+from matchrec.spark.sail.error_messages import (
     UNRESOLVED_STAR,
     find_matching_row,
-    find_sail_name,
-    find_syntax_error,
+    find_name_refused_by_sail,
+    find_syntax_error_span,
 )
 
 # For errors that the engine reports without a position. The key is a regular expression for the
@@ -100,7 +100,7 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     The error has a range of characters, a name, or a sentence in `PATTERNS_OF_PARTS`. A name or a
     part of the query is located only if it occurs once. Otherwise the result is None.
     """
-    syntax_error = find_syntax_error(error_text, filled.text)
+    syntax_error = find_syntax_error_span(error_text, filled.text)
     if syntax_error is not None:
         return filled.locate(syntax_error.start, syntax_error.end)
     pattern = find_pattern(error_text)
@@ -120,7 +120,7 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
 
 def is_about_table(error_text: str) -> bool:
     """Return whether an error is about a table that does not exist."""
-    refused_name = find_sail_name(error_text)
+    refused_name = find_name_refused_by_sail(error_text)
     return refused_name is not None and refused_name.condition == "TABLE_OR_VIEW_NOT_FOUND"
 
 
@@ -129,7 +129,7 @@ def find_pattern(error_text: str) -> str:
 
     The result is empty if the error is in no table.
     """
-    refused_name = find_sail_name(error_text)
+    refused_name = find_name_refused_by_sail(error_text)
     if refused_name is not None:
         star = ".*" if refused_name.condition == UNRESOLVED_STAR else ""
         return re.escape(refused_name.name + star)

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from pyspark.errors import PySparkException
 
-from matchrec.spark.sail.words import RefusedName, find_sail_name, simplify_refusal
+from matchrec.spark.sail.error_messages import (
+    RefusedName,
+    find_name_refused_by_sail,
+    simplify_refusal,
+)
 
 # A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
 # a bracket or another `:` reads a field of a value instead.
@@ -32,7 +36,7 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
     by_spark = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
     if by_spark is not None:
         return RefusedName(by_spark[1], by_spark[2].replace("`", "").rstrip("."))
-    return find_sail_name(error_text)
+    return find_name_refused_by_sail(error_text)
 
 
 def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[str]:
@@ -50,7 +54,7 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
     by_spark = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     if by_spark is not None:
         return by_spark[1]
-    by_sail = find_sail_name(str(refusal))
+    by_sail = find_name_refused_by_sail(str(refusal))
     if by_sail is None or by_sail.condition != "UNBOUND_SQL_PARAMETER":
         return None
     return by_sail.name

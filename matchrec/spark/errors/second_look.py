@@ -51,7 +51,7 @@ from matchrec.plan.expression import Operation, Scalar, split_conjuncts, write_r
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
-from matchrec.spark.sail.words import explain_value_failure, read_value_failure
+from matchrec.spark.sail.error_messages import explain_value_failure, find_value_failure
 from matchrec.worker.wire import SelectItem
 
 Item = TypeVar("Item")
@@ -444,7 +444,7 @@ def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError
     Returns:
         The error; None if the reason is not known in plain words.
     """
-    failure = read_value_failure(text.removeprefix(NOT_COMPUTED))
+    failure = find_value_failure(text.removeprefix(NOT_COMPUTED))
     if failure is None:
         return None
     reason, hint = failure

@@ -63,12 +63,12 @@ from matchrec.spark.errors.error_locations import (
     split_position,
 )
 from matchrec.spark.errors.filled_template import FilledTemplate
-from matchrec.spark.sail.words import (
+from matchrec.spark.sail.error_messages import (
     NAME_REFUSALS,
-    TARGET_OF_SAIL,
+    UNKNOWN_INSERT_TABLE,
     UNRESOLVED_STAR,
-    find_hint_for_word,
-    find_sail_name,
+    find_name_refused_by_sail,
+    find_word_hint,
     simplify_refusal,
     split_help,
 )
@@ -186,7 +186,7 @@ def read_message(error: PySparkException, query_text: str = "") -> EngineMessage
     sentence, advice = split_help(sentence)
     parameters = read_parameters(error, text)
     sentence = find_sentence_about_name(text, parameters) or sentence
-    is_about_target = TARGET_OF_SAIL.match(text) is not None
+    is_about_target = UNKNOWN_INSERT_TABLE.match(text) is not None
     target = INSERT_TARGET.search(query_text)
     if target is not None:
         table = parameters.get("relationName", "").replace("`", "")
@@ -383,7 +383,7 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
     return (
         find_dialect_syntax_hint(text_up_to_word)
         or find_unfinished_hint(error_text, text_up_to_word)
-        or find_hint_for_word(error_text)
+        or find_word_hint(error_text)
         or find_cast_type_hint(text_up_to_word)
         or find_literal_hint(filled.source.text_at(span))
     )
@@ -487,7 +487,7 @@ def find_error_code(error: PySparkException) -> str:
     condition = find_condition(message)
     if condition is not None:
         return CODES.get(condition, REJECTED_BY_ENGINE)
-    refused_name = find_sail_name(message)
+    refused_name = find_name_refused_by_sail(message)
     if refused_name is not None:
         return CODES.get(refused_name.condition, REJECTED_BY_ENGINE)
     return REJECTED_BY_ENGINE
@@ -510,7 +510,7 @@ def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
         error: the error of the engine.
         error_text: its text.
     """
-    refused_name = find_sail_name(error_text)
+    refused_name = find_name_refused_by_sail(error_text)
     if refused_name is not None and refused_name.condition in PARAMETERS:
         parts = refused_name.parts or (refused_name.name,)
         quoted_name = ".".join(quote_name(part) for part in parts)
@@ -552,7 +552,7 @@ def name_table_in_full(error_text: str, query_text: str) -> str:
     >>> name_table_in_full("Table or view not found: ticks", "SELECT ticks.x FROM ticks")
     'Table or view not found: ticks'
     """
-    refused_name = find_sail_name(error_text)
+    refused_name = find_name_refused_by_sail(error_text)
     if refused_name is None or refused_name.condition != "TABLE_OR_VIEW_NOT_FOUND":
         return error_text
     last_part = refused_name.name

@@ -25,8 +25,8 @@ from matchrec.spark.connect import SparkConnect
 from matchrec.spark.holes import is_dataframe, list_holes
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
-from matchrec.spark.sail.words import CRASH, simplify_refusal
-from matchrec.spark.session import keep_once_per_session
+from matchrec.spark.sail.error_messages import STREAM_RESET, simplify_refusal
+from matchrec.spark.session import cache_per_session
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
     from matchrec.spark.relation import Relation
-    from matchrec.spark.runner import Runner, Values
+    from matchrec.spark.runner import ParameterValues, Runner
     from matchrec.worker.wire import SelectItem
 
 # The attribute of a session that holds the function that knows which texts were planned.
@@ -78,7 +78,7 @@ class Sail(SparkConnect):
 
         return super().write_sums(rewrite_sums(text))
 
-    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text. Its plan keeps the frames in the text alive.
 
         So the second looks at the frames, see `errors.second_look`, live as long as the DataFrame.
@@ -104,7 +104,7 @@ class Sail(SparkConnect):
             plan_query(frame)
             return frame
         # There is one event for the same text and inputs. It is set after they were planned.
-        find_event = keep_once_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
+        find_event = cache_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
         was_planned = find_event(str(text), schema.json(), inputs)
         if not was_planned.is_set():
             plan_query(frame)
@@ -120,7 +120,7 @@ class Sail(SparkConnect):
             try:
                 yield
             except SparkConnectGrpcException as error:
-                if CRASH not in str(error) or not probes.analyses_late(self.spark):
+                if STREAM_RESET not in str(error) or not probes.analyses_late(self.spark):
                     raise
                 raise AnalysisException(simplify_refusal(str(error))) from error
 
@@ -243,10 +243,14 @@ class Sail(SparkConnect):
         tasks_for_memory = min(MAX_TASKS, rows_of_files // ROWS_PER_TASK)
         return max(cores + cores // 2, tasks_for_memory)
 
-    def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:
+    def repartition(
+        self, rows: DataFrame, keys: Sequence[Column], task_count: int | None
+    ) -> DataFrame:
         """Divide the rows by keys among tasks; without keys, move them to one task."""
         # Without a number, Sail keeps the number of tasks of the input.
-        return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
+        return (
+            rows.repartition(*keys) if task_count is None else rows.repartition(task_count, *keys)
+        )
 
     def find_bit_type(self, bit_count: int) -> DataType:
         """Return TINYINT if it is wide enough, because each byte of a row is copied many times."""
@@ -335,7 +339,7 @@ def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
         if not is_dataframe(frame):
             return None
         inputs.append(frame.schema.json())
-    values = runner.find_values("".join(map(str, text))) or {}
+    values = runner.find_parameter_values("".join(map(str, text))) or {}
     if isinstance(values, list):
         return None
     for name, value in values.items():

@@ -7,7 +7,7 @@ about:
     OTHER_REFUSALS    a call, a type, or a part of the query that Sail cannot run
     VALUE_FAILURES    a value of a row that cannot be computed, so that the running query fails
 
-`simplify_refusal` uses the first two, `explain_value_failure` and `read_value_failure` the third.
+`simplify_refusal` uses the first two, `explain_value_failure` and `find_value_failure` the third.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ NAME_REFUSALS = {
 }
 
 # Sail's only refusal that begins with a condition of Spark: see `NAME_REFUSALS`.
-TARGET_OF_SAIL = re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view \S+ cannot be found$")
+UNKNOWN_INSERT_TABLE = re.compile(
+    r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view \S+ cannot be found$"
+)
 
 # A part of the error that a client raises if the server breaks off its answer. If there is no
 # server, the error is another one.
-CRASH = "RST_STREAM"
+STREAM_RESET = "RST_STREAM"
 
 # Refusals that are about a call, a number, or something that Sail knows but cannot run in this
 # position, each with a sentence in plain words. The sentence may end with `HELP` and advice. Groups
@@ -87,7 +89,7 @@ OTHER_REFUSALS = {
     r"^(?:Plan|Command)Node::(?P<node>\w+)$": (
         rf"there is no \g<node> in Sail{HELP}run it on Spark"
     ),
-    CRASH: (
+    STREAM_RESET: (
         "its analysis fails and does not say why, as it does at some functions with too few "
         "arguments"
     ),
@@ -209,15 +211,15 @@ class RefusedName(NamedTuple):
     parts: tuple[str, ...] = ()
 
 
-def find_sail_name(error_text: str) -> RefusedName | None:
+def find_name_refused_by_sail(error_text: str) -> RefusedName | None:
     """Return the name that a refusal by Sail is about.
 
     Returns None if the text is not a refusal by Sail, or not about a name.
 
     >>> missing = 'attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from'
-    >>> find_sail_name(missing)
+    >>> find_name_refused_by_sail(missing)
     RefusedName(condition='UNRESOLVED_COLUMN', name='A.x', parts=('A', 'x'))
-    >>> find_sail_name("unknown function: uper")
+    >>> find_name_refused_by_sail("unknown function: uper")
     RefusedName(condition='UNRESOLVED_ROUTINE', name='uper', parts=())
     """
     row = find_matching_row(NAME_REFUSALS, error_text)
@@ -237,15 +239,15 @@ def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
     return tuple(re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or ""))
 
 
-def find_syntax_error(error_text: str, text: str) -> Span | None:
+def find_syntax_error_span(error_text: str, text: str) -> Span | None:
     """Return the span of a text in which Sail's parser has found a syntax error.
 
     Returns None if the error is another one, or if the word that it names is not in this span:
     inside of a literal, the parser counts from the quote.
 
-    >>> find_syntax_error("found bad at 7:10 expected 'FROM'", "SELECT bad")
+    >>> find_syntax_error_span("found bad at 7:10 expected 'FROM'", "SELECT bad")
     Span(start=7, end=10)
-    >>> find_syntax_error("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
+    >>> find_syntax_error_span("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
     """
     syntax_error = SYNTAX_ERROR.search(error_text)
     if syntax_error is None:
@@ -256,14 +258,14 @@ def find_syntax_error(error_text: str, text: str) -> Span | None:
     return Span(start, end) if has_word else None
 
 
-def find_hint_for_word(error_text: str) -> str | None:
+def find_word_hint(error_text: str) -> str | None:
     """Return what to write for a word that Spark accepts in its position and Sail does not.
 
     Returns None if the error is not about such a word.
 
-    >>> find_hint_for_word("invalid argument: found time at 9:13 expected 'FROM'")
+    >>> find_word_hint("invalid argument: found time at 9:13 expected 'FROM'")
     'write `time` in backticks'
-    >>> find_hint_for_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
+    >>> find_word_hint("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
     syntax_error = SYNTAX_ERROR.search(error_text)
@@ -306,7 +308,7 @@ def simplify_refusal(error_text: str) -> str:
         advice = f"{HELP}write SELECT * FROM" if lacks_select else ""
         return f"Syntax error at or near '{word}'{advice}"
     about_name = find_matching_row(NAME_REFUSALS, error_text)
-    is_sentence_of_spark = error_text.startswith("[") and not TARGET_OF_SAIL.match(error_text)
+    is_sentence_of_spark = error_text.startswith("[") and not UNKNOWN_INSERT_TABLE.match(error_text)
     if about_name is not None and not is_sentence_of_spark:
         refusal, (_, sentence) = about_name
         return sentence.format(name=f"`{read_name(refusal)}`")
@@ -408,7 +410,7 @@ def explain_value_failure(error_text: str) -> str | None:
     >>> explain_value_failure("unknown function: uper") is None
     True
     """
-    if find_sail_name(error_text) is not None or NOT_ABOUT_VALUES.search(error_text):
+    if find_name_refused_by_sail(error_text) is not None or NOT_ABOUT_VALUES.search(error_text):
         return None
     cause = name_types_as_spark(find_cause(error_text).strip())
     row = find_matching_row(VALUE_FAILURES, cause)
@@ -418,17 +420,17 @@ def explain_value_failure(error_text: str) -> str | None:
     return f"{reason}. Write {replacement}" if replacement else reason
 
 
-def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
+def find_value_failure(error_text: str) -> tuple[str, str | None] | None:
     """Return why a value cannot be computed, and what to write instead, if that is known.
 
     The text may be Sail's or Spark's. Unlike `explain_value_failure`, this function returns None
     for a text that is not in `VALUE_FAILURES`.
 
-    >>> read_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")[0]
+    >>> find_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")[0]
     'division by zero'
-    >>> read_value_failure("element_at: the index 0 is invalid")
+    >>> find_value_failure("element_at: the index 0 is invalid")
     ('index 0 is not allowed', 'write 1 for the first element, or -1 for the last one')
-    >>> read_value_failure("unknown function: uper") is None
+    >>> find_value_failure("unknown function: uper") is None
     True
     """
     row = find_matching_row(VALUE_FAILURES, name_types_as_spark(find_cause(error_text)))
