@@ -56,7 +56,7 @@ def open_local_session(
     Raises:
         click.exceptions.Exit: the session could not be started. The reason has been printed.
     """
-    from matchrec.spark.actions import cancelled_by_interrupt
+    from matchrec.spark.actions import cancel_on_interrupt
     from matchrec.spark.sail.start import describe_engine
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
@@ -66,7 +66,7 @@ def open_local_session(
             fail(str(error), choose_start_exit_code(error, engine))
         print_notice_at_terminal(f"running on {describe_engine(spark)}")
         try:
-            with cancelled_by_interrupt(spark):
+            with cancel_on_interrupt(spark):
                 yield spark
         finally:
             spark.stop()

@@ -28,7 +28,7 @@ from matchrec.notebook.arguments import CellArguments, build_why_line, remove_qu
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
 from matchrec.notebook.variables import find_or_start_session, list_frames
-from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
+from matchrec.spark.actions import Interrupted, cancel_on_interrupt
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.request import NO_OPTIONS
 from matchrec.spark.session_errors import SESSION_ERRORS
@@ -150,7 +150,7 @@ class MatchrecMagics(Magics):
                 use_surface(surface),
                 silence_analysis(),
                 report_warnings(print_notice),
-                cancelled_by_interrupt(spark),
+                cancel_on_interrupt(spark),
             ):
                 return run_cell(arguments, cell, spark, variables)
         except PySparkException as error:

@@ -1,14 +1,14 @@
 """Show the progress of an action while it runs, and let Ctrl-C cancel it.
 
-Progress is the share of tasks that are done. PySpark Classic has a call that returns the tasks
-(`statusTracker`), and a client of Connect gets reports (`registerProgressHandler`, from PySpark 4.0
-on). Sail has neither, but its workers run in this program, and count the rows that they read. A
-thread reads these numbers four times a second. The query never waits for the thread.
+`progress` shows the share of tasks that have finished. PySpark Classic has a call that returns the
+tasks (`statusTracker`), and a client of Connect gets reports (`registerProgressHandler`, from
+PySpark 4.0 on). Sail has neither, but its workers run in this program, and count the rows that they
+read. A thread reads these numbers four times a second. The query never waits for the thread.
 
-When the user presses Ctrl-C, PySpark is waiting for an answer from Java. An exception at this point
-leaves a broken connection, pages of tracebacks, and jobs that continue to run. So the signal
-handler only starts a thread that cancels the jobs, by a tag that no other job has. Then Java
-answers that the jobs were cancelled.
+`cancel_on_interrupt` handles Ctrl-C. While an action runs, PySpark waits for an answer from Java.
+An exception in this wait would leave a broken connection, pages of tracebacks, and jobs that
+continue to run. So the signal handler only starts a thread, which cancels the jobs by a tag that no
+other job has. Java then answers that the jobs were cancelled, and the wait ends.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 REPORTS_PER_SECOND = 4
 
-# The width of the line below a notebook's cell, which is overwritten with blanks at the end.
+# The width in characters of the line below a notebook's cell. At the end, blanks overwrite it.
 LINE_WIDTH = 40
 
 # The exceptions that calls of a session raise after the session has ended.
@@ -47,17 +47,21 @@ SESSION_ENDED: tuple[type[Exception], ...] = (*SESSION_ERRORS, OSError, Attribut
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of the stages that are running."""
+    """How many tasks the running stages have, or how many rows their workers have read."""
 
-    done: int = 0
-    all: int = 0  # 0 if the tasks are not known
+    # The number of tasks that have finished.
+    finished: int = 0
+    # The number of all tasks; 0 if it is not known.
+    total: int = 0
     # The number of rows that the workers have read, if the tasks are not known.
-    rows: int = 0
+    rows_read: int = 0
 
     def __str__(self) -> str:
-        if not self.all:
-            return f"{show_count(self.rows, 'row')} read" if self.rows else "no task yet"
-        return f"{100 * self.done // self.all:3} % of {self.all:,} tasks"
+        if self.total:
+            return f"{100 * self.finished // self.total:3} % of {self.total:,} tasks"
+        if self.rows_read:
+            return f"{show_count(self.rows_read, 'row')} read"
+        return "no task yet"
 
 
 @public
@@ -77,12 +81,12 @@ def progress(spark: SparkSession) -> Iterator[None]:
         spark: the session that runs the queries.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-    >>> found = matchrec.match_recognize(ticks, '''
+    >>> falls = matchrec.match_recognize(ticks, '''
     ...     ORDER BY day MEASURES COUNT(*) AS days
     ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
     ... ''')
     >>> with matchrec.progress(spark):
-    ...     rows = found.collect()
+    ...     rows = falls.collect()
     >>> len(rows)
     1
     """
@@ -90,21 +94,21 @@ def progress(spark: SparkSession) -> Iterator[None]:
     if console is None:
         yield
         return
-    began = monotonic()
-    ended = Event()
-    with watch_tasks(spark) as read_tasks, open_line(console) as write:
+    start_time = monotonic()  # in seconds
+    block_has_ended = Event()
+    with watch_tasks(spark) as read_tasks, open_line(console) as write_line:
 
-        def report() -> None:
+        def report_tasks() -> None:
             """Write the progress at regular intervals until the block ends."""
-            while not ended.wait(1 / REPORTS_PER_SECOND):
-                write(f"{read_tasks()}, {monotonic() - began:.0f} s")
+            while not block_has_ended.wait(1 / REPORTS_PER_SECOND):
+                write_line(f"{read_tasks()}, {monotonic() - start_time:.0f} s")
 
-        reporter = Thread(target=report, daemon=True)
+        reporter = Thread(target=report_tasks, daemon=True)
         reporter.start()
         try:
             yield
         finally:
-            ended.set()
+            block_has_ended.set()
             reporter.join()
 
 
@@ -118,7 +122,7 @@ def find_console() -> Console | None:
 
 @contextmanager
 def open_line(console: Console) -> Iterator[Callable[[str], object]]:
-    """Yield a function that overwrites a line of the console. The line is removed at the end.
+    """Yield a function that overwrites one line of the console. The line disappears at the end.
 
     In a terminal, the line follows a spinner. In a notebook, it is below the cell.
     """
@@ -127,43 +131,45 @@ def open_line(console: Console) -> Iterator[Callable[[str], object]]:
             yield status.update
         return
 
-    def write(text: str) -> None:
+    def write_line(text: str) -> None:
         """Overwrite the line with a text."""
         sys.stdout.write(f"\r{text:<{LINE_WIDTH}}\r")
         sys.stdout.flush()
 
     try:
-        yield write
+        yield write_line
     finally:
-        write("")
+        write_line("")
 
 
 @contextmanager
 def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
     """Yield a function that returns the tasks of the running stages.
 
-    Over Connect before PySpark 4.0, tasks are not known.
+    Over Connect before PySpark 4.0 and on Sail, it returns the rows that workers in this program
+    have read since the block began.
     """
     context = find_context(spark)
     if context is not None:
         yield make_task_reader(context)
         return
-    reported = ReportedTasks()
+    reported_tasks = ReportedTasks()
     session = cast("Any", spark)
     if not hasattr(session, "registerProgressHandler"):
-        yield reported.tasks
+        yield reported_tasks.read
         return
-    session.registerProgressHandler(reported)
+    session.registerProgressHandler(reported_tasks)
     try:
-        yield reported.tasks
+        yield reported_tasks.read
     finally:
-        session.removeProgressHandler(reported)
+        session.removeProgressHandler(reported_tasks)
 
 
 def make_task_reader(context: SparkContext) -> Callable[[], Tasks]:
     """Return a function that reads the tasks of Spark in this program.
 
-    Also stops Spark's own progress bar for good, because it would write into the same line.
+    Stops Spark's own progress bar, for the life of the session, because it would write into the
+    same line.
     """
     progress_bar: Any = cast("Any", context)._jsc.sc().progressBar()
     if progress_bar.isDefined():
@@ -176,36 +182,52 @@ def make_task_reader(context: SparkContext) -> Callable[[], Tasks]:
             stages = [tracker.getStageInfo(stage_id) for stage_id in tracker.getActiveStageIds()]
         except SESSION_ENDED:
             return Tasks()
-        running = [stage for stage in stages if stage is not None]
-        done = sum(stage.numCompletedTasks for stage in running)
-        return Tasks(done, sum(stage.numTasks for stage in running))
+        # A stage that ends between the two calls has no information.
+        running_stages = [stage for stage in stages if stage is not None]
+        return Tasks(
+            finished=sum(stage.numCompletedTasks for stage in running_stages),
+            total=sum(stage.numTasks for stage in running_stages),
+        )
 
     return read_tasks
 
 
 class ReportedTasks:
-    """The tasks that a server of Connect has reported last, or the rows that workers have read."""
+    """A progress handler of Connect, which stores the tasks of the server's last report."""
 
     def __init__(self) -> None:
-        self._last = Tasks()
-        self._rows_before = rows_read_by_workers.number
+        self._last_tasks = Tasks()
+        self._rows_read_before = rows_read_by_workers.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
-        """Store a report. PySpark calls this method with the stages of one query so far."""
-        running = [] if done else list(stages or ())
-        tasks_done = sum(stage.num_completed_tasks for stage in running)
-        self._last = Tasks(tasks_done, sum(stage.num_tasks for stage in running))
+        """Store a report.
 
-    def tasks(self) -> Tasks:
-        """Return the tasks of the last report, or the rows read so far if it had no tasks."""
-        if self._last.all:
-            return self._last
-        return Tasks(rows=rows_read_by_workers.number - self._rows_before)
+        PySpark calls this method with the names of these arguments, and with others.
+
+        Args:
+            stages: the stages of one query so far.
+            done: whether the query has ended.
+        """
+        running_stages = [] if done else list(stages or ())
+        self._last_tasks = Tasks(
+            finished=sum(stage.num_completed_tasks for stage in running_stages),
+            total=sum(stage.num_tasks for stage in running_stages),
+        )
+
+    def read(self) -> Tasks:
+        """Return the tasks of the last report.
+
+        If it had no tasks, return the rows that workers in this program have read since this object
+        was made.
+        """
+        if self._last_tasks.total:
+            return self._last_tasks
+        return Tasks(rows_read=rows_read_by_workers.number - self._rows_read_before)
 
 
 # Ctrl-C.
 
-# Seconds between two attempts to cancel: a job may start after others were cancelled.
+# Seconds between two attempts to cancel: a job can start after others were cancelled.
 SECONDS_BETWEEN_CANCELS = 0.3
 
 
@@ -217,69 +239,74 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
-def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
+def cancel_on_interrupt(spark: SparkSession) -> Iterator[None]:
     """Let Ctrl-C cancel the jobs that are started in the `with` block.
 
     Does nothing outside the main thread, because Python handles signals only there.
 
     Raises:
         Interrupted: the jobs were cancelled, and have ended.
-        KeyboardInterrupt: the user has pressed Ctrl-C a second time. The jobs may still run.
+        KeyboardInterrupt: the user has pressed Ctrl-C a second time. Jobs can still be running.
     """
     if current_thread() is not main_thread():
         yield
         return
-    tags = find_tags(spark)
+    job_tags = find_job_tags(spark)
     tag = f"matchrec-{uuid4().hex[:12]}"
-    interrupted = Event()
-    ended = Event()
+    is_interrupted = Event()
+    block_has_ended = Event()
 
     def cancel_jobs() -> None:
-        """Cancel the jobs repeatedly until the action ends, because it may start new jobs."""
-        while not ended.is_set():
+        """Cancel the jobs repeatedly until the block ends, because an action can start new jobs."""
+        while not block_has_ended.is_set():
             try:
-                tags.cancel(tag)
+                job_tags.cancel(tag)
             except SESSION_ENDED:  # Java also got the signal, and has stopped
                 return
-            ended.wait(SECONDS_BETWEEN_CANCELS)
+            block_has_ended.wait(SECONDS_BETWEEN_CANCELS)
 
-    def interrupt(*_: object) -> None:
+    def handle_interrupt(*_: object) -> None:
         """Cancel the jobs in a thread; raise KeyboardInterrupt at the second interrupt."""
-        if interrupted.is_set():
+        if is_interrupted.is_set():
             raise KeyboardInterrupt
-        interrupted.set()
+        is_interrupted.set()
         Thread(target=cancel_jobs, daemon=True).start()
 
-    handler_before = signal.signal(signal.SIGINT, interrupt)
-    tags.add(tag)
+    previous_handler = signal.signal(signal.SIGINT, handle_interrupt)
+    job_tags.add(tag)
     try:
         yield
     except Exception as error:
-        if interrupted.is_set():
+        if is_interrupted.is_set():
             raise Interrupted from error
         raise
     finally:
-        ended.set()
-        signal.signal(signal.SIGINT, handler_before)
+        block_has_ended.set()
+        signal.signal(signal.SIGINT, previous_handler)
         with suppress(*SESSION_ENDED):
-            tags.remove(tag)
-    if interrupted.is_set():
+            job_tags.remove(tag)
+    if is_interrupted.is_set():
         raise Interrupted
 
 
 @dataclass(frozen=True, slots=True)
-class Tags:
-    """The functions of a session for tags of jobs."""
+class JobTags:
+    """The functions with which a session tags its jobs. Each takes a tag."""
 
-    add: Callable[[str], object]  # to the jobs that this thread starts from now on
+    # Tag the jobs that this thread starts from now on.
+    add: Callable[[str], object]
+    # Stop tagging the jobs that this thread starts.
     remove: Callable[[str], object]
-    cancel: Callable[[str], object]  # cancels all jobs with a tag
+    # Cancel all jobs that have the tag.
+    cancel: Callable[[str], object]
 
 
-def find_tags(spark: SparkSession) -> Tags:
-    """Return the functions for tags of a session."""
+def find_job_tags(spark: SparkSession) -> JobTags:
+    """Return the functions with which a session tags its jobs."""
     context = find_context(spark)
     if context is None:
         session = cast("Any", spark)
-        return Tags(session.addTag, session.removeTag, session.interruptTag)
-    return Tags(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
+        return JobTags(add=session.addTag, remove=session.removeTag, cancel=session.interruptTag)
+    return JobTags(
+        add=context.addJobTag, remove=context.removeJobTag, cancel=context.cancelJobsWithTag
+    )

@@ -64,11 +64,11 @@ def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
         assert tasks() == Tasks()
         with run_in_thread(frame) as query:
             seen_tasks = Tasks()
-            while seen_tasks.all == 0 and query.is_alive():
+            while seen_tasks.total == 0 and query.is_alive():
                 seen_tasks = tasks()
                 time.sleep(0.02)
-    assert seen_tasks.all == 2
-    assert 0 <= seen_tasks.done <= 2
+    assert seen_tasks.total == 2
+    assert 0 <= seen_tasks.finished <= 2
 
 
 def test_rows_are_counted_where_workers_run_in_this_program(
@@ -77,7 +77,7 @@ def test_rows_are_counted_where_workers_run_in_this_program(
     on_sail = request.config.getoption("--on") == "sail"
     with watch_tasks(spark) as tasks:
         matchrec.match_recognize(rows, CLAUSE).collect()
-        assert tasks().rows == (10 if on_sail else 0)
+        assert tasks().rows_read == (10 if on_sail else 0)
 
 
 def test_a_terminal_shows_the_progress(
@@ -100,7 +100,7 @@ def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture
 
 def test_a_line_says_the_share_of_tasks_or_the_rows() -> None:
     assert str(Tasks(37, 212)) == " 17 % of 212 tasks"
-    assert str(Tasks(rows=1200)) == "1,200 rows read"
+    assert str(Tasks(rows_read=1200)) == "1,200 rows read"
 
 
 def test_a_server_reports_stages_until_the_query_is_done() -> None:
@@ -110,9 +110,9 @@ def test_a_server_reports_stages_until_the_query_is_done() -> None:
         SimpleNamespace(num_tasks=6, num_completed_tasks=1),
     ]
     reported(stages=stages, inflight_tasks=2, operation_id="1", done=False)
-    assert reported.tasks() == Tasks(5, 10)
+    assert reported.read() == Tasks(5, 10)
     reported(stages=stages, inflight_tasks=0, operation_id="1", done=True)
-    assert reported.tasks() == Tasks()
+    assert reported.read() == Tasks()
 
 
 def test_arguments_are_checked() -> None:
