@@ -8,22 +8,23 @@ from contextvars import ContextVar
 
 from matchrec.errors.language import set_variable
 
-_IS_QUIET: ContextVar[bool] = ContextVar("failed analyses are not logged", default=False)
+# True while failed analyses are not logged in this context.
+_IS_SILENCED: ContextVar[bool] = ContextVar("is_silenced", default=False)
 
 
 def silence_analysis() -> AbstractContextManager[None]:
-    """Keep PySpark from logging analyses that fail in the `with` block, in this thread.
+    """Keep PySpark from logging analyses that fail in the `with` block, in this context.
 
     The caller raises a clearer error.
     """
-    find_analysis_logger().addFilter(is_logged)
-    return set_variable(_IS_QUIET, True)
+    find_analysis_logger().addFilter(is_logged)  # a logger has the same filter only once
+    return set_variable(_IS_SILENCED, True)
 
 
 def find_analysis_logger() -> logging.Logger:
     """Return PySpark's logger of failed analyses.
 
-    PySpark before 4.0 has no such logger. The result is then a logger to which nobody writes.
+    PySpark before 4.0 does not log failed analyses. The result is then a logger without records.
     """
     name = "SQLQueryContextLogger"
     try:
@@ -34,5 +35,5 @@ def find_analysis_logger() -> logging.Logger:
 
 
 def is_logged(_: logging.LogRecord) -> bool:
-    """Return whether a failed analysis is logged, as a filter of a logger."""
-    return not _IS_QUIET.get()
+    """Return whether the logger writes a record. This is a filter of the logger."""
+    return not _IS_SILENCED.get()

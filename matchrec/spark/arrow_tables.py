@@ -1,4 +1,4 @@
-"""Convert Spark schemas to Arrow schemas, and convert and write tables of Arrow."""
+"""Arrow on the side of Spark: convert schemas, cast tables, and write Parquet files."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ from pyspark.sql import types as spark_types
 
 
 def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
-    """Return the Arrow schema in which a worker yields values of these Spark types."""
+    """Return the Arrow schema in which a worker yields values of these Spark types.
+
+    Raises:
+        ValueError, PySparkException: Arrow has no type for one of Spark's types.
+    """
     from pyspark.sql.pandas import types as pandas_types
 
-    options: dict[str, Any] = {"timezone": "UTC"} if has_zone_parameter() else {}
-    return pandas_types.to_arrow_schema(schema, **options)
+    zone_argument: dict[str, Any] = {"timezone": "UTC"} if has_zone_parameter() else {}
+    return pandas_types.to_arrow_schema(schema, **zone_argument)
 
 
 def has_arrow_type(field: spark_types.StructField) -> bool:
     """Return whether PySpark can convert values of a column to Arrow.
 
-    PySpark cannot convert the elements of `array()`, which have no type, and intervals of months.
+    PySpark converts neither the elements of `array()`, which have no type, nor intervals of months.
     """
     try:
         to_arrow_schema(spark_types.StructType([field]))
@@ -38,7 +42,8 @@ def has_arrow_type(field: spark_types.StructField) -> bool:
 def has_zone_parameter() -> bool:
     """Return whether PySpark's `to_arrow_schema` has a parameter for the time zone.
 
-    Versions without the parameter use UTC. Vendors backport it, so no version is compared.
+    Versions without the parameter use UTC. Vendors add the parameter to older versions, so version
+    numbers do not tell.
     """
     from pyspark.sql.pandas import types as pandas_types
 
@@ -46,7 +51,7 @@ def has_zone_parameter() -> bool:
 
 
 def cast_to_spark_types(table: pa.Table) -> pa.Table:
-    """Return a user's table with its columns cast to types of Spark: see `find_spark_type`."""
+    """Return a user's table with each column cast to the type that `find_spark_type` returns."""
     from matchrec.worker.arrow_types import find_spark_type
 
     schema = pa.schema([column.with_type(find_spark_type(column.type)) for column in table.schema])
@@ -54,7 +59,10 @@ def cast_to_spark_types(table: pa.Table) -> pa.Table:
 
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
-    """Write all rows of a DataFrame to a Parquet file, in their order, and return their number."""
+    """Write all rows of a DataFrame to a Parquet file, in their order, and return how many.
+
+    All rows must fit into the memory of this program.
+    """
     table = frame.toArrow()
     parquet.write_table(table, path)
     return table.num_rows  # type: ignore[no-any-return]

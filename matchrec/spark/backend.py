@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # The setting of whether PySpark sends the rows of a pandas frame by Arrow.
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"
 
-# Held while `ARROW_SETTING` has another value than the user gave it.
+# A thread holds this lock while it has changed `ARROW_SETTING`.
 _arrow_setting_lock = Lock()
 
 
@@ -64,10 +64,10 @@ class Backend:
         return True
 
     def write_sums(self, text: str) -> str:
-        """Return SQL with our own sums and averages as the engine computes them.
+        """Return SQL in which the engine can compute the sums and averages that matchrec wrote.
 
-        `try_add` and `try_avg` return NULL if the result does not fit its type. An old version of
-        Spark has only `+` and `avg`.
+        These are `try_add` and `try_avg`, which return NULL if the result does not fit its type. An
+        old version of Spark has only `+` and `avg`.
         """
         if tries_to_add(self.spark):
             return text
@@ -75,11 +75,12 @@ class Backend:
 
     @contextmanager
     def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
-        """Create views of the DataFrames in a text. They exist inside of the `with` block.
+        """Create views of the DataFrames in a text. They exist in the `with` block.
 
         Args:
-            frames: DataFrames and other values that fill the holes of the text, by their names.
-            text: a query text, which is analysed inside of the block.
+            frames: the DataFrames and other values that fill the holes of the text, by the names of
+                the holes.
+            text: a query text, which is analysed in the block.
 
         Yields:
             The name of the view for each hole that has one. PySpark fills the other holes.
@@ -93,7 +94,7 @@ class Backend:
 
         Args:
             text: the SQL.
-            args: the values of its parameters; None if it has none.
+            args: the values of its parameters; None if it has no parameters.
             frames: the DataFrame or value that PySpark fills in for each `{name}`.
         """
         return find_plain_sql(self.spark)(text, args, **frames)
@@ -101,8 +102,8 @@ class Backend:
     def detach_from_views(self, rows: DataFrame) -> DataFrame:
         """Return the result of a text in a form that can be used once its views are gone.
 
-        `writeTo` and `mergeInto` analyse the text of a DataFrame again, unless the DataFrame is a
-        projection.
+        `writeTo` and `mergeInto` analyse the text of a DataFrame again, and would miss the views.
+        They do not analyse the text of a projection again.
         """
         return rows.select("*")
 
@@ -143,7 +144,8 @@ class Backend:
 
         Args:
             frame: the DataFrame, which is analysed now.
-            text: its expressions over rows whose types are known; None for anything else.
+            text: its expressions as SQL, if the DataFrame is a select list over rows whose types
+                are known; otherwise None.
         """
         with self.translate_server_errors():
             fields: list[StructField] = frame.schema.fields
@@ -153,8 +155,8 @@ class Backend:
         """Return a DataFrame whose schema has the types that its values have.
 
         Args:
-            frame: a DataFrame, whose schema may have other types.
-            text: its expressions.
+            frame: a DataFrame. Its schema can differ from the types of its values.
+            text: its expressions as SQL.
         """
         return frame
 
@@ -166,7 +168,7 @@ class Backend:
     def has_repeated_analysis(self) -> bool:
         """Return whether a DataFrame is analysed again for every action.
 
-        Its types change if the types in its tables have changed.
+        Then its types change if the types in its tables have changed.
         """
         return False
 
@@ -177,19 +179,15 @@ class Backend:
 
         Raises:
             MatchRecognizePlanError: a row is too long to be sent.
-            Exception: `createDataFrame` raises it.
+            Exception: any error that `createDataFrame` raises.
         """
-        from matchrec.spark.sail.sent_rows import is_arrow, make_sample_row
+        from matchrec.spark.sail.sent_rows import make_sample_row
 
-        names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
+        names = list_column_names(rows)
         if len(set(names)) < len(names):
             # `createDataFrame` and views accept no name twice, but `toDF` does.
             unique_names = [f"_{index}" for index in range(len(names))]
-            if is_arrow(rows):
-                renamed = rows.rename_columns(unique_names)
-            else:
-                renamed = rows.set_axis(unique_names, axis=1)
-            return self.create_frame(renamed).toDF(*names)
+            return self.create_frame(rename_columns(rows, unique_names)).toDF(*names)
         if not len(rows):
             return self.spark.createDataFrame(make_sample_row(rows)).where("FALSE")
         return self.send_rows(rows)
@@ -211,7 +209,7 @@ class Backend:
 
         Without Arrow, PySpark makes it NaN, the greatest of all numbers. Only one thread can be in
         the block at a time. Otherwise a second thread would read the value that the first thread
-        has set, and restore this value at the end instead of the user's.
+        has set, and at the end restore this value instead of the user's.
         """
         with _arrow_setting_lock:
             value_before = str(self.spark.conf.get(ARROW_SETTING))
@@ -222,20 +220,19 @@ class Backend:
                 self.spark.conf.set(ARROW_SETTING, value_before)
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
-        """Return a DataFrame with the same rows, which are not sent again for every action."""
+        """Return a DataFrame with the same rows, which actions on it do not send again."""
         return frame
 
-    # Plans that make the engine compute what Spark would.
+    # Changes to a plan so that the engine computes the same values as Spark.
 
     def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
         """Return the input with the types and time zones that Spark would give its columns."""
         return relation
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-        """Return a plan for which the engine computes Spark's values.
+        """Return a plan from which the engine computes the same values as Spark.
 
-        The operands of AND stay guarded by the operands before them: an operand is not computed on
-        rows for which an earlier one is false.
+        An operand of AND is still not computed on rows for which an operand before it is false.
         """
         from matchrec.spark.eager_operators import write_out_eager_operators
 
@@ -246,18 +243,19 @@ class Backend:
         return settings
 
     def has_eager_operands(self, plan: MatchPlan) -> bool:
-        """Return whether an operand of AND can fail on a row for which an earlier one is false.
+        """Return whether an operand of AND can fail on a row for which an earlier operand is false.
 
-        Spark does not evaluate an operand on such a row.
+        On Spark it cannot, because Spark does not evaluate it on such a row.
         """
         return False
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Check what the engine's analysis accepts, although no row can be computed.
+        """Reject a query that the engine's analysis accepts, although it fails on every row.
 
         Raises:
-            MatchRecognizeError: the plan has such a type or regular expression, or a type that
-                Spark would not accept.
+            MatchRecognizeError: the plan compares a number or a time with a text that cannot be
+                converted, or has an invalid regular expression. On an engine other than Spark, also
+                for a type that Spark would reject.
         """
         from matchrec.spark.errors.operand_kinds import find_unreadable_literals
         from matchrec.spark.errors.regular_expressions import find_invalid_patterns
@@ -272,7 +270,7 @@ class Backend:
     ) -> list[RowExpression]:
         """Return the windows of days that the engine measures in hours.
 
-        Spark measures them by the clock: a day may have 23 or 25 hours.
+        Spark measures them by the clock: a day can have 23 or 25 hours.
 
         Args:
             plan: the plan, with its windows.
@@ -287,9 +285,9 @@ class Backend:
 
     @property
     def has_shared_files(self) -> bool:
-        """Return whether the engine writes files where this program finds them.
+        """Return whether this program can open the files that the engine writes.
 
-        A server and the workers of a cluster have disks of their own.
+        It cannot if a server or a cluster writes them, because other machines have other disks.
         """
         return (self.spark.sparkContext.master or "").startswith("local")
 
@@ -299,7 +297,7 @@ class Backend:
         """Return the number of tasks to divide rows into; None if the engine decides.
 
         Args:
-            input_rows: the input of the clause, whose size may matter. It is not run.
+            input_rows: the input of the clause. Its estimated size can matter. It is not run.
         """
         return None
 
@@ -316,20 +314,20 @@ class Backend:
         return rows.repartition(*keys) if keys else rows.repartition(1)
 
     def find_bit_type(self, bit_count: int) -> DataType:
-        """Return the type of columns whose bits are truth values.
+        """Return the type of a column whose bits are truth values.
 
-        On Spark it is BIGINT, as most keys and numbers are: the cost of columns on their way to
-        Python depends on the number of different types, not on the number of bytes
+        On Spark it is BIGINT, because most keys and numbers are BIGINT: the cost of sending columns
+        to Python depends on the number of different types, not on the number of bytes
         (docs/contributing/decisions/bytes_of_a_batch.md).
 
         Args:
-            bit_count: the number of truth values. A column has at most 62 of them.
+            bit_count: the number of truth values in the column, at most 62.
         """
         return LongType()
 
     @property
     def running_frame(self) -> str:
-        """Return the frame, as SQL, that functions like `row_number` need; "" if they need none."""
+        """Return the frame of `row_number`, `lag` and `lead` as SQL; "" if they need none."""
         return ""
 
     def write_window_keys(self, keys: str) -> str:
@@ -369,7 +367,7 @@ class Backend:
         Args:
             rows: the rows that are sent to the workers.
             relation: the input of the clause.
-            queries: the compiled queries over the rows.
+            queries: the split queries over the rows.
 
         Returns:
             The rows. They are marked unless the engine's error names the expression.
@@ -390,7 +388,7 @@ class Backend:
             matched: the rows that the expressions are computed from.
             runner: runs the expressions in the session of the query, which has its functions.
             items: the expressions, as SQL over `matched`.
-            origins: where the user wrote each of them; None for one that cannot fail.
+            origins: where the user wrote each expression; None for one that cannot fail.
 
         Returns:
             The rows to compute the expressions from. They are marked unless the engine's error
@@ -404,16 +402,20 @@ class Backend:
         return True
 
     def make_observation(self, name: str) -> Any:
-        """Return an Observation, which gets the values that a DataFrame counts when it runs."""
+        """Return a new Observation. An action on an observed DataFrame fills it with counters.
+
+        Args:
+            name: the name of the Observation, which no other Observation has.
+        """
         from pyspark.sql import Observation
 
         return Observation(name)
 
     def make_observable(self, result: DataFrame) -> DataFrame:
-        """Return the result of a text in a form whose actions fill the observations in it.
+        """Return the result of a text as a DataFrame whose actions fill its observations.
 
         An action on the result itself does not fill observations in views that the text names. An
-        action on a projection of the result fills them.
+        action on a projection of the result does.
         """
         return result.select("*")
 
@@ -432,3 +434,17 @@ class Backend:
             The value of each counter. Empty if there are none.
         """
         return {}
+
+
+def list_column_names(rows: Any) -> list[str]:
+    """Return the names of the columns of a pandas frame or an Arrow table, as texts."""
+    from matchrec.spark.sail.sent_rows import is_arrow
+
+    return [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
+
+
+def rename_columns(rows: Any, names: list[str]) -> Any:
+    """Return a pandas frame or an Arrow table with other names for all of its columns."""
+    from matchrec.spark.sail.sent_rows import is_arrow
+
+    return rows.rename_columns(names) if is_arrow(rows) else rows.set_axis(names, axis=1)

@@ -18,9 +18,9 @@ _backends: WeakKeyDictionary[SparkSession, Backend] = WeakKeyDictionary()
 
 
 def find_backend(spark: SparkSession) -> Backend:
-    """Return the backend of a session.
+    """Return the backend of a session, which is the same object for each call.
 
-    For a server, the first call in a session runs a query.
+    If the session has a server, the first call runs a query.
     """
     backend = _backends.get(spark)
     if backend is None:
@@ -30,7 +30,7 @@ def find_backend(spark: SparkSession) -> Backend:
 
 
 def choose_backend(spark: SparkSession) -> Backend:
-    """Return a new backend for a session."""
+    """Return a new backend for a session. Runs a query if the session has a server."""
     if not is_connect(spark):
         return Backend(spark)
     return SparkConnect(spark) if is_spark(spark) else Sail(spark)
@@ -55,8 +55,8 @@ def read_table(spark: SparkSession, name: str) -> DataFrame:
     """Return the DataFrame of a table.
 
     Raises:
-        pyspark.errors.AnalysisException: the session has no such table. The error is in plain
-            words, and names a table with a similar name.
+        pyspark.errors.AnalysisException: the session has no such table. The error lists the tables
+            that exist, and suggests one with a similar name.
     """
     runner = make_runner(spark)
     try:

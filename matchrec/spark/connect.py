@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from matchrec.plan.templates import Template
     from matchrec.spark.runner import ParameterValues, Runner
 
-# Found in texts that only read. Texts that begin with WITH are left out: it may be an INSERT.
+# The beginning of texts that only read. Texts that begin with WITH are left out, because WITH can
+# also begin an INSERT.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
 # The message of gRPC if it cannot read an answer because the answer is too deeply nested.
@@ -40,11 +41,11 @@ class SparkConnect(Backend):
     def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
         """Create no views if PySpark can send DataFrames along with a text.
 
-        PySpark 3.5 cannot send them. The views that are created for it remain, because the server
-        reads the text again for every action, and must then find the views.
+        PySpark 3.5 cannot send them. The views that are created for it stay after the block,
+        because the server reads the text again for every action, and must then find the views.
         """
-        plain = find_plain_sql(self.spark)
-        can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
+        plain_sql = find_plain_sql(self.spark)
+        can_send_frames = takes_keyword_arguments(getattr(plain_sql, "__func__", plain_sql))
         if can_send_frames:
             yield {}
             return
@@ -52,9 +53,9 @@ class SparkConnect(Backend):
             yield view_names
 
     def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
-        """Return the DataFrame of a text, without a message to the server for a SELECT.
+        """Return the DataFrame of a text. A SELECT without frames sends no message to the server.
 
-        The server would only answer that the plan of a SELECT is its text. It reads the text again
+        The server would only answer that the plan of a SELECT is its text. It reads the text
         whenever the DataFrame is analysed or run.
         """
         with self.translate_server_errors():
@@ -116,7 +117,7 @@ class SparkConnect(Backend):
 
     @property
     def has_shared_files(self) -> bool:
-        """Return False: the server may be another machine."""
+        """Return False: the server can be on another machine."""
         return False
 
     def send_rows(self, rows: Any) -> DataFrame:
@@ -159,15 +160,16 @@ class SparkConnect(Backend):
 
     def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
         """Return the counters that an action on this DataFrame object has reported."""
-        information = getattr(result, "executionInfo", None)
-        if information is None:
+        execution_info: Any = getattr(result, "executionInfo", None)
+        if execution_info is None:
             return {}
-        counts: dict[str, Any] = dict(cast("Any", information).flows).get(name, {})
+        counts_by_observation = dict(execution_info.flows)
+        counts: dict[str, Any] = counts_by_observation.get(name, {})
         return counts
 
 
 def make_text_plan(text: str, args: ParameterValues) -> Any:
-    """Return the plan of Spark Connect that consists of a text, without a request to the server.
+    """Return a plan of Spark Connect that is just a query text. Sends no request to the server.
 
     Args:
         text: the text of a query.
@@ -175,7 +177,7 @@ def make_text_plan(text: str, args: ParameterValues) -> Any:
 
     Returns:
         The plan, a `pyspark.sql.connect.plan.SQL`; None if the parameters have no names, or if this
-        version of PySpark makes such plans in another way.
+        version of PySpark makes such plans differently.
     """
     from pyspark.sql.connect.functions import lit
     from pyspark.sql.connect.plan import SQL
@@ -190,10 +192,10 @@ def make_text_plan(text: str, args: ParameterValues) -> Any:
 
 @cache
 def takes_keyword_arguments(function: Callable[..., object]) -> bool:
-    """Return whether a function accepts any keyword argument.
+    """Return whether a function has a parameter such as `**frames`.
 
-    A method `sql` that accepts them can fill `{frame}` with a DataFrame. The method of PySpark 3.5
-    over Connect does not accept them.
+    PySpark's method `sql` takes the DataFrames for holes such as `{ticks}` by it. Over Connect, the
+    method of PySpark 3.5 has no such parameter.
     """
     parameters = signature(function).parameters.values()
     return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)
