@@ -377,7 +377,7 @@ class Backend:
 
     def watch_matches(
         self,
-        matched: DataFrame,
+        output_rows: DataFrame,
         runner: Runner,
         items: Sequence[SelectItem],
         origins: Sequence[SqlOrigin | None],
@@ -385,16 +385,16 @@ class Backend:
         """Prepare to find out which expression over the matches of a query failed, if it fails.
 
         Args:
-            matched: the rows that the expressions are computed from.
+            output_rows: the rows that the expressions are computed from.
             runner: runs the expressions in the session of the query, which has its functions.
-            items: the expressions, as SQL over `matched`.
+            items: the expressions, as SQL over `output_rows`.
             origins: where the user wrote each expression; None for one that cannot fail.
 
         Returns:
             The rows to compute the expressions from. They are marked unless the engine's error
             names the expression.
         """
-        return matched
+        return output_rows
 
     @property
     def has_watermarks(self) -> bool:

@@ -358,39 +358,39 @@ def plan_reads(
 
 
 def project_result(
-    relation: Relation, compiled_query: CompiledQuery, matched: DataFrame
+    relation: Relation, compiled_query: CompiledQuery, output_rows: DataFrame
 ) -> DataFrame:
     """Return the result of a query: compute its columns over the reads.
 
     Args:
         relation: the input of the query.
         compiled_query: the query.
-        matched: the reads of all output rows.
+        output_rows: the reads of all output rows.
     """
     if compiled_query.aggregates:
-        matched = aggregate_matches(relation.runner, matched, compiled_query)
+        output_rows = aggregate_matches(relation.runner, output_rows, compiled_query)
     elif compiled_query.result_form is ResultForm.RETURNED:
-        return matched
+        return output_rows
     slots = range(len(compiled_query.reads))
-    return select_result_columns(relation.runner, compiled_query, matched, slots)
+    return select_result_columns(relation.runner, compiled_query, output_rows, slots)
 
 
 def select_result_columns(
-    runner: Runner, compiled_query: CompiledQuery, matched: DataFrame, slots: Sequence[int]
+    runner: Runner, compiled_query: CompiledQuery, output_rows: DataFrame, slots: Sequence[int]
 ) -> DataFrame:
     """Return the columns of the result, computed from reads and aggregates.
 
     Args:
         runner: runs texts of the query.
         compiled_query: the query.
-        matched: the reads and the aggregates of all output rows.
+        output_rows: the reads and the aggregates of all output rows.
         slots: for each read the number of the column of the workers' rows that holds it.
     """
     items = build_result_items(compiled_query, slots)
     if compiled_query.result_form is ResultForm.COMPUTED:
         origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
-        matched = find_backend(runner.spark).watch_matches(matched, runner, items, origins)
-    return runner.select_typed(matched, [str(item) for item in items])
+        output_rows = find_backend(runner.spark).watch_matches(output_rows, runner, items, origins)
+    return runner.select_typed(output_rows, [str(item) for item in items])
 
 
 def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> list[SelectItem]:

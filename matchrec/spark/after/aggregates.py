@@ -63,7 +63,7 @@ class MatchAggregates:
 
     runner: Runner
     # The output of the workers: one row for each output row of the query.
-    matched: DataFrame
+    output_rows: DataFrame
     compiled_query: CompiledQuery
     # The columns of the other reads, which are kept.
     kept_columns: tuple[str, ...]
@@ -87,7 +87,7 @@ class MatchAggregates:
             pyspark.errors.AnalysisException: Spark does not allow an aggregate.
         """
         indices = range(len(self.aggregates))
-        grouped = self.compute_groups(self.matched, self.kept_columns, indices)
+        grouped = self.compute_groups(self.output_rows, self.kept_columns, indices)
         result_types = self.find_result_types(grouped)
         folds = {}
         for index in indices:
@@ -113,7 +113,7 @@ class MatchAggregates:
                 raise
             # Sail names an aggregate of a struct by its fields, which two aggregates may share.
             fields = [
-                self.compute_groups(self.matched, (), [index]).schema.fields[-1]
+                self.compute_groups(self.output_rows, (), [index]).schema.fields[-1]
                 for index in indices
             ]
         return [field.dataType for field in fields]
@@ -198,7 +198,7 @@ class MatchAggregates:
         ]
         try:
             return self.runner.analyse(
-                self.runner.select(self.matched, [*kept_columns, *map(str, arrays)])
+                self.runner.select(self.output_rows, [*kept_columns, *map(str, arrays)])
             )
         except AnalysisException:
             # GROUP BY has accepted the same terms. Functions over arrays do not accept all of them.
@@ -235,7 +235,7 @@ class MatchAggregates:
             rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
             values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
             items.append(SelectItem(values, wire.name_aggregated_values(index)))
-        exploded = explode_output_rows(self.matched, kept_columns, self.rows)
+        exploded = explode_output_rows(self.output_rows, kept_columns, self.rows)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
         in_order = f"array_sort(collect_list({ROW_VALUES}), (l, r) -> CAST(l.p - r.p AS INT))"
@@ -264,13 +264,13 @@ class MatchAggregates:
 
 
 def aggregate_matches(
-    runner: Runner, matched: DataFrame, compiled_query: CompiledQuery
+    runner: Runner, output_rows: DataFrame, compiled_query: CompiledQuery
 ) -> DataFrame:
     """Compute the aggregates of each match, and drop the array of its rows.
 
     Args:
         runner: runs texts of the query.
-        matched: the output of the workers. All reads except the array are kept.
+        output_rows: the output of the workers. All reads except the array are kept.
         compiled_query: the query, which has aggregates.
 
     Raises:
@@ -284,7 +284,7 @@ def aggregate_matches(
         wire.name_read(index) for index in range(len(reads)) if index != rows_index
     )
     rows = wire.name_read(rows_index)
-    return MatchAggregates(runner, matched, compiled_query, kept_columns, rows).compute()
+    return MatchAggregates(runner, output_rows, compiled_query, kept_columns, rows).compute()
 
 
 def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:

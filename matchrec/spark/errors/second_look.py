@@ -264,7 +264,7 @@ class MatchLook(SecondLook):
     # Runs the expressions in the session of the query, which has its functions.
     runner: Runner
     # The rows of the workers, or rows that are computed from them.
-    matched: DataFrame
+    output_rows: DataFrame
     # The expressions, as SQL over these rows.
     items: Sequence[SelectItem]
     # The origin of each expression; None if the expression cannot fail.
@@ -277,11 +277,11 @@ class MatchLook(SecondLook):
 
     @override
     def select(self, items: Sequence[str]) -> DataFrame:
-        return self.runner.select(self.matched, items)
+        return self.runner.select(self.output_rows, items)
 
     @override
     def select_rows(self) -> DataFrame:
-        return self.matched
+        return self.output_rows
 
 
 def have_same_reason(sentence: str, other: str) -> bool:
@@ -326,7 +326,7 @@ def keep_expressions(
 
 
 def keep_match_expressions(
-    matched: DataFrame,
+    output_rows: DataFrame,
     runner: Runner,
     items: Sequence[SelectItem],
     origins: Sequence[SqlOrigin | None],
@@ -339,7 +339,7 @@ def keep_match_expressions(
         The rows, marked. Only the query that computes these expressions may read the marked rows.
         So each result is looked at separately, even if several rules read the same matches.
     """
-    return mark_rows(matched, MatchLook(make_token(), runner, matched, items, origins))
+    return mark_rows(output_rows, MatchLook(make_token(), runner, output_rows, items, origins))
 
 
 def make_token() -> str:

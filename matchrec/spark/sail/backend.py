@@ -294,7 +294,7 @@ class Sail(SparkConnect):
 
     def watch_matches(
         self,
-        matched: DataFrame,
+        output_rows: DataFrame,
         runner: Runner,
         items: Sequence[SelectItem],
         origins: Sequence[SqlOrigin | None],
@@ -302,7 +302,7 @@ class Sail(SparkConnect):
         """Prepare to find out which expression over the matches failed, if the query fails."""
         from matchrec.spark.errors.second_look import keep_match_expressions
 
-        return keep_match_expressions(matched, runner, items, origins)
+        return keep_match_expressions(output_rows, runner, items, origins)
 
     @property
     def has_watermarks(self) -> bool:
