@@ -154,7 +154,9 @@ class Query:
         results = [clause.result for clause in clauses]
         for result in results:
             warn_caller(*find_clause_warnings(result, parsed.source, parsed.language))
-        warn_caller(*find_tuning_warnings(self._spark, [result.compiled for result in results]))
+        warn_caller(
+            *find_tuning_warnings(self._spark, [result.compiled_rules for result in results])
+        )
         rows = parsed.build_result(clauses)
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
@@ -688,7 +690,7 @@ def explain_result(
     """
     from matchrec.explain.clause import ExplainedClause
 
-    preparation = result.compiled.preparation
+    preparation = result.compiled_rules.preparation
     warnings = find_clause_warnings(result, parsed.source, parsed.language)
     return ExplainedClause(
         _plan=result.split_query.plan,

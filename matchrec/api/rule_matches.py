@@ -50,10 +50,12 @@ class RuleMatches:
     >>> _ = result.unpersist()
     """
 
-    def __init__(self, built: build.BuiltRuleSet, rejected: RejectedRules | None = None) -> None:
+    def __init__(
+        self, built_set: build.BuiltRuleSet, rejected: RejectedRules | None = None
+    ) -> None:
         """Make the views of a rule set, whose results `build.check_results` has checked."""
-        self._built = built
-        self._matches = build.select_matches(built)
+        self._built_set = built_set
+        self._matches = build.select_matches(built_set)
         self._results: dict[str, DataFrame] = {}
         self._rejected = dict(rejected or {})
 
@@ -66,7 +68,7 @@ class RuleMatches:
         >>> result.rules
         ('large',)
         """
-        return tuple(dict.fromkeys(rule.version.rule for rule in self._built.rule_set.rules))
+        return tuple(dict.fromkeys(rule.version.rule for rule in self._built_set.rule_set.rules))
 
     @property
     def rejected(self) -> dict[str, MatchRecognizeError]:
@@ -117,7 +119,7 @@ class RuleMatches:
         >>> result.errors.columns
         ['rule', 'message']
         """
-        return build.select_failures(self._built)
+        return build.select_failures(self._built_set)
 
     @check_arguments(name=TEXT)
     def rule(self, name: str) -> DataFrame:
@@ -135,7 +137,7 @@ class RuleMatches:
         if name not in self.rules:
             raise errors.unknown_rule(name=name, rules=self.rules)
         if name not in self._results:
-            self._results[name] = build.select_result(self._built, name)
+            self._results[name] = build.select_result(self._built_set, name)
         return self._results[name]
 
     @property
@@ -148,7 +150,7 @@ class RuleMatches:
         >>> result.split(written).rule("large").collect()
         [Row(n=2)]
         """
-        return self._built.rows
+        return self._built_set.rows
 
     @check_arguments(df=DATAFRAME)
     def split(self, df: DataFrame) -> RuleMatches:
@@ -165,7 +167,7 @@ class RuleMatches:
         missing_columns = [name for name in self.rows.columns if name not in df.columns]
         if missing_columns:
             raise errors.not_rows_of_rule_set(column=missing_columns[0])
-        return RuleMatches(self._built.replace_rows(df), self._rejected)
+        return RuleMatches(self._built_set.replace_rows(df), self._rejected)
 
     def cache(self) -> Self:
         """Cache the result of the search, so that only the first action searches.
@@ -175,9 +177,9 @@ class RuleMatches:
         >>> result.cache().matches.count(), result.unpersist().rules
         (1, ('large',))
         """
-        if is_streaming(self._built.rows):
+        if is_streaming(self._built_set.rows):
             raise cache_over_stream()
-        self._built.rows.cache()
+        self._built_set.rows.cache()
         return self
 
     def unpersist(self) -> Self:
@@ -188,7 +190,7 @@ class RuleMatches:
         >>> result.cache().unpersist()
         <RuleMatches: large>
         """
-        self._built.rows.unpersist()
+        self._built_set.rows.unpersist()
         return self
 
     def explain(self) -> Explanation:
@@ -203,8 +205,10 @@ class RuleMatches:
           sorted by the workers; the engine only groups the rows by partition
         ...
         """
-        built = self._built
-        return explain_rules(built.rule_set, built.queries, built.compiled.preparation.sorter)
+        built_set = self._built_set
+        return explain_rules(
+            built_set.rule_set, built_set.queries, built_set.compiled_rules.preparation.sorter
+        )
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 

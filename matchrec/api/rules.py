@@ -140,24 +140,24 @@ def match_rules(  # noqa: PLR0913 -- public signature
     written_rules = read_rules(fixed_rules, relation, events.order_by[0])
     with translate_stream_errors(rows.sparkSession):
         if is_dataframe(fixed_rules) and on_error == "continue":
-            built, rejected = reader.build_valid_rules(written_rules)
+            built_set, rejected = reader.build_valid_rules(written_rules)
         else:
-            built, rejected = reader.build(written_rules), {}
-        matches = RuleMatches(built, rejected)
-    warn_about_rules(built)
+            built_set, rejected = reader.build(written_rules), {}
+        matches = RuleMatches(built_set, rejected)
+    warn_about_rules(built_set)
     return matches
 
 
-def warn_about_rules(built: build.BuiltRuleSet) -> None:
+def warn_about_rules(built_set: build.BuiltRuleSet) -> None:
     """Warn about probable mistakes in the rules, and about settings that make the session slow."""
-    for rule, linked in zip(built.request.rules, built.rule_set.rules, strict=True):
+    for rule, linked in zip(built_set.request.rules, built_set.rule_set.rules, strict=True):
         assert rule.source is not None
-        query = built.queries[rule.name]
+        query = built_set.queries[rule.name]
         with use_language(rule.language):
-            warnings = find_plan_warnings(query, built.request, rule.source)
-            if built.request.is_stream:
+            warnings = find_plan_warnings(query, built_set.request, rule.source)
+            if built_set.request.is_stream:
                 warnings += find_state_warnings(
                     query.resolved_plan, linked.compiled_query, rule.source
                 )
         warn_caller(*(errors.add_rule_name(rule.name, warning) for warning in warnings))
-    warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.compiled]))
+    warn_caller(*find_tuning_warnings(built_set.rows.sparkSession, [built_set.compiled_rules]))

@@ -100,9 +100,9 @@ class RulesReader:
             event_columns=self.choose_event_columns(),
             on_error=self.on_error,
         )
-        built = build_rule_set(request)
-        check_results(built)
-        return built
+        built_set = build_rule_set(request)
+        check_results(built_set)
+        return built_set
 
     def build_valid_rules(
         self, written_rules: Sequence[WrittenRule]
@@ -139,14 +139,14 @@ class RulesReader:
         while True:
             rules = [rule for rule in rules if rule.name not in rejected]
             try:
-                built = self.build_rules(rules, self.events.df)
+                built_set = self.build_rules(rules, self.events.df)
             except MatchRecognizeError as error:
                 if error.rule is None or error.rule in rejected or len(rules) == 1:
                     raise
                 rejected[error.rule] = error
             else:
                 warn_caller(*(rejected_rule(error=str(error)) for error in rejected.values()))
-                return built, rejected
+                return built_set, rejected
 
     def choose_event_columns(self) -> tuple[str, ...]:
         """Return the columns of the input that the events of matches have, each once.

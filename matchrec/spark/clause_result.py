@@ -78,25 +78,25 @@ class ClauseResult:
 
     dataframe: DataFrame
     # The compiled clause: the only rule of its request.
-    compiled: CompiledRules
+    compiled_rules: CompiledRules
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions
 
     @property
     def request(self) -> MatchRequest:
         """Return the clause with its input and its options."""
-        return self.compiled.request
+        return self.compiled_rules.request
 
     @property
     def split_query(self) -> SplitQuery:
         """Return the split query of the clause: its plan, and the parts of its conditions."""
-        (rule,) = self.compiled.rules
+        (rule,) = self.compiled_rules.rules
         return rule.query
 
     @property
     def compiled_query(self) -> CompiledQuery:
         """Return the compiled query of the clause."""
-        (rule,) = self.compiled.rules
+        (rule,) = self.compiled_rules.rules
         return rule.compiled_query
 
     @property
@@ -122,12 +122,12 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     """
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_request(request)
-        check_unused_outputs(compiled)
-        return plan_result(compiled, choose_ranges(compiled))
+        compiled_rules = compile_request(request)
+        check_unused_outputs(compiled_rules)
+        return plan_result(compiled_rules, choose_ranges(compiled_rules))
 
 
-def check_unused_outputs(compiled: CompiledRules) -> None:
+def check_unused_outputs(compiled_rules: CompiledRules) -> None:
     """Check the output columns of a clause that nobody uses. Spark analyses them over no rows.
 
     Raises:
@@ -135,13 +135,13 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
 
     Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
     """
-    unused_query = compile_unused_outputs(compiled)
+    unused_query = compile_unused_outputs(compiled_rules)
     if unused_query is None or unused_query.result_form is not ResultForm.COMPUTED:
         return
-    request = compiled.request
-    (clause,) = compiled.rules
+    request = compiled_rules.request
+    (clause,) = compiled_rules.rules
     columns = unused_query.sent_columns.columns
-    fields = compiled.preparation.find_fields(columns, compiled.fields)
+    fields = compiled_rules.preparation.find_fields(columns, compiled_rules.fields)
     schema = build_read_schema(unused_query, fields)
     if infer_result_fields(request, clause.query.unused_outputs, unused_query, schema) is not None:
         return
@@ -151,23 +151,23 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     )
 
 
-def plan_result(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
+def plan_result(compiled_rules: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
     """Return the result of a compiled clause. Nothing runs.
 
     Args:
-        compiled: the clause.
+        compiled_rules: the clause.
         ranges: what `choose_ranges` has returned.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
-    request = compiled.request
-    (clause,) = compiled.rules
+    request = compiled_rules.request
+    (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
-    preparation = compiled.preparation
+    preparation = compiled_rules.preparation
     if isinstance(ranges, Ranges):
         assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has looked"
         preparation = preparation.cut_partitions(ranges)
-    fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled.fields)
+    fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled_rules.fields)
     schema = build_read_schema(compiled_query, fields)
     reads = plan_reads(request, compiled_query, preparation, schema, ranges)
     dataframe = project_result(request.relation, compiled_query, reads)
@@ -177,7 +177,7 @@ def plan_result(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> Cl
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
         else:
             request.backend.set_schema(dataframe, result_fields)
-    return ClauseResult(dataframe, compiled, ranges)
+    return ClauseResult(dataframe, compiled_rules, ranges)
 
 
 def analyse_result(
@@ -262,19 +262,19 @@ def find_measure_type(
     return None if type_ is None else KNOWN_TYPES.get(type_)
 
 
-def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
+def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:
     """Return how the partitions of a clause are cut into ranges, or why they are not.
 
     They are cut if cutting is possible and pays, or if the user asks for it.
 
     Raises as `find_ranges`.
     """
-    request = compiled.request
-    preparation = compiled.preparation
+    request = compiled_rules.request
+    preparation = compiled_rules.preparation
     if not isinstance(preparation, UnsortedPreparation):
         check_may_stay_whole(request, str(preparation.sorter or ""))
         return WholePartitions()
-    (clause,) = compiled.rules
+    (clause,) = compiled_rules.rules
     plan = clause.query.plan
     if not request.must_cut_partitions and plan.within is None:
         return WITHOUT_WINDOW
@@ -287,7 +287,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     Runs jobs that count rows.
     """
     request = result.request
-    preparation = result.compiled.preparation
+    preparation = result.compiled_rules.preparation
     if not isinstance(preparation, UnsortedPreparation):
         return ""
     ranges = plan_ranges(request, result.split_query.plan, result.compiled_query)

@@ -83,23 +83,25 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
         raise errors.method_not_for_stream(call="`why`")
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_request(request)
-        (clause,) = compiled.rules
+        compiled_rules = compile_request(request)
+        (clause,) = compiled_rules.rules
         finder = TargetFinder(request, clause.query.plan, target)
-        return collect_compiled_partition(compiled, finder)
+        return collect_compiled_partition(compiled_rules, finder)
 
 
-def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) -> CollectedPartition:
+def collect_compiled_partition(
+    compiled_rules: CompiledRules, finder: TargetFinder
+) -> CollectedPartition:
     """Collect the partition of a target, for a compiled clause.
 
     Args:
-        compiled: the clause.
+        compiled_rules: the clause.
         finder: finds the target in its input.
 
     Raises as `collect_partition`.
     """
-    request = compiled.request
-    (clause,) = compiled.rules
+    request = compiled_rules.request
+    (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
     assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
     order_texts = finder.order_texts
@@ -110,7 +112,7 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     target_tests = () if finder.target.row is None else finder.build_target_tests(key_tests)
     filters = clause.query.row_filters
     columns = (*search_columns, *order_columns, *target_tests, *filters)
-    preparation = compiled.preparation.with_key_filters(key_tests)
+    preparation = compiled_rules.preparation.with_key_filters(key_tests)
     assert isinstance(preparation, PartitionPreparation), "the caller has rejected streams"
     table = collect_table(preparation.build_worker_rows(columns))
     if not table.num_rows:
@@ -130,7 +132,7 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
         compiled_query=compiled_query,
         table=table,
         partitions=encode_partitions(compiled_query, table, starts),
-        fields=preparation.find_fields(search_columns, compiled.fields),
+        fields=preparation.find_fields(search_columns, compiled_rules.fields),
         keys=key_values,
         orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
         order_values=order_values,

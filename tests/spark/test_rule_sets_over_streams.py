@@ -92,8 +92,8 @@ def test_random_pieces_give_the_rows_of_a_batch_query(spark: SparkSession, seed:
     query = build_query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
     with settings(spark, **INTERPRETED):
         streamed = StreamedRules(query, events, "ts")
-        at_once = query(events)._built.rows
-        assert streamed.found._built.rows.dtypes == at_once.dtypes
+        at_once = query(events)._built_set.rows
+        assert streamed.found._built_set.rows.dtypes == at_once.dtypes
         expected = count_rows([row.asDict(recursive=True) for row in at_once.collect()])
     rows_of_pieces = [
         row

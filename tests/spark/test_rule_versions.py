@@ -542,7 +542,7 @@ def build_query(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches
 
 def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
     """Return rows of the workers as text, with names of rules and without empty slots."""
-    built = result._built
+    built = result._built_set
 
     def write_row(row: dict[str, Any]) -> str:
         """Return a row as text."""
@@ -558,7 +558,7 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
 
 def collect_rows(result: RuleMatches) -> Counter[str]:
     """Run a query and return its rows as `list_rows` does."""
-    rows = [row.asDict(recursive=True) for row in result._built.rows.collect()]
+    rows = [row.asDict(recursive=True) for row in result._built_set.rows.collect()]
     return list_rows(result, rows)
 
 

@@ -260,7 +260,7 @@ class StreamedRules(Keys):
 
     def of(self, rows: DataFrame) -> RuleMatches:
         """Return the views of some output rows."""
-        return RuleMatches(replace(self.found._built, rows=rows))
+        return RuleMatches(replace(self.found._built_set, rows=rows))
 
 
 def read_times(frame: pd.DataFrame) -> list[int]:

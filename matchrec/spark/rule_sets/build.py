@@ -137,17 +137,20 @@ class BuiltRuleSet:
     rows: DataFrame  # of the workers, see `worker.rule_batches`
     rule_set: RuleSet
     slots: Slots
-    compiled: CompiledRules
+    compiled_rules: CompiledRules
 
     @property
     def request(self) -> MatchRequest:
         """Return the rules with their input and their options."""
-        return self.compiled.request
+        return self.compiled_rules.request
 
     @property
     def queries(self) -> Mapping[str, SplitQuery]:
         """Return the split query of each rule, by the name of the rule."""
-        return {compiled.rule.name: compiled.query for compiled in self.compiled.rules}
+        return {
+            compiled_rule.rule.name: compiled_rule.query
+            for compiled_rule in self.compiled_rules.rules
+        }
 
     @property
     def times(self) -> OrderNumbers:
@@ -162,7 +165,9 @@ class BuiltRuleSet:
     def replace_rows(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
         request = self.request.use_session(rows.sparkSession)
-        return replace(self, rows=rows, compiled=replace(self.compiled, request=request))
+        return replace(
+            self, rows=rows, compiled_rules=replace(self.compiled_rules, request=request)
+        )
 
 
 # Building a set.
@@ -181,10 +186,10 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
     with silence_analysis():
         check_shared_plan(request)
         check_may_stay_whole(request, "rules share the rows of a partition")
-        compiled = compile_request(request)
-        rule_set = link_rules(compiled)
-        rows, slots = plan_output_rows(compiled, rule_set)
-        return BuiltRuleSet(rows, rule_set, slots, compiled)
+        compiled_rules = compile_request(request)
+        rule_set = link_rules(compiled_rules)
+        rows, slots = plan_output_rows(compiled_rules, rule_set)
+        return BuiltRuleSet(rows, rule_set, slots, compiled_rules)
 
 
 def check_shared_plan(request: MatchRequest) -> None:
@@ -201,17 +206,17 @@ def check_shared_plan(request: MatchRequest) -> None:
         _ = request.relation.select(texts).schema  # lets Spark analyse them
 
 
-def link_rules(compiled: CompiledRules) -> RuleSet:
+def link_rules(compiled_rules: CompiledRules) -> RuleSet:
     """Return the rule set for the workers: the compiled rules, and the columns that they share.
 
     Args:
-        compiled: the rules of a request, which has the columns of their events.
+        compiled_rules: the rules of a request, which has the columns of their events.
     """
-    request = compiled.request
-    joined = compiled.preparation.joined
+    request = compiled_rules.request
+    joined = compiled_rules.preparation.joined
     first_plan = joined.queries[0].plan  # all rules have the same partition keys and order
     assert request.event_columns is not None, "the request is a rule set"
-    columns = compiled.rules[0].compiled_query.sent_columns.columns  # those of all rules
+    columns = compiled_rules.rules[0].compiled_query.sent_columns.columns  # those of all rules
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
@@ -219,7 +224,7 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
         return tuple(indices[column] for column in columns)
 
     linked_rules = []
-    for compiled_rule in compiled.rules:
+    for compiled_rule in compiled_rules.rules:
         rule = compiled_rule.rule
         version = rule.version or Version(rule.name)
         dividing_columns = find_dividing_columns(compiled_rule.query.plan)
@@ -249,7 +254,7 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     )
 
 
-def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Version) -> str:
+def compute_identity(request: MatchRequest, compiled_rule: CompiledRule, version: Version) -> str:
     """Return the identity of a rule: a digest of everything that its search depends on.
 
     The identity does not depend on other rules. By it, the state of a stream finds out which rules
@@ -257,37 +262,39 @@ def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Ver
 
     Args:
         request: all rules.
-        compiled: the rule.
+        compiled_rule: the rule.
         version: the version of the rule.
     """
-    query = compiled.query
-    types = compiled.conditions.types
+    query = compiled_rule.query
+    types = compiled_rule.conditions.types
     column_types = [(show_column(column), types[column]) for column in query.columns]
     identity = compute_digest(
         version.rule,
         version.since,
         query.resolved_plan,
-        compiled.rule.condition_columns,
+        compiled_rule.rule.condition_columns,
         query.plan,
         column_types,
-        compiled.conditions.run_conditions,
+        compiled_rule.conditions.run_conditions,
         request.ansi,
         request.options.algorithm,
     )
     return identity[:IDENTITY_DIGITS]
 
 
-def plan_output_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+def plan_output_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """Return the DataFrame of the rows that the workers will return. Nothing runs.
 
     Returns:
         The DataFrame, and the slots of the rules' reads.
     """
-    preparation = compiled.preparation
-    fields = preparation.find_fields(rule_set.columns, compiled.fields)
+    preparation = compiled_rules.preparation
+    fields = preparation.find_fields(rule_set.columns, compiled_rules.fields)
     slots, slot_fields = assign_slots(rule_set, fields)
     schema = build_row_schema(rule_set, fields, slot_fields)
-    output = RuleSetOutput(rule_set, slots, build_output_schema(schema), compiled.request.on_error)
+    output = RuleSetOutput(
+        rule_set, slots, build_output_schema(schema), compiled_rules.request.on_error
+    )
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return preparation.plan_rules(output, schema, name), slots
 
@@ -295,7 +302,7 @@ def plan_output_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFr
 # Results of a set.
 
 
-def select_matches(built: BuiltRuleSet) -> DataFrame:
+def select_matches(built_set: BuiltRuleSet) -> DataFrame:
     """Return one row for each match of each rule."""
     columns = {
         "match_number": wire.MATCH_NUMBER,
@@ -303,100 +310,100 @@ def select_matches(built: BuiltRuleSet) -> DataFrame:
         "end_time": wire.LAST_ROW_ORDER,
         "events": wire.MATCHED_ROWS,
     }
-    return select_rows_of_kind(built, RowKind.MATCH, columns)
+    return select_rows_of_kind(built_set, RowKind.MATCH, columns)
 
 
-def select_failures(built: BuiltRuleSet) -> DataFrame:
+def select_failures(built_set: BuiltRuleSet) -> DataFrame:
     """Return one row for each partition in which a rule failed, and each such rule."""
-    return select_rows_of_kind(built, RowKind.FAILURE, {"message": wire.FAILURE_MESSAGE})
+    return select_rows_of_kind(built_set, RowKind.FAILURE, {"message": wire.FAILURE_MESSAGE})
 
 
 def select_rows_of_kind(
-    built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]
+    built_set: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]
 ) -> DataFrame:
     """Return the rows of a kind: their rules, their partitions, and other columns.
 
     Args:
-        built: the rule set.
+        built_set: the rule set.
         kind: the kind.
         columns: the other columns of the workers' rows, by their names in the result.
     """
-    names = list_key_names(built)
+    names = list_key_names(built_set)
     keys = [
         SelectItem(wire.name_rule_key(index), quote_name(name)) for index, name in enumerate(names)
     ]
     items = [SelectItem(column, name) for name, column in columns.items()]
-    select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
-    return built.rows.where(f"{wire.ROW_KIND} = {int(kind)}").selectExpr(*select_list)
+    select_list = [str(item) for item in (*list_rule_columns(built_set), *keys, *items)]
+    return built_set.rows.where(f"{wire.ROW_KIND} = {int(kind)}").selectExpr(*select_list)
 
 
-def check_results(built: BuiltRuleSet) -> None:
+def check_results(built_set: BuiltRuleSet) -> None:
     """Check that the results of all rules can be made: their names and their measures.
 
     Raises:
         MatchRecognizeError: a column has a name of ours, or Spark rejects a measure.
     """
-    check_input_names(built)
-    check_measures(built)
+    check_input_names(built_set)
+    check_measures(built_set)
 
 
-def check_measures(built: BuiltRuleSet) -> None:
+def check_measures(built_set: BuiltRuleSet) -> None:
     """Let Spark check the measures of all rules, together, because each analysis takes time.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
     """
-    rule_numbers = range(len(built.rule_set.rules))
+    rule_numbers = range(len(built_set.rule_set.rules))
     texts = [
-        item.sql for rule_number in rule_numbers for item in list_rule_items(built, rule_number)
+        item.sql for rule_number in rule_numbers for item in list_rule_items(built_set, rule_number)
     ]
     items = [str(SelectItem(text, wire.name_read(index))) for index, text in enumerate(texts)]
-    runner = built.request.relation.runner
+    runner = built_set.request.relation.runner
     try:
         if items:
-            runner.analyse(runner.select(built.rows, items))
+            runner.analyse(runner.select(built_set.rows, items))
     except QUERY_ERRORS:
         # Analyse each rule by itself, so that the error names the wrong rule.
         for rule_number in rule_numbers:
-            build_rule_result(built, rule_number)
+            build_rule_result(built_set, rule_number)
         raise
     for rule_number in rule_numbers:
-        if built.rule_set.rules[rule_number].compiled_query.aggregates:
-            build_rule_result(built, rule_number)
+        if built_set.rule_set.rules[rule_number].compiled_query.aggregates:
+            build_rule_result(built_set, rule_number)
 
 
-def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
+def build_rule_result(built_set: BuiltRuleSet, rule_number: int) -> DataFrame:
     """Return the result that a version of a rule would have as a separate query.
 
     Args:
-        built: the rule set.
+        built_set: the rule set.
         rule_number: the index of the version in `rule_set.rules`.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
     """
-    compiled_query = built.rule_set.rules[rule_number].compiled_query
+    compiled_query = built_set.rule_set.rules[rule_number].compiled_query
     kinds = [RowKind.ROW]
     if compiled_query.rows_per_match.summarizes_matches:
         kinds = [RowKind.MATCH, RowKind.PARTIAL]
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
-    rule_rows = built.rows.where(
+    rule_rows = built_set.rows.where(
         f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {rule_number}"
     )
-    request = built.request
+    request = built_set.request
     with request.locate_rule_errors(request.rules[rule_number]):
         if compiled_query.aggregates:
             reads = [
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
-                for index, slot in enumerate(built.slots[rule_number])
+                for index, slot in enumerate(built_set.slots[rule_number])
             ]
             return project_result(request.relation, compiled_query, rule_rows.selectExpr(*reads))
-        slots = built.slots[rule_number]
+        slots = built_set.slots[rule_number]
         result = select_result_columns(request.runner, compiled_query, rule_rows, slots)
         return request.runner.analyse(result)
 
 
-def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
+def select_result(built_set: BuiltRuleSet, name: str) -> DataFrame:
     """Return the result that a rule, in all of its versions, would have as a separate query.
 
     Raises:
@@ -405,10 +412,10 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     """
     rule_numbers = [
         rule_number
-        for rule_number, rule in enumerate(built.rule_set.rules)
+        for rule_number, rule in enumerate(built_set.rule_set.rules)
         if rule.version.rule == name
     ]
-    results = [build_rule_result(built, rule_number) for rule_number in rule_numbers]
+    results = [build_rule_result(built_set, rule_number) for rule_number in rule_numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise rule_versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
@@ -423,49 +430,49 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     return reduce(type(results[0]).unionAll, results)
 
 
-def list_rule_items(built: BuiltRuleSet, rule_number: int) -> list[SelectItem]:
+def list_rule_items(built_set: BuiltRuleSet, rule_number: int) -> list[SelectItem]:
     """Return the select list of a rule's result; empty if Spark computes aggregates before it."""
-    compiled_query = built.rule_set.rules[rule_number].compiled_query
+    compiled_query = built_set.rule_set.rules[rule_number].compiled_query
     if compiled_query.aggregates:
         return []
-    return build_result_items(compiled_query, built.slots[rule_number])
+    return build_result_items(compiled_query, built_set.slots[rule_number])
 
 
-def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
+def list_rule_columns(built_set: BuiltRuleSet) -> Iterator[SelectItem]:
     """Yield the columns that name a row's rule and, if rules have versions, its version.
 
     The time from which a version is valid is its name.
     """
-    versions = [rule.version for rule in built.rule_set.rules]
+    versions = [rule.version for rule in built_set.rule_set.rules]
     literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
-    if built.rule_set.has_versions:
+    if built_set.rule_set.has_versions:
         literals_by_column[VERSION_COLUMN] = [
-            built.times.write_literal(version.since) for version in versions
+            built_set.times.write_literal(version.since) for version in versions
         ]
     for name, literals in literals_by_column.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE_NUMBER} + 1)", name)
 
 
-def list_key_names(built: BuiltRuleSet) -> Iterator[str]:
+def list_key_names(built_set: BuiltRuleSet) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
-    request = built.request
-    for key in dict.fromkeys(built.compiled.preparation.joined.partition_keys):
+    request = built_set.request
+    for key in dict.fromkeys(built_set.compiled_rules.preparation.joined.partition_keys):
         yield request.columns.find_by_text(key.text) or request.relation.find_name(key.text)
 
 
-def check_input_names(built: BuiltRuleSet) -> None:
+def check_input_names(built_set: BuiltRuleSet) -> None:
     """Check that no column of the input has the name of a column of ours in the result.
 
     Raises:
         MatchRecognizeError: a partition column or a column of events has such a name.
     """
-    folded = built.request.columns.fold_name
+    folded = built_set.request.columns.fold_name
     our_names = {folded(name) for name in RESULT_COLUMNS}
-    if built.rule_set.has_versions:
+    if built_set.rule_set.has_versions:
         our_names.add(folded(VERSION_COLUMN))
-    for name in list_key_names(built):
+    for name in list_key_names(built_set):
         if folded(name) in our_names:
             raise column_name_taken(column_role="partition column", name=name)
-    for name in built.request.event_columns or ():
+    for name in built_set.request.event_columns or ():
         if folded(name) == folded(VARIABLE):
             raise column_name_taken(column_role="column", name=name)
