@@ -82,6 +82,9 @@ class LateKernel(CachedFunction[P, R]):
         super().__init__(function, options)
         # For each combination of types, how many steps Python has taken.
         self.steps_by_python: Counter[Types] = Counter()
+        # For each combination of types whose code was not on disk, the number of steps by Python
+        # after which to look again.
+        self.steps_before_next_look: dict[Types, int] = {}
 
     def allow_steps(self, types: Types, steps_needed: int) -> int:
         """Return how many steps Python may take now; 0 if machine code must run the call.
@@ -108,7 +111,21 @@ class LateKernel(CachedFunction[P, R]):
             # Numba need not be loaded to find out that nothing is on disk.
             if not self.may_be_on_disk():
                 return steps_left
-        return 0 if self.is_on_disk(types) else steps_left
+        return 0 if self.is_found_on_disk(types) else steps_left
+
+    def is_found_on_disk(self, types: Types) -> bool:
+        """Return whether code is on disk. If it was not, look again only after twice the steps.
+
+        Another process can write the code at any time, but a look at the disk takes about a
+        millisecond, and a query would look for each kernel in each task.
+        """
+        steps_taken = self.steps_by_python[types]
+        if steps_taken < self.steps_before_next_look.get(types, 0):
+            return False
+        if self.is_on_disk(types):
+            return True
+        self.steps_before_next_look[types] = 2 * steps_taken
+        return False
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
         """Return whether a call needs no machine code yet. If so, count its steps.

@@ -364,6 +364,22 @@ def test_python_takes_no_steps_if_machine_code_exists(
     assert fresh.allow_steps(OTHER_TYPES, 1) > 0
 
 
+def test_the_disk_is_looked_at_again_after_twice_the_steps(
+    fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps_at_looks: list[int] = []
+
+    def is_on_disk(types: Any) -> bool:
+        steps_at_looks.append(fresh.steps_by_python[types])
+        return len(steps_at_looks) == 5
+
+    monkeypatch.setattr(fresh, "is_on_disk", is_on_disk)
+    with use_shortcuts(Shortcuts(max_python_steps=100)):
+        while fresh.take_steps(3, (THREE,)):
+            pass
+    assert steps_at_looks == [0, 3, 6, 12, 24]
+
+
 def test_python_takes_an_eighth_of_its_steps_before_numba_is_loaded(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
