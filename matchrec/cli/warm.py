@@ -165,8 +165,8 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     # The rows are in descending order, so that the worker must sort them: by the compiled sort if
-    # NumPy is slow.
-    many_rows = spark.range(20_000).selectExpr("19999 - id AS id").coalesce(1)
+    # NumPy is slow. Their numbers have a common divisor, which a kernel finds.
+    many_rows = spark.range(20_000).selectExpr("60 * (19999 - id) AS id").coalesce(1)
     many_rows.createOrReplaceTempView("warm_many_rows")
     backtracking = matchrec.Options(algorithm="backtracking")
     breadth_first = matchrec.Options(algorithm="breadth_first")
