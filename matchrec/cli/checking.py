@@ -19,6 +19,7 @@ from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
 from matchrec.cli.tables import EmptyTable
+from matchrec.cli.values import read_argument_value
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface, use_surface
 from matchrec.errors.parameters import unbound_parameter
@@ -245,23 +246,24 @@ def check_statement(
     """Plan one statement and print the columns of its result.
 
     A temporary view is created, because later statements can read it. The engine would execute
-    other statements that are not queries, such as INSERT, to plan them: only their clauses are
-    checked, which `QueryRequest.load_content` has done.
+    other statements that are not queries, such as INSERT, to plan them: only their syntax is
+    checked.
 
     Args:
         request: the query.
         spark: a session with the tables.
         statement: the statement.
         content: the text of the statement, or the Pattern.
+
+    Raises:
+        MatchRecognizeError: the statement has a mistake.
     """
     from matchrec.spark.backends import make_runner
-    from matchrec.syntax.misspelt_clauses import reject_misspelt_text
 
     label = request.label_statement(statement)
     prefix = f"{label}: " if label else ""
     if request.language is QueryLanguage.SQL and not (statement.is_query or statement.creates_view):
-        reject_misspelt_text(statement.text)
-        print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
+        print_notice(f"{prefix}{check_other_statement(request, spark, statement)}")
         return
     if request.dialect == "spark":
         reject_parameters_without_value(request, statement.text)
@@ -269,6 +271,20 @@ def check_statement(
     make_runner(spark).analyse(frame)
     columns = ", ".join(write_column(field) for field in frame.schema.fields)
     print(f"{prefix}ok; columns of the result: {columns}" if columns else f"{prefix}ok")
+
+
+def check_other_statement(request: QueryRequest, spark: SparkSession, statement: Statement) -> str:
+    """Check a statement that is not a query, and return a sentence about what was checked.
+
+    Raises:
+        MatchRecognizeError: the statement has a syntax error.
+    """
+    from matchrec.api.statement_syntax import check_statement_syntax
+
+    args = {name: read_argument_value(text) for name, text in request.select_args(statement.text)}
+    if check_statement_syntax(spark, statement.text, args or None, request.dialect):
+        return "not a query; only its syntax was checked"
+    return "not a query, and Sail cannot parse it; only its brackets and clauses were checked"
 
 
 def reject_parameters_without_value(request: QueryRequest, text: str) -> None:

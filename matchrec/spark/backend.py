@@ -63,6 +63,15 @@ class Backend:
         """Return whether the engine can read every SQL text that Spark reads."""
         return True
 
+    def can_parse_statement(self, text: str) -> bool:
+        """Return whether the engine's parser rejects a statement only if its syntax is wrong.
+
+        Args:
+            text: a statement that is not a query, without blanks or comments before its first
+                word.
+        """
+        return True
+
     def write_sums(self, text: str) -> str:
         """Return SQL in which the engine can compute the sums and averages that matchrec wrote.
 

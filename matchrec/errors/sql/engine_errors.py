@@ -656,6 +656,11 @@ _HINTS_AROUND_CLAUSES = {
     r"Can only use numbers in the interval": "write a number, such as INTERVAL '10' MINUTE",
 }
 
+# The hint for an error at the first word of a statement.
+HINT_TO_BEGIN_STATEMENT = (
+    "begin a statement with a keyword of SQL, such as SELECT, WITH or INSERT INTO"
+)
+
 # The hint for an error that names no word of the query and has no entry in the table.
 HINT_TO_BISECT_QUERY = (
     "to find the part that is wrong, run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add "

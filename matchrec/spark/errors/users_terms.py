@@ -36,6 +36,7 @@ from matchrec.errors import (
 from matchrec.errors.kinds import Located
 from matchrec.errors.language import current_surface
 from matchrec.errors.sql.engine_errors import (
+    HINT_TO_BEGIN_STATEMENT,
     HINT_TO_BISECT_QUERY,
     find_cast_type_hint,
     find_engine_error_hint,
@@ -102,6 +103,8 @@ CODES = {
 SENTENCES = dict(NAME_REFUSALS.values())
 
 SYNTAX_ERROR = "syntax-error"
+# The text up to its first word or sign, after blanks and comments.
+FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*(?:\w+|\S)")
 # The sentence of both engines for QUALIFY, which they do not know.
 SYNTAX_ERROR_AT_QUALIFY = re.compile(r"(?i)^Syntax error at or near '?QUALIFY\b")
 REJECTED_BY_ENGINE = "rejected-by-engine"
@@ -380,6 +383,8 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
         filled: the text that the engine has read.
     """
     text_up_to_word = filled.source.text[: span.end]
+    if FIRST_WORD.fullmatch(text_up_to_word):
+        return HINT_TO_BEGIN_STATEMENT
     return (
         find_dialect_syntax_hint(text_up_to_word)
         or find_unfinished_hint(error_text, text_up_to_word)

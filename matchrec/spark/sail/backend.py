@@ -72,6 +72,12 @@ class Sail(SparkConnect):
         """Return False: Sail's SQL differs from Spark's."""
         return False  # see `syntax.spellings`
 
+    def can_parse_statement(self, text: str) -> bool:
+        """Return False for a kind of statement of Spark that Sail's parser does not know."""
+        from matchrec.spark.sail.statements import is_known_statement
+
+        return is_known_statement(text)
+
     def write_sums(self, text: str) -> str:
         """Return a text whose sums give Spark's results on Sail."""
         from matchrec.spark.sail.sums import rewrite_sums
