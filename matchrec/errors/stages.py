@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
+from matchrec.errors.lengths import Length, find_meant_length
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import SHORT, join_names, list_candidates
 from matchrec.source import Span
@@ -416,13 +417,16 @@ def _name_window(call: str) -> str:
     return f"{call}()" if call.isidentifier() and call.islower() else call
 
 
-def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecognizePlanError:
+def not_a_duration(
+    span: Span | None, *, call: str, value: str, text: str = ""
+) -> MatchRecognizePlanError:
     """Return the error for a value that is not a length of time, as in within("soon").
 
     Args:
         span: the value in the text of the query; None for an argument of a call.
         call: the method with its argument, or "WITHIN" for a text in a query.
         value: the value in words.
+        text: the value if it is a text, otherwise "".
     """
     hint = (
         'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
@@ -432,6 +436,9 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
         hint = current_surface().advise_on_length(call.partition(" ")[0])
     if call == "WITHIN":
         hint = "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
+    length = find_meant_length(text)
+    if length is not None:
+        hint = _advise_on_length(length, call)
     return MatchRecognizePlanError(
         f"{_name_window(call)} needs a length of time, not {value}",
         span,
@@ -467,12 +474,33 @@ def too_long_duration(
     )
 
 
+def _advise_on_length(length: Length, call: str) -> str:
+    """Return what to write for a length of time that is in another notation."""
+    if call == "WITHIN":
+        return f"write WITHIN {length.sql}"
+    has_quotes = current_surface().has_values_of_python
+    return f'write "{length.words}"' if has_quotes else f"write {length.words}"
+
+
 def unknown_duration_unit(
-    span: Span | None, *, call: str, name: str, units: Sequence[str]
+    span: Span | None, *, call: str, name: str, units: Sequence[str], text: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a unit of time that does not exist, as in within("10 parsecs")."""
-    near = find_nearest(name, units)
-    hint = f"write {near}" if near else 'write one of these units, such as "10 minutes"'
+    """Return the error for a unit of time that does not exist, as in within("10 parsecs").
+
+    Args:
+        span: the value in the text of the query; None for an argument of a call.
+        call: the method with its argument, or "WITHIN" for a text in a query.
+        name: the unit.
+        units: the units that exist.
+        text: the whole length.
+    """
+    length = find_meant_length(text)
+    hint = 'write one of these units, such as "10 minutes"'
+    has_known_units = length is not None and all(
+        f"{unit.lower()}s" in units for _, unit in length.amounts
+    )
+    if length is not None and (has_known_units or call == "WITHIN"):
+        hint = _advise_on_length(length, call)
     return MatchRecognizePlanError(
         f"unknown unit `{name}` in {_name_window(call)}",
         span,

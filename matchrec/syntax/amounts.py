@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from matchrec.errors.kinds import MatchRecognizeParseError
+from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import FirstMatches
@@ -61,13 +62,8 @@ def read_amount(text: str) -> Amount | None:
     return Amount(Fraction(number))
 
 
-# Letters after a number that look like a unit of time, but are a type in Spark SQL. Each has the
-# name of the type and the unit.
-_UNITS_IN_NUMBERS = {
-    "S": ("SMALLINT", "SECONDS"),
-    "D": ("DOUBLE", "DAYS"),
-    "Y": ("TINYINT", "YEARS"),
-}
+# Letters after a number that look like a unit of time, but are a type in Spark SQL.
+_TYPES_OF_LETTERS = {"S": "SMALLINT", "D": "DOUBLE", "Y": "TINYINT"}
 
 
 def reject_unit_in_number(token: Token) -> None:
@@ -78,12 +74,11 @@ def reject_unit_in_number(token: Token) -> None:
     Raises:
         MatchRecognizeParseError: the token is such a number.
     """
-    number = token.text[:-1]
-    letter = token.text[-1:].upper()
-    if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
-        type_name, unit = _UNITS_IN_NUMBERS[letter]
+    type_name = _TYPES_OF_LETTERS.get(token.text[-1:].upper())
+    length = find_meant_length(token.text)
+    if token.kind is TokenKind.NUMBER and type_name is not None and length is not None:
         raise errors.unit_without_interval(
-            token.span, amount=token.text, number=number, type_name=type_name, unit=unit
+            token.span, text=token.text, length=length, type_name=type_name
         )
 
 

@@ -158,9 +158,12 @@ def read_positive_duration(
     """
     duration = read_duration(value, call, span)
     if duration is None:
-        raise errors.not_a_duration(span, call=call, value=_describe(value, call))
+        text = value if isinstance(value, str) else ""
+        raise errors.not_a_duration(span, call=call, value=_describe(value, call), text=text)
     if unit_of_number is not None and not duration.is_time:
-        microseconds = duration.amount * find_microseconds(unit_of_number, call, span)
+        microseconds = duration.amount * find_microseconds(
+            unit_of_number, call, span, f"{value} {unit_of_number}"
+        )
         duration = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = duration.is_time and duration.amount.denominator > 1
     if has_part_of_microsecond:
@@ -271,18 +274,19 @@ def _read_duration_text(text: str, call: str, span: Span | None) -> Duration | N
         return None
     microseconds = Fraction(0)
     for amount in amounts:
-        unit = find_microseconds(amount["unit"], call, span)
+        unit = find_microseconds(amount["unit"], call, span, text)
         microseconds += Fraction(amount["number"]) * unit
     return Duration(is_time=True, amount=microseconds)
 
 
-def find_microseconds(name: str, call: str, span: Span | None) -> int:
+def find_microseconds(name: str, call: str, span: Span | None, text: str) -> int:
     """Return the microseconds of a unit of time, singular or plural.
 
     Args:
         name: the unit, such as "minutes".
         call: the call or the clause with the unit, for messages.
         span: the location that an error shows.
+        text: the whole length, for messages.
 
     Raises:
         MatchRecognizePlanError: the unit is not known.
@@ -290,7 +294,7 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
         known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
-        raise errors.unknown_duration_unit(span, call=call, name=name, units=known_units)
+        raise errors.unknown_duration_unit(span, call=call, name=name, units=known_units, text=text)
     return MICROSECONDS[singular]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.syntax import nodes
@@ -20,7 +21,7 @@ from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import Token, TokenSequence
+from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 
 def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
@@ -61,9 +62,14 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
 
 
 def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
-    """Read the item `n ROWS` of WITHIN; return None if the item is `interval BETWEEN ROWS`."""
+    """Read the item `n ROWS` of WITHIN; return None if the item is `interval BETWEEN ROWS`.
+
+    Raises:
+        MatchRecognizeParseError: `n` is not a number of rows, as in `WITHIN LAST 5 ROWS`.
+    """
     parameter = read_parameter(clause.tokens[start : end - 1])
-    if parameter is None and end - start != len(("n", "ROWS")):
+    has_number = end - start == len(("n", "ROWS")) or clause[end - 2].kind is TokenKind.NUMBER
+    if parameter is None and not has_number:
         return None
     span = clause.span(start, end)
     number = clause.cut_out(start, end - 1)
@@ -116,6 +122,24 @@ def _find_sort_key(clause: ClauseTokens, end: int) -> str:
     return ""
 
 
+def _reject_foreign_length(interval: TokenSequence) -> None:
+    """Reject a length in another notation: `10 min`, `MINUTES(5)`, `<= INTERVAL 5 MINUTE`.
+
+    A single token is not rejected: a word such as `3m` may name a column, and strings are read with
+    the values of parameters.
+
+    Raises:
+        MatchRecognizeParseError: the length is such a text.
+    """
+    start = 1 if interval.key(0) == "INTERVAL" else 0
+    words = interval.tokens[start:]
+    units_are_sql = all(token.key in UNITS_OF_TIME for token in words[1::2])
+    is_sql = units_are_sql and all(token.is_constant for token in words[::2])
+    length = find_meant_length(interval.text)
+    if len(interval) > 1 and not is_sql and length is not None:
+        raise errors.unit_without_interval(interval.full_span, text=interval.text, length=length)
+
+
 def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSequence:
     """Return a length as an expression of Spark SQL.
 
@@ -131,11 +155,13 @@ def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSe
             after INTERVAL, or a string is not a length of time.
     """
     interval = written_interval.tokens
+    _reject_foreign_length(interval)
     if is_length_of_time(interval, 0):
         number = interval[0].text.strip("'\"")
         unit_name = interval.key(1).removesuffix("S")
         seconds_per_unit = MICROSECONDS.get(unit_name, 0) // MICROSECONDS["SECOND"]
-        has_seconds = number.isdecimal() and seconds_per_unit > 0
+        has_one_amount = len(interval) == len(("number", "unit"))
+        has_seconds = has_one_amount and number.isdecimal() and seconds_per_unit > 0
         in_seconds = str(int(number) * seconds_per_unit) if has_seconds else ""
         raise errors.missing_interval(
             interval.full_span, text=interval.text, sort_key=sort_key, seconds=in_seconds

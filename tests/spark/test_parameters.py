@@ -528,7 +528,7 @@ NUMBER_WITHOUT_UNIT = (
     [
         (":gap", "ten", ":gap in WITHIN needs a length of time, not 'ten'", LENGTH_HINT),
         ("INTERVAL :gap", None, ":gap in WITHIN needs a length of time, not None", LENGTH_HINT),
-        (":gap", "10 minuts", "unknown unit `minuts` in :gap in WITHIN", "write minutes"),
+        (":gap", "10 minuts", "unknown unit `minuts` in :gap in WITHIN", 'write "10 minutes"'),
         (
             ":gap",
             timedelta(0),

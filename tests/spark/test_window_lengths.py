@@ -159,7 +159,7 @@ def test_azure(rows: DataFrame) -> None:
 
 @pytest.mark.parametrize(
     ("number", "type_name", "unit"),
-    [("30s", "SMALLINT", "SECONDS"), ("30D", "DOUBLE", "DAYS"), ("2y", "TINYINT", "YEARS")],
+    [("30s", "SMALLINT", "SECOND"), ("30D", "DOUBLE", "DAY"), ("2y", "TINYINT", "YEAR")],
 )
 def test_numbers_that_look_like_times(
     rows: DataFrame, number: str, type_name: str, unit: str
@@ -171,7 +171,7 @@ def test_numbers_that_look_like_times(
     assert (
         lines[-2] == f"  note: Spark SQL reads it as the number {number[:-1]} of type {type_name}"
     )
-    assert f"write INTERVAL {number[:-1]} {unit}, or {number[:-1]} for" in lines[-1]
+    assert f"write WITHIN INTERVAL {number[:-1]} {unit}, or {number[:-1]} for" in lines[-1]
 
 
 def test_numbers_with_a_type(rows: DataFrame) -> None:

@@ -11,6 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.lengths import Length
 from matchrec.errors.misspellings import find_keyword, find_nearest
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
@@ -373,11 +374,10 @@ def within_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
     )
 
 
-def _find_number_in_quotes(text: str) -> str | None:
-    """Return the number in a string such as `'5'`; None for other texts and for 0."""
-    number = text.strip("'\"")
-    is_in_quotes = number != text and number.isdecimal() and number.strip("0") != ""
-    return number if is_in_quotes else None
+def _find_number_in_text(text: str) -> str | None:
+    """Return the number in a text such as `'5'`, `LAST 5` or `<= 5`; None for others and for 0."""
+    number = re.fullmatch(r"(?:[A-Za-z]+|[<=]+|['\"])?\s*0*([1-9]\d*)['\"]?", text)
+    return None if number is None else number[1]
 
 
 def not_a_number_of_rows(span: Span | None, *, number: str, limit: int) -> MatchRecognizeParseError:
@@ -391,7 +391,7 @@ def not_a_number_of_rows(span: Span | None, *, number: str, limit: int) -> Match
                 f"{limit:,}"
             ),
         ),
-        hint=f"write WITHIN {_find_number_in_quotes(number) or 20} ROWS",
+        hint=f"write WITHIN {_find_number_in_text(number) or 20} ROWS",
         code="not-a-number-of-rows",
     )
 
@@ -404,7 +404,7 @@ def not_a_number_of_matches(
         f"`{number}` is not a number of matches for FIRST",
         span,
         notes=(f"FIRST n MATCHES limits the matches of each partition; n is from 1 to {limit:,}",),
-        hint=f"write FIRST {_find_number_in_quotes(number) or 10} MATCHES",
+        hint=f"write FIRST {_find_number_in_text(number) or 10} MATCHES",
         code="not-a-number-of-matches",
     )
 
@@ -432,27 +432,28 @@ def missing_interval(
 
 
 def unit_without_interval(
-    span: Span, *, amount: str, number: str, type_name: str, unit: str
+    span: Span | None, *, text: str, length: Length, type_name: str = ""
 ) -> MatchRecognizeParseError:
-    """Return the error for WITHIN 30s.
+    """Return the error for WITHIN 30s, WITHIN 10 min and WITHIN PT5M.
 
-    In Spark SQL a letter after a number is its type, but most users mean a unit.
+    In Spark SQL a letter after a number may be its type, but most users mean a unit.
 
     Args:
         span: the location in the text of the query.
-        amount: the number with its letter, `30s`.
-        number: the number, `30`.
-        type_name: the type that Spark SQL reads.
-        unit: the unit that the letter probably means.
+        text: the length as it is written, `30s`.
+        length: the length that the text probably means.
+        type_name: the type that Spark SQL reads from the letter; "" if it reads something else.
     """
+    hint = f"write WITHIN {length.sql}"
+    number = length.amounts[0][0]
+    if re.fullmatch(r"\d+[A-Za-z]+", text):
+        hint += f", or {number} for a number in the unit of {name_part('ORDER BY')}"
+    note = f"Spark SQL reads it as the number {number} of type {type_name}"
     return MatchRecognizeParseError(
-        f"`{amount}` in WITHIN is not a length of time",
+        f"`{shorten(text)}` in WITHIN is not a length of time",
         span,
-        notes=(f"Spark SQL reads it as the number {number} of type {type_name}",),
-        hint=(
-            f"write INTERVAL {number} {unit}, or {number} for a number in the unit of "
-            f"{name_part('ORDER BY')}"
-        ),
+        notes=(note if type_name else "",),
+        hint=hint,
         code="unit-without-interval",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
-from matchrec.errors.kinds import MatchRecognizePlanError, point_at
+from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError, point_at
 from matchrec.errors.language import (
     PATTERN_CALLS,
     SQL,
@@ -15,8 +15,10 @@ from matchrec.errors.language import (
     current_surface,
     name_part,
 )
+from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
+from matchrec.errors.sql.clause import unit_without_interval
 from matchrec.errors.sql.foreign_names import (
     add_dialect_hint,
     find_function_hint,
@@ -78,7 +80,7 @@ class KnownNames:
 
 def unknown_column(
     name: str, clause: str, names: KnownNames, span: Span | None
-) -> MatchRecognizePlanError:
+) -> MatchRecognizeError:
     """Return the error for a name that is not a column of the input.
 
     Args:
@@ -87,6 +89,9 @@ def unknown_column(
         names: the names that the expression can use.
         span: the name in the text of the query.
     """
+    length = find_meant_length(name) if clause == "WITHIN" else None
+    if length is not None:
+        return unit_without_interval(span, text=name, length=length)
     qualifier, _, column = name.rpartition(".")
     table, _, variable = qualifier.rpartition(".")
     is_variable = qualifier.upper() in names.variables

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from matchrec import errors
 from matchrec.errors.kinds import Located
+from matchrec.errors.lengths import Length
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.source import Span
@@ -104,6 +105,7 @@ ARGUMENTS = {
     "TypedText": TypedText("<text>", "int"),
     "Sequence[TypedText]": [TypedText("<text>", "int"), TypedText("<other>", "array<string>")],
     "tuple[str, str] | None": ("<a>", "<b>"),
+    "Length": Length((("3", "MINUTE"),)),
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
     "Span": Span(1, 2),
     "Span | None": Span(1, 2),

@@ -1,0 +1,137 @@
+"""What a length of time in another notation is in Spark SQL, for the help of messages.
+
+3m    10 min    1h30m    PT5M    00:05:00    MINUTES(5)    INTERVAL(5, MINUTE)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from matchrec.errors.misspellings import find_nearest
+
+# The units of Spark's intervals, with what people write for them besides their plurals.
+_UNITS = {
+    "MICROSECOND": ("US", "MICROSEC", "MICROS"),
+    "MILLISECOND": ("MS", "MSEC", "MILLI", "MILLISEC"),
+    "SECOND": ("S", "SEC"),
+    "MINUTE": ("M", "MI", "MIN", "MINUTS"),
+    "HOUR": ("H", "HR", "HH"),
+    "DAY": ("D", "DD"),
+    "WEEK": ("W", "WK"),
+    "MONTH": ("MO", "MON", "MONS"),
+    "QUARTER": ("Q", "QTR"),
+    "YEAR": ("Y", "YR", "YYYY"),
+}
+_UNIT_BY_SPELLING = {
+    spelling: unit
+    for unit, abbreviations in _UNITS.items()
+    for name in (unit, *abbreviations)
+    for spelling in (name, f"{name}S")
+}
+# `S` and `MS` are also what the plurals of nothing and of `M` would be.
+_UNIT_BY_SPELLING.update(S="SECOND", MS="MILLISECOND", US="MICROSECOND")
+
+_NUMBER = r"\d+(?:\.\d+)?"
+# `3m`, `10 min`, `'10' MINUTES`
+_AMOUNT = re.compile(rf"\s*(?P<quote>['\"]?)(?P<number>{_NUMBER})(?P=quote)\s*(?P<unit>[A-Za-z]+)")
+# `MINUTES 5`, `MINUTES(5)`
+_UNIT_FIRST = re.compile(
+    rf"(?P<unit>[A-Za-z]+)(?:\s+|\s*(?P<opening>\()\s*)'?(?P<number>{_NUMBER})'?\s*(?(opening)\))"
+)
+# `INTERVAL(5, MINUTE)`, without INTERVAL
+_ARGUMENTS = re.compile(rf"\(\s*'?(?P<number>{_NUMBER})'?\s*,\s*'?(?P<unit>[A-Za-z]+)'?\s*\)")
+# `PT5M`, `P1DT12H`
+_ISO_8601 = re.compile(
+    r"P(?:(?P<WEEK>\d+)W)?(?:(?P<DAY>\d+)D)?"
+    r"(?:T(?:(?P<HOUR>\d+)H)?(?:(?P<MINUTE>\d+)M)?(?:(?P<SECOND>\d+)S)?)?",
+    re.IGNORECASE,
+)
+# `00:05:00`
+_CLOCK = re.compile(r"(?P<HOUR>\d{1,2}):(?P<MINUTE>\d\d):(?P<SECOND>\d\d)")
+# Words and signs around a length that do not change it.
+_BEFORE = re.compile(r"(?i)(?:INTERVAL\b|DURATION\b|WITHIN\b|[<=]+|OF\b|IN\b)\s*")
+_AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of time: numbers with their units, such as 1 HOUR and 30 MINUTE."""
+
+    amounts: tuple[tuple[str, str], ...]
+
+    @property
+    def sql(self) -> str:
+        """Return the length as Spark SQL: `INTERVAL 1 HOUR 30 MINUTE`."""
+        return f"INTERVAL {' '.join(f'{number} {unit}' for number, unit in self.amounts)}"
+
+    @property
+    def words(self) -> str:
+        """Return the length in words: `1 hour 30 minutes`."""
+        texts = []
+        for number, unit in self.amounts:
+            texts.append(f"{number} {unit.lower()}{'' if number == '1' else 's'}")
+        return " ".join(texts)
+
+
+def find_unit(word: str) -> str | None:
+    """Return the unit of time that a word abbreviates or misspells, as Spark SQL names it.
+
+    >>> find_unit("min"), find_unit("ms"), find_unit("Hours"), find_unit("secnd"), find_unit("rows")
+    ('MINUTE', 'MILLISECOND', 'HOUR', 'SECOND', None)
+    """
+    upper = word.upper()
+    if upper in _UNIT_BY_SPELLING:
+        return _UNIT_BY_SPELLING[upper]
+    return find_nearest(upper.removesuffix("S"), _UNITS) if len(word) > 3 else None
+
+
+def find_meant_length(text: str) -> Length | None:
+    """Return the length of time that a text probably means, whatever its notation; else None.
+
+    >>> find_meant_length("3m").sql, find_meant_length("INTERVAL '1h30min'").sql
+    ('INTERVAL 3 MINUTE', 'INTERVAL 1 HOUR 30 MINUTE')
+    >>> find_meant_length("PT5M").sql, find_meant_length("00:05:00").sql
+    ('INTERVAL 5 MINUTE', 'INTERVAL 5 MINUTE')
+    >>> find_meant_length("MINUTES(5)").words, find_meant_length("price")
+    ('5 minutes', None)
+    """
+    rest = text.strip()
+    while (word := _BEFORE.match(rest)) is not None:
+        rest = rest[word.end() :]
+    rest = _AFTER.sub("", rest) if len(rest) > 1 else rest
+    if len(rest) > 1 and rest[0] == rest[-1] and rest[0] in "'\"":
+        rest = rest[1:-1].strip()
+    return _read_amounts(rest) or _read_fields(rest) or _read_unit_first(rest)
+
+
+def _read_amounts(text: str) -> Length | None:
+    """Return the length of `1h30m`, or of other numbers before their units; else None."""
+    amounts = list(_AMOUNT.finditer(text))
+    if not amounts or "".join(amount[0] for amount in amounts) != text:
+        return None
+    return _make_length([(amount["number"], amount["unit"]) for amount in amounts])
+
+
+def _read_fields(text: str) -> Length | None:
+    """Return the length of `PT5M` or `00:05:00`; else None."""
+    fields = _ISO_8601.fullmatch(text) or _CLOCK.fullmatch(text)
+    if fields is None:
+        return None
+    numbers = {unit: (number or "").lstrip("0") for unit, number in fields.groupdict().items()}
+    return _make_length([(number, unit) for unit, number in numbers.items() if number])
+
+
+def _read_unit_first(text: str) -> Length | None:
+    """Return the length of `MINUTES(5)` or of the arguments `(5, MINUTE)`; else None."""
+    written = _UNIT_FIRST.fullmatch(text) or _ARGUMENTS.fullmatch(text)
+    return None if written is None else _make_length([(written["number"], written["unit"])])
+
+
+def _make_length(amounts: list[tuple[str, str]]) -> Length | None:
+    """Return the length of these numbers and units; None if a unit is not known, or without any."""
+    units = [find_unit(unit) for _, unit in amounts]
+    pairs = [
+        (number, unit) for (number, _), unit in zip(amounts, units, strict=True) if unit is not None
+    ]
+    return Length(tuple(pairs)) if pairs and len(pairs) == len(amounts) else None
