@@ -70,7 +70,10 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     search = trace_partition(partition, target, limit)
     explainer = build_explainer(partition, parts, search)
     rows = TracedRows(
-        partition.keys, partition.orders, partition.order_values, partition.irrelevant
+        partition.key_values,
+        partition.order_names,
+        partition.order_values,
+        partition.irrelevant_rows,
     )
     task = partition.compiled_query.task
     writer = StoryWriter(plan, task, rows, search, explainer.explain_conditions())

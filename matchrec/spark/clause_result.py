@@ -1,20 +1,21 @@
 """Build the result of a clause: prepare its rows in Spark, match them, and select its columns.
 
-`build_clause_result` builds the whole DataFrame of a clause at once and runs no job, so that every
-mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
-`api.evaluate` replaces the clause in the query around it by the result.
+`build_clause_result` builds the whole DataFrame of a clause at once and runs no job. So every
+mistake in the query is reported when the user makes the DataFrame, not when it runs.
+`api.clause.Clause.evaluate` calls it, and `api.evaluate` replaces the clause in the query around it
+by the result.
 
 `build_clause_result` takes these steps:
 
-- `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
-- `check_unused_outputs` lets Spark check the output columns that nobody uses.
-- `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
-- `plan_result` builds the DataFrame. First, `plan_reads` builds the DataFrame of the reads that the
-  workers return. Then `project_result` adds the columns of the result, which Spark computes over
-  the reads.
+1. `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
+2. `check_unused_outputs` lets Spark check the output columns that nobody uses.
+3. `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
+4. `build_compiled_result` builds the DataFrame. First, `build_output_rows` builds the DataFrame of
+   the output rows of the workers, which hold reads. Then `project_result` selects the columns of
+   the result, which Spark computes over the reads.
 
 If a job fails, the marks that `Backend.watch_rows` and `Backend.watch_matches` have made show which
-expression failed. After a job, `spark.ties` says which rows have no order.
+expression failed. After a job, `spark.ties` warns of rows whose order is not determined.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class ClauseResult:
     """The DataFrame of a clause, and what it was built from, which `explain` shows."""
 
     dataframe: DataFrame
-    # The compiled clause: the only rule of its request.
+    # The compiled rules of the request. The clause is the only rule.
     compiled_rules: CompiledRules
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions
@@ -103,7 +104,7 @@ class ClauseResult:
     def columns(self) -> tuple[str, ...]:
         """Return the names of all columns of the clause, including those that nobody uses.
 
-        Empty if the query around the clause only counts its rows.
+        Empty if the query around the clause only counts the clause's rows.
         """
         names = [output.name for output in self.split_query.all_outputs]
         return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
@@ -124,7 +125,7 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled_rules = compile_request(request)
         check_unused_outputs(compiled_rules)
-        return plan_result(compiled_rules, choose_ranges(compiled_rules))
+        return build_compiled_result(compiled_rules, choose_ranges(compiled_rules))
 
 
 def check_unused_outputs(compiled_rules: CompiledRules) -> None:
@@ -132,8 +133,7 @@ def check_unused_outputs(compiled_rules: CompiledRules) -> None:
 
     Raises:
         MatchRecognizeError: a column is not supported.
-
-    Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
+        pyspark.errors.PySparkException: Spark rejects a column, with one of `QUERY_ERRORS`.
     """
     unused_query = compile_unused_outputs(compiled_rules)
     if unused_query is None or unused_query.result_form is not ResultForm.COMPUTED:
@@ -146,31 +146,33 @@ def check_unused_outputs(compiled_rules: CompiledRules) -> None:
     if infer_result_fields(request, clause.query.unused_outputs, unused_query, schema) is not None:
         return
     no_rows = request.runner.spark.createDataFrame([], schema)
-    analyse_result(
-        request, unused_query, project_result(request.relation, unused_query, no_rows), schema
-    )
+    empty_result = project_result(request.relation, unused_query, no_rows)
+    analyse_result(request, unused_query, empty_result, schema)
 
 
-def plan_result(compiled_rules: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
-    """Return the result of a compiled clause. Nothing runs.
+def build_compiled_result(
+    compiled_rules: CompiledRules, ranges: Ranges | WholePartitions
+) -> ClauseResult:
+    """Build the result of a compiled clause. Runs no job.
 
     Args:
         compiled_rules: the clause.
         ranges: what `choose_ranges` has returned.
 
-    Raises one of Spark's `QUERY_ERRORS`.
+    Raises:
+        pyspark.errors.PySparkException: Spark rejects a column, with one of `QUERY_ERRORS`.
     """
     request = compiled_rules.request
     (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
     preparation = compiled_rules.preparation
     if isinstance(ranges, Ranges):
-        assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has looked"
+        assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has checked it"
         preparation = preparation.cut_partitions(ranges)
     fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled_rules.fields)
     schema = build_read_schema(compiled_query, fields)
-    reads = plan_reads(request, compiled_query, preparation, schema, ranges)
-    dataframe = project_result(request.relation, compiled_query, reads)
+    output_rows = build_output_rows(request, compiled_query, preparation, schema, ranges)
+    dataframe = project_result(request.relation, compiled_query, output_rows)
     if compiled_query.result_form is ResultForm.COMPUTED:
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
@@ -185,17 +187,20 @@ def analyse_result(
 ) -> DataFrame:
     """Let Spark analyse a result whose columns it computes over reads, and return the result.
 
+    A session that has analysed the same columns over the same reads need not analyse them again.
+
     Args:
-        request: the request.
+        request: the request of the query.
         compiled_query: the query.
-        result: the result.
+        result: the result of the query.
         schema: the schema of the reads.
 
-    Raises one of Spark's `QUERY_ERRORS`.
+    Raises:
+        pyspark.errors.PySparkException: Spark rejects a column, with one of `QUERY_ERRORS`.
     """
-    computed = [output.pieces for output in compiled_query.outputs]
-    cache_key = (f"{computed} {compiled_query.aggregates}", schema.json())
-    return request.runner.analyse(result, cache_key)
+    output_pieces = [output.pieces for output in compiled_query.outputs]
+    analysed_text = (f"{output_pieces} {compiled_query.aggregates}", schema.json())
+    return request.runner.analyse(result, analysed_text)
 
 
 def infer_result_fields(
@@ -206,17 +211,20 @@ def infer_result_fields(
 ) -> list[StructField] | None:
     """Return the fields of a result, inferred from the schema of the reads.
 
-    Returns None if only the session knows them: see `conditions.typing.known_types`.
+    This saves a request to a server. `conditions.typing.known_types` says which types are known.
 
     Args:
-        request: the request.
+        request: the request of the query.
         outputs: the output columns of the query.
         compiled_query: the query.
         schema: the schema of the reads.
+
+    Returns:
+        The fields; None if Spark must be asked for them, or if asking needs no server.
     """
     if not request.backend.has_remote_schemas or not current_shortcuts().types:
         return None
-    if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
+    if compiled_query.aggregates or has_unmatched_rows(compiled_query):
         return None
     fields = []
     for output, column in zip(outputs, compiled_query.outputs, strict=True):
@@ -235,20 +243,20 @@ def infer_result_fields(
 def find_measure_type(
     output: OutputColumn, column: ResultColumn, reads: Sequence[StructField]
 ) -> DataType | None:
-    """Return the type of a measure that Spark computes; None if only the session knows it.
+    """Return the type of a measure that Spark computes; None if Spark must be asked for it.
 
     Args:
-        output: the measure, or an output column that is not a measure: its type is not known.
+        output: the measure. For an output column that is not a measure, the result is None.
         column: the measure as SQL over reads.
         reads: the fields of the reads in this SQL, in the order of its pieces.
     """
     if not isinstance(output, Measure) or not reads:
         return None
     references = output.value.references
-    texts = [piece if isinstance(piece, str) else None for piece in output.value.pieces]
-    texts_around_reads = [piece if isinstance(piece, str) else None for piece in column.pieces]
-    if len(reads) != len(references) or texts != texts_around_reads:
-        return None  # a reference is not a read, but SQL that is computed from reads
+    measure_texts = [piece if isinstance(piece, str) else None for piece in output.value.pieces]
+    column_texts = [piece if isinstance(piece, str) else None for piece in column.pieces]
+    if len(reads) != len(references) or measure_texts != column_texts:
+        return None  # a reference became SQL over reads, not a single read
     types = {
         reference: to_value_type(read.dataType)
         for reference, read in zip(references, reads, strict=True)
@@ -265,9 +273,10 @@ def find_measure_type(
 def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:
     """Return how the partitions of a clause are cut into ranges, or why they are not.
 
-    They are cut if cutting is possible and pays, or if the user asks for it.
+    They are cut if that is possible, and if it pays or the user asks for it.
 
-    Raises as `find_ranges`.
+    Raises:
+        MatchRecognizeUnsupportedError: the user asks for ranges, and partitions cannot be cut.
     """
     request = compiled_rules.request
     preparation = compiled_rules.preparation
@@ -296,15 +305,15 @@ def describe_range_savings(result: ClauseResult) -> str:
     columns = result.compiled_query.sent_columns.columns
     all_rows = preparation.build_rows(columns)
     cut_rows = preparation.cut_partitions(ranges).build_rows(columns)
-    range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
+    range_sizes = [row["count"] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)
 
 
 def show_range_sizes(row_count: int, range_sizes: Sequence[int]) -> str:
-    """Describe how many rows are shuffled if partitions are cut into ranges of these sizes.
+    """Describe how many rows are sent if partitions are cut into ranges of these sizes.
 
     Args:
-        row_count: the number of rows that are shuffled without ranges.
+        row_count: the number of rows that are sent without ranges.
         range_sizes: the number of rows of each range.
 
     >>> show_range_sizes(1000, [30, 20]).partition("; ")[0]
@@ -323,35 +332,35 @@ def show_range_sizes(row_count: int, range_sizes: Sequence[int]) -> str:
     return f"ranges: {text}; without ranges, one task would get all rows of a key"
 
 
-def plan_reads(
+def build_output_rows(
     request: MatchRequest,
     compiled_query: CompiledQuery,
     preparation: Preparation,
     schema: StructType,
     ranges: Ranges | WholePartitions,
 ) -> DataFrame:
-    """Return the DataFrame of the reads that the workers return. Nothing runs.
+    """Return the DataFrame of the output rows, which hold the workers' reads. Runs no job.
 
-    If the options have counters, the counters get values once the DataFrame has run.
+    If the options have counters, an action on the DataFrame fills them.
 
     Args:
         request: the request, with the options.
         compiled_query: the query to match.
-        preparation: the preparation of the rows, which cuts partitions if `ranges` say so.
+        preparation: the preparation of the rows. If `ranges` are ranges, it cuts partitions.
         schema: the schema of the reads.
         ranges: how partitions are cut, for the counters.
     """
     counters = request.options.counters
-    name = f"match_recognize[PATTERN ({compiled_query.pattern_text})]"
+    operator_name = f"match_recognize[PATTERN ({compiled_query.pattern_text})]"
     if counters is None:
-        return preparation.plan_query(request, compiled_query, schema, name)
+        return preparation.plan_query(request, compiled_query, schema, operator_name)
     from matchrec.spark.counters import observe_workers
     from matchrec.spark.tallies import append_counters_column
 
     counted_schema = append_counters_column(schema)
     return observe_workers(
         counters,
-        preparation.plan_query(request, compiled_query, counted_schema, name),
+        preparation.plan_query(request, compiled_query, counted_schema, operator_name),
         counts_runs=compiled_query.task.needs_event_selection,
         kept_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
     )
@@ -365,13 +374,13 @@ def project_result(
     Args:
         relation: the input of the query.
         compiled_query: the query.
-        output_rows: the reads of all output rows.
+        output_rows: the output rows, with a column for each read.
     """
+    if compiled_query.result_form is ResultForm.RETURNED:
+        return output_rows
     if compiled_query.aggregates:
         output_rows = aggregate_matches(relation.runner, output_rows, compiled_query)
-    elif compiled_query.result_form is ResultForm.RETURNED:
-        return output_rows
-    slots = range(len(compiled_query.reads))
+    slots = range(len(compiled_query.reads))  # each read has its own column
     return select_result_columns(relation.runner, compiled_query, output_rows, slots)
 
 
@@ -383,8 +392,8 @@ def select_result_columns(
     Args:
         runner: runs texts of the query.
         compiled_query: the query.
-        output_rows: the reads and the aggregates of all output rows.
-        slots: for each read the number of the column of the workers' rows that holds it.
+        output_rows: the output rows, with columns for reads and aggregates.
+        slots: for each read, the number n of the column `__r<n>` that holds it.
     """
     items = build_result_items(compiled_query, slots)
     if compiled_query.result_form is ResultForm.COMPUTED:
@@ -398,29 +407,35 @@ def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> l
 
     Args:
         compiled_query: the query.
-        slots: for each read the number of the column that holds it.
+        slots: see `select_result_columns`.
     """
-    shows_unmatched = isinstance(compiled_query.reads[-1], ReadIsMatched)
+    can_be_unmatched = has_unmatched_rows(compiled_query)
+    is_matched = wire.name_read(slots[-1])
     items = []
     for output in compiled_query.outputs:
         text = mark_origin(write_output(output, compiled_query, slots), output.origin)
-        if output.is_measure and shows_unmatched:
-            # on an unmatched row, every measure is NULL
-            text = f"CASE WHEN {wire.name_read(slots[-1])} THEN {text} END"
+        if output.is_measure and can_be_unmatched:
+            # On an unmatched row, every measure is NULL.
+            text = f"CASE WHEN {is_matched} THEN {text} END"
         items.append(SelectItem(text, quote_name(output.name)))
     return items
+
+
+def has_unmatched_rows(compiled_query: CompiledQuery) -> bool:
+    """Return whether an output row can be an unmatched row. If so, the last read tells."""
+    return isinstance(compiled_query.reads[-1], ReadIsMatched)
 
 
 def write_output(output: ResultColumn, compiled_query: CompiledQuery, slots: Sequence[int]) -> str:
     """Return an output column as SQL over the columns of the workers.
 
-    If the SQL is more than a read, a comment shows what the user calls each read, because Spark's
-    errors print the SQL.
+    If the SQL is more than a read, a comment after each read shows it in the user's words, because
+    Spark's errors print the SQL.
 
     Args:
         output: the column.
         compiled_query: the query.
-        slots: for each read the number of the column that holds it.
+        slots: see `select_result_columns`.
     """
     if len(output.pieces) == 1:
         return write_piece(output.pieces[0], slots)
@@ -435,7 +450,12 @@ def write_output(output: ResultColumn, compiled_query: CompiledQuery, slots: Seq
 
 
 def write_piece(piece: SqlPiece, slots: Sequence[int]) -> str:
-    """Return a piece of an output column as SQL: text, a read, or an aggregate."""
+    """Return a piece of an output column as SQL: a text, a read or an aggregate.
+
+    Args:
+        piece: the piece.
+        slots: see `select_result_columns`.
+    """
     if isinstance(piece, str):
         return piece
     if isinstance(piece, ReadInSql):

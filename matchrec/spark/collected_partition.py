@@ -5,8 +5,8 @@
    more columns: the values of ORDER BY as texts, tests of whether the user has named a row, and the
    filters of the query.
 3. A function in a worker packs the rows as bytes of Arrow, so that values of every type arrive on
-   the driver unchanged. All rows are collected. The rows that the query would not send to the
-   search are marked as irrelevant.
+   the driver unchanged. All rows are collected, also the rows that pass no filter, which the query
+   would not send to a search. The result has their positions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import locate_failures
 from matchrec.worker.windows import check_windows
 
-MAX_ROWS = 100_000  # the most rows of a partition that is collected
+# The largest number of rows of a partition that is collected.
+MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -51,28 +52,29 @@ class CollectedPartition:
     # The plan of the clause, as it runs.
     plan: MatchPlan
     compiled_query: CompiledQuery
-    # The n rows, as a worker gets them.
+    # The rows, as a worker gets them.
     table: pa.Table
-    # The same rows, as a search gets them.
+    # The same rows, as a search gets them: a single partition.
     partitions: Partitions
     # The fields of the columns that the search reads, which are the first columns of the table.
     fields: tuple[spark_types.StructField, ...]
-    # The values of the partition keys as SQL literals, by their names.
-    keys: dict[str, str]
-    # The names of the ORDER BY columns, and their values on each row as texts.
-    orders: tuple[str, ...]
+    # The value of each partition key as an SQL literal, by the name of the key.
+    key_values: dict[str, str]
+    # The names of the ORDER BY columns.
+    order_names: tuple[str, ...]
+    # The values of these columns on each row, as texts.
     order_values: OrderValues
     # The positions of the rows that the target names; empty if it names all rows.
     target_rows: tuple[int, ...]
     # The positions of the rows that the query would not send to the search.
-    irrelevant: frozenset[int]
+    irrelevant_rows: frozenset[int]
 
 
 def collect_partition(request: MatchRequest, target: Target) -> CollectedPartition:
     """Collect the partition of a target. Runs jobs.
 
     Args:
-        request: the clause as the only rule, with the purpose TRACE.
+        request: a request whose only rule is the clause, with the purpose TRACE.
         target: the partition and the row.
 
     Raises:
@@ -92,18 +94,20 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
 def collect_compiled_partition(
     compiled_rules: CompiledRules, finder: TargetFinder
 ) -> CollectedPartition:
-    """Collect the partition of a target, for a compiled clause.
+    """Collect the partition of a target, for a compiled clause that reads no stream.
 
     Args:
-        compiled_rules: the clause.
-        finder: finds the target in its input.
+        compiled_rules: the compiled rules, of which the clause is the only one.
+        finder: finds the target in the input of the clause.
 
-    Raises as `collect_partition`.
+    Raises:
+        MatchRecognizeError: see `collect_partition`.
     """
     request = compiled_rules.request
     (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
     assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
+    # The columns that Spark computes.
     order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
     order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
@@ -112,14 +116,16 @@ def collect_compiled_partition(
     target_tests = () if finder.target.row is None else finder.build_target_tests(key_tests)
     filters = clause.query.row_filters
     columns = (*search_columns, *order_columns, *target_tests, *filters)
+    # The rows of the partition.
     preparation = compiled_rules.preparation.with_key_filters(key_tests)
     assert isinstance(preparation, PartitionPreparation), "the caller has rejected streams"
     table = collect_table(preparation.build_worker_rows(columns))
     if not table.num_rows:
         raise finder.explain_no_rows()
-    starts = np.array([0, table.num_rows], np.int64)
+    starts = np.array([0, table.num_rows], np.int64)  # of the only partition, and its end
     with locate_failures(lambda row: RowLocation(finder.target.partition or {}, row + 1)):
         check_windows(compiled_query, table, starts)
+    # What the table says about its rows.
     order_arrays = [read_column(table, columns, column) for column in order_columns]
     order_values = read_order_values(order_arrays, table.num_rows)
     target_rows: tuple[int, ...] = ()
@@ -133,21 +139,21 @@ def collect_compiled_partition(
         table=table,
         partitions=encode_partitions(compiled_query, table, starts),
         fields=preparation.find_fields(search_columns, compiled_rules.fields),
-        keys=key_values,
-        orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
+        key_values=key_values,
+        order_names=tuple(request.columns.find_by_text(text) or text for text in order_texts),
         order_values=order_values,
         target_rows=target_rows,
-        irrelevant=find_irrelevant_rows(read_tests(table, columns, filters)),
+        irrelevant_rows=find_irrelevant_rows(read_tests(table, columns, filters)),
     )
 
 
 def read_tests(
     table: pa.Table, columns: Sequence[RowColumn], tests: Sequence[RowColumn]
 ) -> BoolArray:
-    """Return bool[t, n]: for each of t tests, whether each row passes it.
+    """Return bool[t, n]: for each of t tests, whether each of n rows passes it.
 
     Args:
-        table: the rows.
+        table: the n rows.
         columns: the columns of the table.
         tests: the tests, which are among these columns.
     """
@@ -162,19 +168,24 @@ def read_column(table: pa.Table, columns: Sequence[RowColumn], column: RowColumn
     return take_column(table, wire.name_column(columns.index(column)))
 
 
-def read_order_values(order_columns: list[pa.Array], row_count: int) -> OrderValues:
-    """Return the values of the ORDER BY columns on each row, from columns of texts."""
-    if not order_columns:
+def read_order_values(order_arrays: Sequence[pa.Array], row_count: int) -> OrderValues:
+    """Return the texts of the ORDER BY columns on each row, with "NULL" for a missing value.
+
+    Args:
+        order_arrays: the texts of each column.
+        row_count: the number of rows.
+    """
+    if not order_arrays:
         return ((),) * row_count
-    texts = [order_column.fill_null("NULL").to_pylist() for order_column in order_columns]
-    return tuple(zip(*texts, strict=True))
+    texts_by_column = [array.fill_null("NULL").to_pylist() for array in order_arrays]
+    return tuple(zip(*texts_by_column, strict=True))
 
 
 def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
     """Return the positions of the rows that pass no filter; empty if there are no filters.
 
     Args:
-        passes_filters: bool[f, n], for each of f filters, whether each row passes it.
+        passes_filters: bool[f, n], for each of f filters, whether each of n rows passes it.
     """
     if not len(passes_filters):
         return frozenset()
@@ -186,7 +197,7 @@ def collect_table(rows: DataFrame, max_rows: int = MAX_ROWS) -> pa.Table:
 
     Args:
         rows: the rows, as workers get them.
-        max_rows: the most rows to collect.
+        max_rows: the largest number of rows to collect.
 
     Raises:
         MatchRecognizeUnsupportedError: there are more than `max_rows` rows.
@@ -195,7 +206,7 @@ def collect_table(rows: DataFrame, max_rows: int = MAX_ROWS) -> pa.Table:
         packed = rows.mapInArrow(partial(pack_batches, max_rows=max_rows), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
     if not tables:
-        return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
+        return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})  # no rows
     table = pa.concat_tables(tables).combine_chunks()
     if table.num_rows > max_rows:
         raise errors.partition_too_large(limit=max_rows)
@@ -205,15 +216,15 @@ def collect_table(rows: DataFrame, max_rows: int = MAX_ROWS) -> pa.Table:
 def pack_batches(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield one batch with one value: the bytes of all batches. Yields nothing without rows.
 
-    Once the batches have more than `max_rows` rows, further batches are dropped, so that the caller
-    sees that there are too many rows, and memory does not fill.
+    Once the batches have more than `max_rows` rows, later batches are dropped. So memory does not
+    fill, and the caller still sees that there are too many rows.
     """
     kept_batches: list[pa.RecordBatch] = []
-    kept_rows = 0
+    kept_row_count = 0
     for batch in batches:
-        if batch.num_rows and kept_rows <= max_rows:
+        if batch.num_rows and kept_row_count <= max_rows:
             kept_batches.append(batch)
-            kept_rows += batch.num_rows
+            kept_row_count += batch.num_rows
     if kept_batches:
         packed = pa.array([write_batches(kept_batches)], pa.binary())
         yield pa.RecordBatch.from_arrays([packed], ["packed"])

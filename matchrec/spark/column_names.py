@@ -1,6 +1,12 @@
 """Name the columns that Spark computes before the match, and write select lists of them.
 
-`worker.wire` explains the names. `spark.columns` writes the queries with these select lists.
+With ORDER BY day, Spark computes `levenshtein(name, PREV(name)) > 0` in three steps:
+
+    SELECT `day` AS __x0, `name` AS __x1           texts over one row: `select_texts`
+    SELECT lag(__x1, 1) OVER (...) AS __s0         values of other rows: `select_window_values`
+    levenshtein(__x1, __s0) > 0                    the condition: `write_column`
+
+`worker.wire` explains the names. `spark.columns` writes the queries around the select lists.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from matchrec.plan.text import quote_name
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
 
-# A value that a window function reads, on another row or on several rows.
+# A value that a window function reads on another row, or from several rows.
 WindowValue: TypeAlias = ShiftedValue | FramedAggregate
 
 
@@ -32,12 +38,12 @@ WindowValue: TypeAlias = ShiftedValue | FramedAggregate
 class ColumnNames:
     """The names of everything that Spark computes, and the select lists that compute it."""
 
-    # The name of each SQL text over one row, which the inner query computes: __c0, ... if the text
-    # is a column that is sent, otherwise __x0, ...
+    # The name of each SQL text over one row, which the inner query computes: __c<n> if the text is
+    # the sent column n, otherwise __x<n>.
     by_text: Mapping[str, str]
-    # The name of each value that a window function reads: __s0, ...
+    # The name of each value that a window function reads: __s0, __s1, ...
     by_window_value: Mapping[WindowValue, str]
-    # The origins of the computed values.
+    # The origins of the computed values, for the errors of Spark.
     origins: Mapping[ComputedValue, SqlOrigin]
 
     @property
@@ -46,7 +52,7 @@ class ColumnNames:
         return {name: text for text, name in self.by_text.items()}
 
     def select_texts(self) -> list[SelectItem]:
-        """Return the select list of everything that is computed over one row."""
+        """Return the select list of the texts over one row, for the inner query."""
         return [
             SelectItem(self.add_origin(text, text), name) for text, name in self.by_text.items()
         ]
@@ -57,7 +63,7 @@ class ColumnNames:
         A value on a row that does not exist is NULL.
 
         Args:
-            window: the partitions and their order, as SQL.
+            window: PARTITION BY and ORDER BY of the window functions, as SQL.
             frame: the frame of `lag` and `lead` as SQL; "" for none. Their values do not depend on
                 it, but some engines need it.
         """
@@ -72,13 +78,14 @@ class ColumnNames:
             yield SelectItem(self.add_origin(sql, value), name)
 
     def write_aggregate_call(self, value: FramedAggregate) -> str:
-        """Return the call of an aggregate over a frame as SQL, without its frame."""
+        """Return the call of an aggregate over a frame as SQL, without OVER and the frame."""
         return "".join(self.write_piece(piece) for piece in value.call)
 
     def select_sent(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
-        """Return the select list of the columns that are sent.
+        """Return the select list of the columns that are sent to the workers: __c0, __c1, ...
 
-        A column of one row already has its name, which the inner query gave it.
+        The items are over the names of the inner query and of the window functions. A column of one
+        row already has its name.
         """
         return [
             SelectItem(self.write_column(column), wire.name_column(index))
@@ -86,7 +93,7 @@ class ColumnNames:
         ]
 
     def write_column(self, column: RowColumn) -> str:
-        """Return a column as SQL over the named values."""
+        """Return a column, or a condition, as SQL over the named values."""
         if column.reads_one_row:
             return self.by_text[column.text]
         sql = "".join(self.write_piece(piece) for piece in column.pieces)
@@ -114,9 +121,9 @@ def name_values(
     """Name everything that Spark computes.
 
     Args:
-        columns: the columns that are sent.
-        conditions: the conditions that are computed.
-        texts: other SQL texts over one row.
+        columns: the columns that are sent to the workers.
+        conditions: the conditions that Spark computes.
+        texts: the other SQL texts over one row, such as sort keys.
         origins: see `ColumnNames`.
     """
     all_columns = (*columns, *conditions)
@@ -128,7 +135,7 @@ def name_values(
     for text in chain(texts, *(find_row_texts(column) for column in all_columns)):
         by_text.setdefault(text, wire.name_row_expression(len(by_text)))
     if not by_text:
-        by_text = {"1": wire.name_row_expression(0)}  # a query needs a column
+        by_text = {"1": wire.name_row_expression(0)}  # the inner query needs a column
     by_window_value: dict[WindowValue, str] = {}
     for column in all_columns:
         for value in find_window_values(column):
@@ -139,22 +146,28 @@ def name_values(
 def find_window_values(column: RowColumn) -> Iterator[WindowValue]:
     """Yield the values of a column that window functions read.
 
-    For `price < PREV(price)`, it yields the second `price`.
+    For `levenshtein(name, PREV(name))`, it yields only the second `name`, whose offset is -1.
     """
     for piece in column.pieces:
-        if isinstance(piece, FramedAggregate) or (
-            isinstance(piece, ShiftedValue) and piece.offset != 0
-        ):
-            yield piece
+        match piece:
+            case FramedAggregate():
+                yield piece
+            case ShiftedValue() if piece.offset != 0:
+                yield piece
 
 
 def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
-    """Return the fields of all structs among the columns, as SQL."""
+    """Return the columns that are fields of the structs among some columns, as SQL."""
     return [quote_name(field) for column in columns for field in column.fields]
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """Return a select list with columns added, unless it already has columns of their names."""
+    """Return a select list with more columns at the end.
+
+    Args:
+        items: the select list.
+        names: the names of the columns. Those that the list already has are not added.
+    """
     items_by_name = {item.name: item for item in items}
     for name in names:
         items_by_name.setdefault(name, SelectItem(name, name))

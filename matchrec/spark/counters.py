@@ -1,4 +1,4 @@
-"""`Counters`: the work of a search, counted while an action reads the result of its query.
+"""Count the work of a search while an action reads the result of its query: `Counters`.
 
 `spark.tallies` gathers the counters of each clause. Here they become values for the user: over all
 clauses of a query, in seconds instead of nanoseconds, as a dict or as a table. A query without
@@ -23,14 +23,17 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.tallies import COUNTERS, SELECTION_COUNTERS, ClauseObservation, observe_tallies
 
-# A note below the table if partitions would have been cut into ranges without counters.
+# The note below the table if the counters are the reason that partitions were not cut into ranges.
 KEPT_WHOLE_NOTE = "partitions were not cut into ranges, because all rows are counted"
 
-# How many seconds `repr` and a notebook wait for the end of an action. A debugger calls `repr`.
+# How many seconds `repr` and a notebook wait for the counters: not long, because debuggers call
+# `repr`.
 REPR_TIMEOUT = 0.5
 
 # How many seconds `print` waits. Spark reports the counters a moment after an action has returned.
 PRINT_TIMEOUT = 2.0
+
+NANOSECONDS_PER_SECOND = 1e9
 
 TIMEOUT = ArgumentKind(
     "a number of seconds, 0 or more",
@@ -45,16 +48,16 @@ class Counters:
     """Counters of the work of a search, such as rows, runs, matches and seconds.
 
     Pass a new object as `Options(counters=...)`. It has values once the first action on the result
-    has finished, and counts what that action has read. Actions such as `show` and `take` may stop
-    early. If Spark runs a task several times, the task counts once. Over Connect, the values of
-    `sql` are available after `collect`, `toPandas` or `toArrow` of the result.
+    has finished, and counts what that action has read. Actions such as `show` and `take` can stop
+    early. If Spark runs a task several times, the task counts once. Over Connect, the counters of a
+    query of `sql` are available only after `collect`, `toPandas` or `toArrow` of the result.
 
     It prints as a table. Sail does not have counters, so the examples need a session of Spark:
     `spark = matchrec.session("spark")`.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
-    >>> found = matchrec.match_sase(
+    >>> rows = matchrec.match_sase(
     ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at",
     ...     options=matchrec.Options(counters=counters)).collect()
     >>> print(counters)
@@ -71,7 +74,7 @@ class Counters:
 
     @check_arguments(timeout=TIMEOUT)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
-        """Return the name and the value of each counter, over all clauses of the query.
+        """Return the value of each counter, over all clauses of the query, by its name.
 
         Counters whose names end with `_seconds` are times, added up over all tasks. All others are
         numbers of rows, partitions, matches and so on.
@@ -85,7 +88,7 @@ class Counters:
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> counters = matchrec.Counters()
-        >>> found = matchrec.match_recognize(ticks, '''
+        >>> rows = matchrec.match_recognize(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
         ... ''', options=matchrec.Options(counters=counters)).collect()
@@ -100,7 +103,8 @@ class Counters:
         for field in COUNTERS:
             if counts_runs or field not in SELECTION_COUNTERS:
                 value = field.combine([counts[field.name] for counts in clause_counts])
-                values[field.name] = value / 1e9 if field.is_time else value
+                is_time = field.is_time
+                values[field.name] = value / NANOSECONDS_PER_SECOND if is_time else value
         return values
 
     def __str__(self) -> str:
@@ -126,12 +130,12 @@ class Counters:
         return f"<Counters: {rows}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
-        """Return the counters as an HTML table, or the error for which there are none."""
+        """Return the counters as an HTML table, or the error that says why there are none."""
         try:
-            counters = list(format_values(self.values(REPR_TIMEOUT)))
+            values = self.values(REPR_TIMEOUT)
         except MatchRecognizeError as error:
             return write_preformatted(str(error))
-        html = build_html_table(("counter", "value"), counters)
+        html = build_html_table(("counter", "value"), list(format_values(values)))
         if any(clause.kept_whole for clause in self._clauses):
             return html + write_preformatted(KEPT_WHOLE_NOTE)
         return html
@@ -140,7 +144,7 @@ class Counters:
 def observe_workers(
     counters: Counters, frame: DataFrame, *, counts_runs: bool, kept_whole: bool
 ) -> DataFrame:
-    """Return the output rows of a clause such that an action on them fills the counters.
+    """Return the output rows of a clause as a DataFrame whose action fills the counters.
 
     Args:
         counters: the user's object, which gets the counters.
@@ -160,7 +164,7 @@ def observe_workers(
 
 
 def observe_query(counters: Counters, result: DataFrame) -> DataFrame:
-    """Return the result of a query of SQL text such that an action on it fills the counters.
+    """Return the result of a query of SQL text as a DataFrame whose action fills the counters.
 
     Args:
         counters: the user's object, whose clauses are in the query.
@@ -171,7 +175,12 @@ def observe_query(counters: Counters, result: DataFrame) -> DataFrame:
 
 
 def count_without_rows(counters: Counters, result: DataFrame) -> None:
-    """Run a query of SQL text only for its counters. Its rows are dropped."""
+    """Run a query of SQL text only for its counters. Its rows are dropped.
+
+    Args:
+        counters: the user's object, whose clauses are in the query.
+        result: the result of the query.
+    """
     find_backend(result.sparkSession).run_unread(observe_query(counters, result))
 
 
@@ -187,15 +196,15 @@ def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
             yield field.label, f"{value:,.3f}" if field.is_time else f"{value:,}"
 
 
-def check_can_count(spark: SparkSession, request_text: str) -> None:
+def check_can_count(spark: SparkSession, argument: str) -> None:
     """Check that a session can count.
 
     Args:
         spark: the session.
-        request_text: the user's text that needs counters, for the error.
+        argument: the user's text that needs counters, such as `counters=`, for the error.
 
     Raises:
         MatchRecognizeUnsupportedError: the engine has no Observation.
     """
     if not can_observe(spark):
-        raise counters_not_supported(argument=request_text)
+        raise counters_not_supported(argument=argument)
