@@ -6,6 +6,7 @@ import bz2
 import csv
 import gzip
 import re
+import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import Enum
@@ -36,6 +37,8 @@ PARQUET_START = b"PAR1"
 
 # The functions that open compressed files, by the suffixes of names.
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
+# The errors of reading a file that is damaged, or not compressed as its name says.
+DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error)
 # The delimiters of CSV files that are detected.
 DELIMITERS = (",", ";", "\t", "|")
 WILDCARD = re.compile(r"[*?[]")  # in patterns of paths
@@ -208,8 +211,7 @@ def read_start(path: Path) -> bytes:
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
             start: bytes = content.read(SAMPLE_SIZE)
-        # The file is not compressed as its name says. Spark raises an error later.
-        except (OSError, EOFError):
+        except DECOMPRESSION_ERRORS:  # reading the rows will raise an error
             return b""
     return start
 
@@ -226,8 +228,7 @@ def find_line_not_in_utf8(path: Path) -> int | None:
             decode(b"", True)
         except UnicodeDecodeError as error:
             return line_number + error.object.count(b"\n", 0, error.start)
-        # The file is not compressed as its name says. Spark raises an error later.
-        except (OSError, EOFError):
+        except DECOMPRESSION_ERRORS:  # reading the rows will raise an error
             return None
     return None
 

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ import click
 from matchrec.cli.engine_errors import explain_engine_error, is_engine_error
 from matchrec.cli.files import (
     COMPRESSIONS,
+    DECOMPRESSION_ERRORS,
     FileFormat,
     find_delimiter,
     find_files,
@@ -215,10 +217,10 @@ class Table:
         """Check that each line of the JSON files is an object or blank.
 
         Raises:
-            MatchRecognizeError: a line is neither.
+            MatchRecognizeError: a line is neither, or a file cannot be decompressed.
         """
         for file in self.find_all_files():
-            with open_text(file) as lines:
+            with self.open_text(file) as lines:
                 for number, line in enumerate(lines, 1):
                     problem = find_problem_of_json_line(line)
                     if problem is not None:
@@ -233,8 +235,8 @@ class Table:
         program.
 
         Raises:
-            MatchRecognizeError: an array has a value that is not an object, or the files have no
-                objects.
+            MatchRecognizeError: an array has a value that is not an object, the files have no
+                objects, or a file cannot be decompressed.
         """
         root = self.root or self.paths[0].parent
         new_root = make_temporary_folder()
@@ -251,7 +253,7 @@ class Table:
                     for json_object in self.read_objects(file):
                         lines.write(f"{json.dumps(json_object)}\n")
                 else:
-                    with open_text(file) as original_lines:
+                    with self.open_text(file) as original_lines:
                         shutil.copyfileobj(original_lines, lines)
         if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
@@ -262,9 +264,9 @@ class Table:
         """Return the objects in a JSON file that is an array.
 
         Raises:
-            MatchRecognizeError: the file is not an array of objects.
+            MatchRecognizeError: the file is not an array of objects, or cannot be decompressed.
         """
-        with open_text(file) as text:
+        with self.open_text(file) as text:
             try:
                 content = json.load(text)
             except ValueError as error:
@@ -274,16 +276,25 @@ class Table:
             raise errors.malformed_json(name=self.name, path=str(file), reason=reason)
         return content
 
+    @contextmanager
+    def open_text(self, file: Path) -> Iterator[IO[str]]:
+        """Open a file in UTF-8, perhaps compressed, for reading. A byte order mark is left out.
+
+        Raises:
+            MatchRecognizeError: the file cannot be read or decompressed, also in the `with` block.
+        """
+        opener = COMPRESSIONS.get(file.suffix.lower(), open)
+        try:
+            with opener(file, "rt", encoding="utf-8-sig") as text:
+                yield text
+        except DECOMPRESSION_ERRORS as error:
+            raise errors.unreadable_table(
+                name=self.name, path=str(file), reason=str(error)
+            ) from error
+
     def find_first_file(self) -> Path:
         """Return the first file of the table; its first folder if the folder has no files."""
         return next(find_files(self.paths[0]), self.paths[0])
-
-
-def open_text(file: Path) -> IO[str]:
-    """Open a file in UTF-8, perhaps compressed, for reading. A byte order mark is left out."""
-    opener = COMPRESSIONS.get(file.suffix.lower(), open)
-    text: IO[str] = opener(file, "rt", encoding="utf-8-sig")
-    return text
 
 
 def needs_copy(file: Path) -> bool:
