@@ -17,6 +17,7 @@ import bz2
 import csv as python_csv
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -94,20 +95,24 @@ class CsvFile:
         """Return the names of the columns. All of them are different.
 
         As in Spark, a column without a name is named by its index, such as `_c0`, and the index is
-        appended to a name that several columns have: `a, b, A` becomes `a0, b, A2`.
+        appended to a name that several columns have: `a, b, A` becomes `a0, b, A2`. If another
+        column has the new name, `_` is appended, too.
         """
-        _, names = self.read_first_row()
+        _, header = self.read_first_row()
         if not self.has_header:
-            return [f"_c{index}" for index in range(len(names))]
-        lower_names = [name.lower() for name in names]
-        for index, name in enumerate(names):
-            if not name:
-                names[index] = f"_c{index}"
-            elif lower_names.count(name.lower()) > 1:
-                new_name = f"{name}{index}"
-                while new_name.lower() in lower_names:  # another column is named `a0`
-                    new_name += "_"
-                names[index] = new_name
+            return [f"_c{index}" for index in range(len(header))]
+        lower_names = [name.lower() for name in header]
+        taken_names = set(lower_names)
+        names = []
+        for index, name in enumerate(header):
+            if name and lower_names.count(name.lower()) == 1:
+                names.append(name)
+                continue
+            new_name = f"{name}{index}" if name else f"_c{index}"
+            while new_name.lower() in taken_names:
+                new_name += "_"
+            taken_names.add(new_name.lower())
+            names.append(new_name)
         return names
 
     def find_renamed_columns(self) -> dict[str, list[str]]:
@@ -306,7 +311,7 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
     """Raise a MatchRecognizeError that names the file if Arrow or Python cannot read it."""
     try:
         yield
-    except (pa.ArrowInvalid, OSError, EOFError, python_csv.Error) as error:
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error, python_csv.Error) as error:
         reason = write_reason(str(error), file)
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,15 @@ def test_columns_of_one_name_are_renamed_with_a_notice(embedded: Path) -> None:
     assert result.stderr == "the columns `a` of table `x` are named a0_, A2\n"
 
 
+def test_new_names_differ_from_all_other_names(embedded: Path) -> None:
+    (embedded / "x.csv").write_text(",_c0\n1,2\n")
+    assert run("SELECT * FROM 'x.csv'") == [{"_c0_": 1, "_c0": 2}]
+    # The index 1 after `a1` and the index 11 after `a` both make `a11`.
+    (embedded / "y.csv").write_text("b,a1,a1,c,d,e,f,g,h,i,j,a,a\n" + ",".join("0123456789abc"))
+    result = invoke("run", "-c", "SELECT * FROM 'y.csv'", "--format", "csv")
+    assert result.stdout.startswith("b,a11,a12,c,d,e,f,g,h,i,j,a11_,a12_\n")
+
+
 def test_files_with_columns_in_another_order(embedded: Path) -> None:
     (embedded / "parts").mkdir()
     (embedded / "parts/1.csv").write_text("a,b\n1,2\n")
@@ -147,12 +157,22 @@ def test_the_line_of_a_row_with_another_number_of_fields(embedded: Path) -> None
     assert "line 5 has 3 fields, and the header has 2 [" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2"])
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2", "x.json.gz"])
 def test_a_file_that_is_not_compressed(name: str, embedded: Path) -> None:
     (embedded / name).write_text("a\n1\n")
     result = invoke("run", "-c", "SELECT * FROM t", "--table", f"t={name}")
     assert result.exit_code == 1
     assert f"`{name}` of table `t` cannot be read: " in result.stderr
+
+
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.json.gz"])
+def test_a_damaged_compressed_file(name: str, embedded: Path) -> None:
+    content = bytearray(gzip.compress(b'{"a": 1}\n' * 1000))
+    content[20:22] = bytes(byte ^ 0xFF for byte in content[20:22])
+    (embedded / name).write_bytes(content)
+    result = invoke("run", "-c", "SELECT * FROM t", "--table", f"t={name}")
+    assert result.exit_code == 1
+    assert f"`{name}` of table `t` cannot be read: Error -3 while" in result.stderr
 
 
 @pytest.mark.parametrize(
