@@ -23,6 +23,7 @@ from matchrec.spark.frames import (
     find_beyond_bigint,
     find_changed_time,
     find_unfit_value,
+    is_arrow_table,
     with_microseconds,
 )
 from matchrec.spark.nanoseconds import AMBIGUOUS_TIMES, find_ambiguous_times
@@ -118,11 +119,6 @@ def read_frame(value: Any, library: str) -> Any:
         return value
     frame = value.collect() if hasattr(value, "collect") else value
     return frame.to_arrow()
-
-
-def is_arrow_table(frame: Any) -> bool:
-    """Return whether a frame is an Arrow table, rather than a pandas frame."""
-    return find_table_library(frame) == "pyarrow"
 
 
 def explain_failed_conversion(

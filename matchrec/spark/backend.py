@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, LongType, StructField
 
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
+from matchrec.spark.frames import is_arrow_table
 from matchrec.spark.holes import create_views, is_dataframe, list_holes
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import ParameterValues, Runner
@@ -208,9 +209,9 @@ class Backend:
             rows: a pandas frame or an Arrow table with at least one row. The names of its columns
                 are distinct.
         """
-        from matchrec.spark.sail.sent_rows import combine_chunks, is_arrow
+        from matchrec.spark.sail.sent_rows import combine_chunks
 
-        return self.spark.createDataFrame(rows if is_arrow(rows) else combine_chunks(rows))
+        return self.spark.createDataFrame(rows if is_arrow_table(rows) else combine_chunks(rows))
 
     @contextmanager
     def use_arrow(self) -> Iterator[None]:
@@ -447,13 +448,9 @@ class Backend:
 
 def list_column_names(rows: Any) -> list[str]:
     """Return the names of the columns of a pandas frame or an Arrow table, as texts."""
-    from matchrec.spark.sail.sent_rows import is_arrow
-
-    return [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
+    return [str(name) for name in (rows.column_names if is_arrow_table(rows) else rows.columns)]
 
 
 def rename_columns(rows: Any, names: list[str]) -> Any:
     """Return a pandas frame or an Arrow table with other names for all of its columns."""
-    from matchrec.spark.sail.sent_rows import is_arrow
-
-    return rows.rename_columns(names) if is_arrow(rows) else rows.set_axis(names, axis=1)
+    return rows.rename_columns(names) if is_arrow_table(rows) else rows.set_axis(names, axis=1)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from matchrec.arguments import find_table_library
+
 # What pandas calls object columns of times. Such a column of "date" may have times of day, too.
 TIME_KINDS = {"date", "datetime", "datetime64"}
 
@@ -32,6 +34,14 @@ class UnfitValue:
     # The types of the values in the rows before, each once and without NULL. Only
     # `find_unfit_value` fills it.
     types_before: tuple[str, ...] = ()
+
+
+def is_arrow_table(frame: Any) -> bool:
+    """Return whether a frame is an Arrow table, not a pandas frame.
+
+    The class decides: a pandas frame has an attribute for each column, whatever the column's name.
+    """
+    return find_table_library(frame) == "pyarrow"
 
 
 def with_sample_row(frame: Any) -> Any:

@@ -16,6 +16,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from matchrec.spark.frames import is_arrow_table
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -87,7 +89,7 @@ def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> Ambiguous
     """
     import numpy as np
 
-    is_arrow = hasattr(frame, "slice")
+    is_arrow = is_arrow_table(frame)
     nanoseconds = {}
     is_ambiguous = np.zeros(len(frame), bool)
     for name, values in read_nanosecond_columns(frame, is_arrow=is_arrow):

@@ -36,6 +36,13 @@ def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) 
     assert [tuple(row) for row in matches.collect()] == [(high, high)]
 
 
+def test_a_pandas_column_named_like_a_method_of_arrow(spark: SparkSession) -> None:
+    """An Arrow table has a method `slice`, and a pandas frame an attribute for each column."""
+    rows = pd.DataFrame({"t": [1, 2], "slice": [3, 4]})
+    matches = matchrec.match_recognize(rows, CLAUSE.format("slice"))
+    assert [tuple(row) for row in matches.collect()] == [(4, 4)]
+
+
 class Events(pd.DataFrame):
     """A class that is derived from the frames of pandas, as GeoPandas has one."""
 

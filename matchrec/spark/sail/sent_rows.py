@@ -26,7 +26,12 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.errors.frames import dataframe_too_large_to_send, row_too_large_to_send
-from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
+from matchrec.spark.frames import (
+    is_arrow_table,
+    with_arrow_columns,
+    with_sample_row,
+    with_single_chunks,
+)
 
 # How many bytes of rows one call sends.
 BYTES_PER_CALL = 32 << 20
@@ -56,12 +61,12 @@ def with_types_of_all_rows(rows: Any) -> Any:
         rows: an Arrow table, which is returned unchanged, or a pandas frame, whose columns of
             Python objects become columns of Arrow.
     """
-    return rows if is_arrow(rows) else with_arrow_columns(rows)
+    return rows if is_arrow_table(rows) else with_arrow_columns(rows)
 
 
 def make_sample_row(rows: Any) -> Any:
     """Return one row with the types of an empty frame or table, from which a session reads them."""
-    if not is_arrow(rows):
+    if not is_arrow_table(rows):
         return with_sample_row(rows)
     import pyarrow as pa
 
@@ -89,20 +94,15 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
             return keep_rows(frame)
         if is_single_row:
             raise row_too_large_to_send(row=first_row, size=size >> 20, most=MAX_BYTES >> 20)
-    first_half = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
-    second_half = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
+    first_half = rows.slice(0, middle) if is_arrow_table(rows) else rows.iloc[:middle]
+    second_half = rows.slice(middle) if is_arrow_table(rows) else rows.iloc[middle:]
     sent = send_halves(spark, first_half, first_row)
     return sent.unionAll(send_halves(spark, second_half, first_row + middle))
 
 
 def combine_chunks(rows: Any) -> Any:
     """Return rows with each column in one chunk, because a chunk costs some hundred bytes."""
-    return rows.combine_chunks() if is_arrow(rows) else with_single_chunks(rows)
-
-
-def is_arrow(rows: Any) -> bool:
-    """Return whether rows are an Arrow table, not a pandas frame."""
-    return hasattr(rows, "slice")
+    return rows.combine_chunks() if is_arrow_table(rows) else with_single_chunks(rows)
 
 
 def is_large(rows: Any) -> bool:
@@ -111,7 +111,7 @@ def is_large(rows: Any) -> bool:
     Args:
         rows: an Arrow table, or a pandas frame without columns of Python objects.
     """
-    size = rows.nbytes if is_arrow(rows) else rows.memory_usage(index=False).sum()
+    size = rows.nbytes if is_arrow_table(rows) else rows.memory_usage(index=False).sum()
     return int(size) > BYTES_PER_CALL
 
 
