@@ -5,18 +5,41 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from math import isfinite
+from typing import Any, cast
 
+import numpy as np
 from pyspark.sql import types as spark_types
 
 from matchrec.errors import inspection as errors
 from matchrec.plan.text import quote_string
 
 
+def to_python_value(value: object) -> object:
+    """Return a scalar of NumPy or pandas as a value of Python; any other value unchanged.
+
+    A missing value becomes None. Digits after the microseconds are dropped.
+
+    >>> to_python_value(np.float64(1.5)), to_python_value(np.datetime64("NaT"))
+    (1.5, None)
+    """
+    if type(value).__name__ in ("NaTType", "NAType"):  # pandas need not be installed
+        return None
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()
+    if isinstance(value, np.timedelta64):
+        return value.astype("timedelta64[us]").item()
+    if isinstance(value, np.generic):
+        return cast("object", value.item())
+    if isinstance(value, datetime) and hasattr(value, "to_pydatetime"):  # a Timestamp of pandas
+        return cast("object", cast("Any", value).to_pydatetime(warn=False))
+    return value
+
+
 def write_literal(value: object, argument: str) -> str:
-    """Return a value as a literal of SQL.
+    """Return a value of Python as a literal of SQL.
 
     Args:
-        value: the value.
+        value: the value, as `to_python_value` returns it.
         argument: the argument that has the value, for messages.
 
     Raises:
@@ -33,11 +56,10 @@ def write_literal(value: object, argument: str) -> str:
         case int():
             return str(int(value))
         case float():
-            # A `numpy.float64` is a `float`, but its `repr` is not a literal.
-            number = float(value)
-            return f"{number!r}D" if isfinite(number) else f"DOUBLE('{number}')"
+            return f"{float(value)!r}D" if isfinite(value) else f"DOUBLE('{value}')"
         case Decimal():
-            return f"{value:f}BD"
+            # No DECIMAL of SQL is infinite or NaN.
+            return f"{value:f}BD" if value.is_finite() else f"DOUBLE('{value}')"
         case str():
             return quote_string(value)
         case bytes() | bytearray():
@@ -48,11 +70,6 @@ def write_literal(value: object, argument: str) -> str:
             return f"DATE'{value.isoformat()}'"
         case timedelta():
             return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
-    to_python = getattr(value, "item", None)  # a number of NumPy has this method
-    if callable(to_python):
-        python_value = to_python()
-        if not isinstance(python_value, type(value)):
-            return write_literal(python_value, argument)
     raise errors.not_a_literal(argument=argument, value=value)
 
 

@@ -28,7 +28,7 @@ from matchrec.plan.text import quote_string
 from matchrec.search.partitions import BoolArray
 from matchrec.source import make_sort_key
 from matchrec.spark import types
-from matchrec.spark.literals import convert_instant, write_literal
+from matchrec.spark.literals import convert_instant, to_python_value, write_literal
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.value_texts import write_text
 
@@ -337,6 +337,7 @@ class TargetFinder:
             MatchRecognizePlanError: the expression's type does not have this value.
         """
         type_ = self.request.relation.find_type(text)
+        value = to_python_value(value)
         literal_text = write_literal(convert_instant(value, type_), argument)
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):

@@ -20,7 +20,7 @@ import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.spark.collected_partition import collect_table
-from matchrec.spark.literals import write_literal
+from matchrec.spark.literals import to_python_value, write_literal
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)
@@ -406,13 +406,20 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         np.float32(0.5),
         float("nan"),
         Decimal("1.50"),
+        Decimal("NaN"),
+        pd.NA,
+        pd.NaT,
         "it's \\ a 'text'",
         date(2024, 2, 29),
         datetime(2024, 2, 29, 12, 30, 15, 250),
         datetime(2024, 2, 29, 12, tzinfo=timezone(timedelta(hours=2))),
+        np.datetime64("2024-02-29T12:30:15.000250999"),
+        pd.Timestamp("2024-02-29 12:30:15.000250999"),
         timedelta(days=-1, seconds=3, microseconds=5),
+        np.timedelta64(1_500_000_999, "ns"),
     ]
-    texts = [f"CAST({write_literal(value, 'partition')} AS STRING)" for value in values]
+    literals = [write_literal(to_python_value(value), "partition") for value in values]
+    texts = [f"CAST({literal} AS STRING)" for literal in literals]
     assert list(spark.sql(f"SELECT {', '.join(texts)}").first() or ()) == [
         None,
         "true",
@@ -423,11 +430,17 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         "0.5",
         "NaN",
         "1.50",
+        "NaN",
+        None,
+        None,
         "it's \\ a 'text'",
         "2024-02-29",
         "2024-02-29 12:30:15.00025",
         "2024-02-29 10:00:00",
+        "2024-02-29 12:30:15.00025",
+        "2024-02-29 12:30:15.00025",
         "INTERVAL '-0 23:59:56.999995' DAY TO SECOND",
+        "INTERVAL '0 00:00:01.5' DAY TO SECOND",
     ]
 
 
@@ -444,6 +457,14 @@ def test_a_value_of_pandas_names_its_row_and_its_partition(spark: SparkSession) 
     assert str(answer) == str(query.why(partition={"load": 0.5}, row=2.5))
     with pytest.raises(matchrec.MatchRecognizeError, match=r"`at` = 3\.5"):
         query.why(partition=partition, row=frame["at"].iloc[2])
+
+
+def test_an_instant_of_pandas_names_its_row(spark: SparkSession) -> None:
+    """`Series.iloc` returns a Timestamp, and the array of the Series a `datetime64[ns]`."""
+    frame = pd.DataFrame({"at": pd.to_datetime(["2026-03-05 09:00", "2026-03-05 10:00"])})
+    query = matchrec.query(frame, "ORDER BY at PATTERN (A B) DEFINE B AS at > PREV(at)")
+    for instant in (frame["at"].iloc[1], frame["at"].to_numpy()[1]):
+        assert "row 2 (at = 2026-03-05 10:00:00)" in str(query.why(row=instant))
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
