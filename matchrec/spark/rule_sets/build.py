@@ -1,12 +1,14 @@
 """Build the DataFrame of all rules of a set over one relation, and the results of each rule.
 
-As for one query (`spark.clause_result`), everything is built at once and no job runs. All rules
-share one plan: the workers get the rows once, and return rows of all rules, see
-`worker.rule_batches`. Over a stream, one operator holds the state of all rules, so there is one
-shuffle and one watermark.
+As for one query (`spark.clause_result`), everything is built at once and no job runs:
 
-Spark analyses the measures of all rules together. If Spark rejects them, it analyses each rule by
-itself, to find the rule that is wrong.
+1. `build_rule_set` compiles all rules, and builds one DataFrame of the workers' rows. The workers
+   get the rows of the input once, and return rows of all rules: see `worker.rule_batches`. Over a
+   stream, one operator holds the state of all rules, so there is one shuffle and one watermark.
+2. `check_results` lets Spark analyse the measures of all rules together. If Spark rejects them, it
+   analyses each rule by itself, to find the rule that is wrong.
+3. `select_matches`, `select_failures` and `select_result` select the workers' rows of one kind or
+   of one rule.
 """
 
 from __future__ import annotations
@@ -47,18 +49,20 @@ from matchrec.worker.rule_batches import VARIABLE, RowKind
 from matchrec.worker.rule_set import RuleSetOutput
 from matchrec.worker.wire import SelectItem
 
+# The fields of a schema.
 StructFields = Sequence[StructField]
 
-# For each rule, the slot of each of its reads. A slot is the number of the column of the workers'
-# rows that holds the read: `__r0`, `__r1`, ...
+# For each rule, the slot of each of its reads. Slot n is the column `__r<n>` of the workers' rows.
 Slots = tuple[tuple[int, ...], ...]
 
-# The names of our columns in results. Only rules with versions have the last column.
+# The names of our columns in results.
 RESULT_COLUMNS = ("rule", "match_number", "start_time", "end_time", "events", "message")
+
+# The name of another column of ours, if rules have versions.
 VERSION_COLUMN = "rule_version"
 
-# The number of digits of a rule's identity. An identity is short, because it is in the name of each
-# array of a bucket's state.
+# The number of hexadecimal digits of a rule's identity. It is small, because the name of each array
+# in the state of a stream has the identity of a rule.
 IDENTITY_DIGITS = 12
 
 
@@ -68,7 +72,9 @@ IDENTITY_DIGITS = 12
 def assign_slots(rule_set: RuleSet, sent_fields: StructFields) -> tuple[Slots, StructFields]:
     """Assign a slot to each read of all rules.
 
-    Rules share slots: a set needs as many slots of a type as the rule with the most reads of it.
+    Rules share slots: a set needs as many slots of a type as the rule with the most reads of it. If
+    one rule reads an INT, a STRING and an INT, and another rule two STRINGs, then the slots are
+    (0, 1, 2) and (1, 3).
 
     Args:
         rule_set: the rules.
@@ -86,13 +92,15 @@ def assign_slots(rule_set: RuleSet, sent_fields: StructFields) -> tuple[Slots, S
         slots = []
         for read in build_read_schema(rule.compiled_query, sent_fields).fields:
             type_text = f"{read.dataType.json()} {read.metadata}"
-            slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(slot_fields))
-            if slot == len(slot_fields):
-                slot_fields.append(
-                    StructField(wire.name_read(slot), read.dataType, metadata=read.metadata)
-                )
+            typed_read = (type_text, read_counts[type_text])
             read_counts[type_text] += 1
-            slots.append(slot)
+            if typed_read not in slots_by_type:
+                new_slot = len(slot_fields)
+                slots_by_type[typed_read] = new_slot
+                slot_fields.append(
+                    StructField(wire.name_read(new_slot), read.dataType, metadata=read.metadata)
+                )
+            slots.append(slots_by_type[typed_read])
         slots_of_rules.append(tuple(slots))
     return tuple(slots_of_rules), slot_fields
 
@@ -100,7 +108,9 @@ def assign_slots(rule_set: RuleSet, sent_fields: StructFields) -> tuple[Slots, S
 def build_row_schema(
     rule_set: RuleSet, sent_fields: StructFields, slot_fields: StructFields
 ) -> StructType:
-    """Return the schema of the workers' rows, before types that Arrow cannot carry are replaced.
+    """Return the schema of the workers' rows, whose columns `worker.rule_batches` explains.
+
+    The schema has Spark's types. `build_output_schema` replaces those that Arrow does not have.
 
     Args:
         rule_set: the rules.
@@ -110,16 +120,16 @@ def build_row_schema(
     order_type = sent_fields[rule_set.order].dataType
     event_types = {name: sent_fields[column].dataType for name, column in rule_set.events.items()}
     event_type = make_struct_type(event_types | {VARIABLE: StringType()})
-    numbers = [
+    number_fields = [
         StructField(name, IntegerType(), nullable=False)
         for name in (wire.RULE_NUMBER, wire.ROW_KIND)
     ]
-    keys = []
-    for index, column in enumerate(rule_set.keys):
-        key = sent_fields[column]
-        keys.append(
-            StructField(wire.name_rule_key(index), key.dataType, metadata=find_padding(key))
-        )
+    key_fields = []
+    for key_number, column_index in enumerate(rule_set.keys):
+        sent_field = sent_fields[column_index]
+        name = wire.name_rule_key(key_number)
+        padding = find_padding(sent_field)
+        key_fields.append(StructField(name, sent_field.dataType, metadata=padding))
     match_types = {
         wire.MATCH_NUMBER: LongType(),
         wire.FIRST_ROW_ORDER: order_type,
@@ -127,16 +137,19 @@ def build_row_schema(
         wire.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
         wire.FAILURE_MESSAGE: StringType(),
     }
-    return StructType([*numbers, *keys, *make_struct_type(match_types), *slot_fields])
+    match_fields = make_struct_type(match_types).fields
+    return StructType([*number_fields, *key_fields, *match_fields, *slot_fields])
 
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
     """The rows of all rules of a set, and what they were built from."""
 
-    rows: DataFrame  # of the workers, see `worker.rule_batches`
+    # The rows of the workers, see `worker.rule_batches`.
+    rows: DataFrame
     rule_set: RuleSet
     slots: Slots
+    # The compiled rules of the request, in the order of `rule_set.rules`.
     compiled_rules: CompiledRules
 
     @property
@@ -154,16 +167,16 @@ class BuiltRuleSet:
 
     @property
     def times(self) -> OrderNumbers:
-        """Return the converter of the times by which rows are ordered and rules are valid.
+        """Return the converter of times to numbers, for the periods in which versions are valid.
 
-        Only rules with versions have such times.
+        Only a set of rules with versions has such times: the values of its ORDER BY column.
         """
         times = find_order_numbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
-        assert times is not None, "`match_rules` has checked the type"
+        assert times is not None, "`match_rules` has checked the type of ORDER BY"
         return times
 
     def replace_rows(self, rows: DataFrame) -> BuiltRuleSet:
-        """Return the rule set over other rows of the workers, which may be of another session."""
+        """Return the rule set over other rows of the workers, which can be of another session."""
         request = self.request.use_session(rows.sparkSession)
         return replace(
             self, rows=rows, compiled_rules=replace(self.compiled_rules, request=request)
@@ -188,7 +201,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled_rules = compile_request(request)
         rule_set = link_rules(compiled_rules)
-        rows, slots = plan_output_rows(compiled_rules, rule_set)
+        rows, slots = build_worker_rows(compiled_rules, rule_set)
         return BuiltRuleSet(rows, rule_set, slots, compiled_rules)
 
 
@@ -199,7 +212,7 @@ def check_shared_plan(request: MatchRequest) -> None:
         MatchRecognizeError: Spark rejects an expression in them.
     """
     first_plan = request.rules[0].plan
-    # `explain_refusals` needs a plan. This plan has only what all rules share.
+    # `explain_refusals` needs a plan. The row pattern of this plan is not used.
     shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     with explain_refusals(shared_plan, request.relation, request.columns):
         texts = [expression.text for expression in shared_plan.sorted_by]
@@ -210,17 +223,18 @@ def link_rules(compiled_rules: CompiledRules) -> RuleSet:
     """Return the rule set for the workers: the compiled rules, and the columns that they share.
 
     Args:
-        compiled_rules: the rules of a request, which has the columns of their events.
+        compiled_rules: the compiled rules of a request for a rule set.
     """
     request = compiled_rules.request
-    joined = compiled_rules.preparation.joined
-    first_plan = joined.queries[0].plan  # all rules have the same partition keys and order
     assert request.event_columns is not None, "the request is a rule set"
-    columns = compiled_rules.rules[0].compiled_query.sent_columns.columns  # those of all rules
-    indices = {column: index for index, column in enumerate(columns)}
+    joined = compiled_rules.preparation.joined
+    # All rules have the same partition keys and order, and are sent the same columns.
+    first_plan = joined.queries[0].plan
+    sent_columns = compiled_rules.rules[0].compiled_query.sent_columns.columns
+    indices = {column: index for index, column in enumerate(sent_columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
-        """Return the indices of columns among the columns that are sent for the set."""
+        """Return the indices of some columns among the sent columns."""
         return tuple(indices[column] for column in columns)
 
     linked_rules = []
@@ -242,7 +256,7 @@ def link_rules(compiled_rules: CompiledRules) -> RuleSet:
         )
     return RuleSet(
         rules=tuple(linked_rules),
-        columns=columns,
+        columns=sent_columns,
         keys=find_indices(find_key_columns(first_plan)),
         order=indices[find_order_column(first_plan)],
         events={
@@ -257,13 +271,16 @@ def link_rules(compiled_rules: CompiledRules) -> RuleSet:
 def compute_identity(request: MatchRequest, compiled_rule: CompiledRule, version: Version) -> str:
     """Return the identity of a rule: a digest of everything that its search depends on.
 
-    The identity does not depend on other rules. By it, the state of a stream finds out which rules
-    are still the same.
+    When a stream starts again with other rules, a rule with the same identity keeps its state. So
+    the identity does not depend on the other rules of the set.
 
     Args:
-        request: all rules.
+        request: the request of the rule set.
         compiled_rule: the rule.
         version: the version of the rule.
+
+    Returns:
+        `IDENTITY_DIGITS` hexadecimal digits.
     """
     query = compiled_rule.query
     types = compiled_rule.conditions.types
@@ -282,8 +299,8 @@ def compute_identity(request: MatchRequest, compiled_rule: CompiledRule, version
     return identity[:IDENTITY_DIGITS]
 
 
-def plan_output_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    """Return the DataFrame of the rows that the workers will return. Nothing runs.
+def build_worker_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+    """Build the DataFrame of the workers' rows. Runs no job.
 
     Returns:
         The DataFrame, and the slots of the rules' reads.
@@ -295,8 +312,8 @@ def plan_output_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple[
     output = RuleSetOutput(
         rule_set, slots, build_output_schema(schema), compiled_rules.request.on_error
     )
-    name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return preparation.plan_rules(output, schema, name), slots
+    operator_name = f"match_recognize[{len(rule_set.rules)} rules]"
+    return preparation.plan_rules(output, schema, operator_name), slots
 
 
 # Results of a set.
@@ -321,20 +338,22 @@ def select_failures(built_set: BuiltRuleSet) -> DataFrame:
 def select_rows_of_kind(
     built_set: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]
 ) -> DataFrame:
-    """Return the rows of a kind: their rules, their partitions, and other columns.
+    """Return the workers' rows of one kind.
 
     Args:
         built_set: the rule set.
         kind: the kind.
-        columns: the other columns of the workers' rows, by their names in the result.
+        columns: the workers' columns to select, by their names in the result. They follow the
+            columns of the rule and of the partition.
     """
-    names = list_key_names(built_set)
-    keys = [
-        SelectItem(wire.name_rule_key(index), quote_name(name)) for index, name in enumerate(names)
+    key_items = [
+        SelectItem(wire.name_rule_key(index), quote_name(name))
+        for index, name in enumerate(list_key_names(built_set))
     ]
-    items = [SelectItem(column, name) for name, column in columns.items()]
-    select_list = [str(item) for item in (*list_rule_columns(built_set), *keys, *items)]
-    return built_set.rows.where(f"{wire.ROW_KIND} = {int(kind)}").selectExpr(*select_list)
+    other_items = [SelectItem(column, name) for name, column in columns.items()]
+    items = [*list_rule_columns(built_set), *key_items, *other_items]
+    rows_of_kind = built_set.rows.where(f"{wire.ROW_KIND} = {int(kind)}")
+    return rows_of_kind.selectExpr(*[str(item) for item in items])
 
 
 def check_results(built_set: BuiltRuleSet) -> None:
@@ -348,7 +367,7 @@ def check_results(built_set: BuiltRuleSet) -> None:
 
 
 def check_measures(built_set: BuiltRuleSet) -> None:
-    """Let Spark check the measures of all rules, together, because each analysis takes time.
+    """Let Spark check the measures of all rules: together, because each analysis takes time.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
@@ -383,28 +402,34 @@ def build_rule_result(built_set: BuiltRuleSet, rule_number: int) -> DataFrame:
         MatchRecognizeError: Spark rejects a measure.
     """
     compiled_query = built_set.rule_set.rules[rule_number].compiled_query
-    kinds = [RowKind.ROW]
     if compiled_query.rows_per_match.summarizes_matches:
         kinds = [RowKind.MATCH, RowKind.PARTIAL]
+    else:
+        kinds = [RowKind.ROW]
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built_set.rows.where(
         f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {rule_number}"
     )
+    slots = built_set.slots[rule_number]
     request = built_set.request
     with request.locate_rule_errors(request.rules[rule_number]):
         if compiled_query.aggregates:
+            # `project_result` expects each read in its own column, as in a query without rules.
             reads = [
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
-                for index, slot in enumerate(built_set.slots[rule_number])
+                for index, slot in enumerate(slots)
             ]
             return project_result(request.relation, compiled_query, rule_rows.selectExpr(*reads))
-        slots = built_set.slots[rule_number]
         result = select_result_columns(request.runner, compiled_query, rule_rows, slots)
         return request.runner.analyse(result)
 
 
 def select_result(built_set: BuiltRuleSet, name: str) -> DataFrame:
-    """Return the result that a rule, in all of its versions, would have as a separate query.
+    """Return the result that a rule would have as a separate query, for all of its versions.
+
+    Args:
+        built_set: the rule set.
+        name: the name of the rule.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure, the versions have different columns, or the
@@ -427,7 +452,7 @@ def select_result(built_set: BuiltRuleSet, name: str) -> DataFrame:
         raise rule_versions_differ(
             name=name, first_columns=first_columns, second_columns=second_columns
         )
-    return reduce(type(results[0]).unionAll, results)
+    return reduce(lambda union, result: union.unionAll(result), results)
 
 
 def list_rule_items(built_set: BuiltRuleSet, rule_number: int) -> list[SelectItem]:
@@ -439,9 +464,9 @@ def list_rule_items(built_set: BuiltRuleSet, rule_number: int) -> list[SelectIte
 
 
 def list_rule_columns(built_set: BuiltRuleSet) -> Iterator[SelectItem]:
-    """Yield the columns that name a row's rule and, if rules have versions, its version.
+    """Yield the column with a row's rule and, if rules have versions, the column with its version.
 
-    The time from which a version is valid is its name.
+    The value for a version is the time from which it is valid.
     """
     versions = [rule.version for rule in built_set.rule_set.rules]
     literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
@@ -450,11 +475,12 @@ def list_rule_columns(built_set: BuiltRuleSet) -> Iterator[SelectItem]:
             built_set.times.write_literal(version.since) for version in versions
         ]
     for name, literals in literals_by_column.items():
+        # Rules are numbered from 0, and elements of an array from 1.
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE_NUMBER} + 1)", name)
 
 
 def list_key_names(built_set: BuiltRuleSet) -> Iterator[str]:
-    """Yield the names of the partition columns in a result."""
+    """Yield the names that the partition columns have in a result."""
     request = built_set.request
     for key in dict.fromkeys(built_set.compiled_rules.preparation.joined.partition_keys):
         yield request.columns.find_by_text(key.text) or request.relation.find_name(key.text)
@@ -466,13 +492,13 @@ def check_input_names(built_set: BuiltRuleSet) -> None:
     Raises:
         MatchRecognizeError: a partition column or a column of events has such a name.
     """
-    folded = built_set.request.columns.fold_name
-    our_names = {folded(name) for name in RESULT_COLUMNS}
+    fold_name = built_set.request.columns.fold_name
+    our_names = {fold_name(name) for name in RESULT_COLUMNS}
     if built_set.rule_set.has_versions:
-        our_names.add(folded(VERSION_COLUMN))
+        our_names.add(fold_name(VERSION_COLUMN))
     for name in list_key_names(built_set):
-        if folded(name) in our_names:
+        if fold_name(name) in our_names:
             raise column_name_taken(column_role="partition column", name=name)
     for name in built_set.request.event_columns or ():
-        if folded(name) == folded(VARIABLE):
+        if fold_name(name) == fold_name(VARIABLE):
             raise column_name_taken(column_role="column", name=name)
