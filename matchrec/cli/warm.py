@@ -94,12 +94,18 @@ QUERIES_BY_ALGORITHM: dict[Algorithm, tuple[WarmQuery, ...]] = {
 # A SASE+ query whose result is the graph of its matches.
 GRAPH = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS"
 
-# A query in which many runs share rows, so that the search drops nodes of the shared buffer.
+# The rows are in descending order of `t`, so the worker must sort them: by the compiled sort if
+# NumPy is slow. The times have a common divisor, which a kernel finds. The two keys are far apart,
+# so another kernel numbers them.
+MANY_ROWS_COLUMNS = ("(id % 2) * 4611686018427387904 AS k", "60 * (19999 - id) AS t")
+
+# A query in which many runs share rows, so that the search drops nodes of the shared buffer. Each
+# partition has a match, because partitions that cannot have one are dropped before the sort.
 MANY_ROWS = """
     SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
-        ORDER BY id MEASURES MATCH_NUMBER() AS number
+        PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
         PATTERN (A+ B)
-        DEFINE A AS id >= 0, B AS id < 0)
+        DEFINE A AS t >= 0, B AS t >= 60 * 19998)
 """
 
 # A query with a quantifier with large bounds.
@@ -164,10 +170,6 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Yield the results of queries that use every kind of search. No job has run yet."""
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
-    # The rows are in descending order, so that the worker must sort them: by the compiled sort if
-    # NumPy is slow. Their numbers have a common divisor, which a kernel finds.
-    many_rows = spark.range(20_000).selectExpr("60 * (19999 - id) AS id").coalesce(1)
-    many_rows.createOrReplaceTempView("warm_many_rows")
     backtracking = matchrec.Options(algorithm="backtracking")
     breadth_first = matchrec.Options(algorithm="breadth_first")
 
@@ -175,7 +177,7 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
         options = matchrec.Options(algorithm=algorithm)
         for query in queries:
             yield matchrec.sql(spark, query.write(), options=options)
-    yield matchrec.sql(spark, MANY_ROWS, options=breadth_first)
+    yield build_query_of_many_rows(spark)
     yield matchrec.sql(spark, LARGE_BOUNDS)
     yield matchrec.sql(spark, TIES, options=breadth_first)
     for on_run in ("", ON_RUN):
@@ -187,3 +189,10 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.match_pattern(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
+
+
+def build_query_of_many_rows(spark: SparkSession) -> DataFrame:
+    """Return the result of `MANY_ROWS`. No job has run yet."""
+    many_rows = spark.range(20_000).selectExpr(*MANY_ROWS_COLUMNS).coalesce(1)
+    many_rows.createOrReplaceTempView("warm_many_rows")
+    return matchrec.sql(spark, MANY_ROWS, options=matchrec.Options(algorithm="breadth_first"))

@@ -1,0 +1,33 @@
+"""Tests of `matchrec warm`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.cli.warm import build_query_of_many_rows
+from matchrec.jit.first_steps import LateKernel
+from matchrec.search.kernels import sorting
+from matchrec.worker.sorting import words
+
+KERNELS = {kernel for kernel in vars(sorting).values() if type(kernel) is LateKernel}
+
+
+def test_the_query_of_many_rows_needs_every_kernel_of_the_sort(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So `warm` compiles all of them. NumPy does their work here, because compiling takes long."""
+    needed_kernels: set[Any] = set()
+
+    def replace_kernel(kernel: LateKernel[..., Any], _: object, __: object) -> bool:
+        needed_kernels.add(kernel)
+        return True
+
+    monkeypatch.setattr(LateKernel, "take_steps", replace_kernel)
+    monkeypatch.setattr(words, "is_numpy_slow", lambda: True)
+    rows = build_query_of_many_rows(spark).collect()
+    assert sorted(tuple(row) for row in rows) == [(0, 1), (2**62, 1)]
+    assert len(KERNELS) == 5
+    assert needed_kernels >= KERNELS
