@@ -20,11 +20,11 @@ from matchrec.spark.arrow_tables import cast_to_spark_types
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.frames import (
+    cut_to_microseconds,
     find_beyond_bigint,
     find_changed_time,
     find_unfit_value,
     is_arrow_table,
-    with_microseconds,
 )
 from matchrec.spark.nanoseconds import AMBIGUOUS_TIMES, find_ambiguous_times
 from matchrec.spark.sail.probes import has_times_of_day
@@ -78,7 +78,7 @@ def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
     # Look for ambiguous times while the frame still has nanoseconds: Spark has only microseconds.
     ambiguous_times = find_ambiguous_times(name, library, frame)
     if not is_arrow_table(frame):
-        frame = with_microseconds(frame)
+        frame = cut_to_microseconds(frame)
     try:
         df = send_frame(spark, frame, index=getattr(value, "index", None))
     except MatchRecognizeError:

@@ -30,7 +30,7 @@ from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.refusals import read_sentence
-from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
+from matchrec.spark.order_numbers import OrderConverter, find_order_converter
 from matchrec.spark.relation import Relation
 from matchrec.spark.session_errors import QUERY_ERRORS
 
@@ -195,7 +195,7 @@ def check_names(names: Iterable[str]) -> None:
             raise errors.rule_names_differ_in_case(first=first_name, second=name)
 
 
-def find_times(relation: Relation, order: str) -> OrderNumbers:
+def find_times(relation: Relation, order: str) -> OrderConverter:
     """Return the converter that turns the times of versions into numbers.
 
     A time must have the type of the order.
@@ -215,7 +215,7 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
             raise condition_rejected_by_engine(
                 engine=engine, column=order, reason=read_sentence(error)
             ) from None
-    times = find_order_numbers(order_type)
+    times = find_order_converter(order_type)
     if times is None:
         raise errors.rule_versions_need_time(order_item=order, type_name=order_type.simpleString())
     return times
@@ -234,12 +234,12 @@ class VersionRow(NamedTuple):
     content: str | Pattern | None
     # The values of the parameters in the text, as a JSON object; None if there are none.
     parameters: str | None
-    # The time at which the version begins, as a number of `OrderNumbers`. None if it begins before
-    # all rows.
+    # The time at which the version begins, as a number: see `order_numbers`. None if it begins
+    # before all rows.
     since: int | None
 
 
-def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:
+def read_dict(rules: Mapping[str, Any], times: OrderConverter) -> Iterator[VersionRow]:
     """Yield the versions in a dict of rules. A rule without versions has one version, of all time.
 
     Args:
@@ -258,7 +258,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
             yield VersionRow(name, content, None, since)
 
 
-def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
+def read_table(table: DataFrame, times: OrderConverter) -> list[VersionRow]:
     """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
 
     Args:
@@ -284,7 +284,7 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
     return sorted(versions, key=lambda version: version.rule)
 
 
-def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> None:
+def check_column_types(types: Mapping[str, DataType], times: OrderConverter) -> None:
     """Check the types of the columns of a DataFrame of rules.
 
     Args:
@@ -300,7 +300,7 @@ def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> No
             raise errors.rules_column_type(
                 name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
-    if not times.converts(types["valid_from"]):
+    if not times.has_same_numbers(types["valid_from"]):
         raise errors.rules_column_type(
             name="valid_from",
             type_name=types["valid_from"].simpleString(),
@@ -308,7 +308,7 @@ def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> No
         )
 
 
-def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[WrittenRule]:
+def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterator[WrittenRule]:
     """Yield each version that has a text or a Pattern, with the time at which the next one begins.
 
     The versions {1: "A", 5: None, 8: "B"} of a rule, as rows, become two rules: "A" from 1 until 5,
@@ -341,6 +341,6 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
                 yield WrittenRule(name, row.content, version, row.parameters)
 
 
-def show_time(since: int | None, times: OrderNumbers) -> str:
+def show_time(since: int | None, times: OrderConverter) -> str:
     """Return the time at which a version begins, as messages show it."""
     return "the beginning" if since is None else times.show(since)

@@ -177,12 +177,12 @@ class JsonSqlWriter:
 
     def write_instant(self, value_sql: str) -> str:
         """Return SQL for the JSON of an instant, such as `"2026-01-31T10:00:00.25-05:00"`."""
-        from matchrec.spark.time_zones import find_offset
+        from matchrec.spark.time_zones import find_fixed_offset
 
         # On Sail a time can have another zone. The cast converts it to the session's.
         instant_sql = f"CAST({value_sql} AS TIMESTAMP)"
         local_sql = f"translate(CAST({instant_sql} AS STRING), ' ', 'T')"
-        offset = find_offset(self.zone)
+        offset = find_fixed_offset(self.zone)
         if offset is None:
             offset_sql = f"date_format({instant_sql}, 'XXX')"
         else:  # Sail has no date_format for such a zone

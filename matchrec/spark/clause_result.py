@@ -54,7 +54,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
 from matchrec.spark.ranges import (
-    WITHOUT_WINDOW,
+    WHOLE_WITHOUT_WINDOW,
     Ranges,
     WholePartitions,
     check_may_stay_whole,
@@ -286,7 +286,7 @@ def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:
     (clause,) = compiled_rules.rules
     plan = clause.query.plan
     if not request.must_cut_partitions and plan.within is None:
-        return WITHOUT_WINDOW
+        return WHOLE_WITHOUT_WINDOW
     return find_ranges(request, plan, clause.compiled_query)
 
 
@@ -362,7 +362,7 @@ def build_output_rows(
         counters,
         preparation.plan_query(request, compiled_query, counted_schema, operator_name),
         counts_runs=compiled_query.task.needs_event_selection,
-        kept_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
+        keeps_partitions_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
     )
 
 

@@ -71,7 +71,7 @@ from matchrec.spark.ranges import Ranges
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
-from matchrec.spark.ties import watch_ties
+from matchrec.spark.ties import make_tie_reporter
 from matchrec.spark.transport import build_output_schema, plan_worker_output
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
@@ -318,8 +318,10 @@ class PartitionPreparation(Preparation):
         columns = compiled_query.sent_columns.columns
         counted_schema = None if request.options.counters is None else build_output_schema(schema)
         worker = QueryWorker(compiled_query, self.build_task_input(columns), counted_schema)
-        in_pandas = compiled_query if request.sends_pandas else None
-        return plan_worker_output(self.build_worker_rows(columns), worker, schema, name, in_pandas)
+        pandas_query = compiled_query if request.sends_pandas else None
+        return plan_worker_output(
+            self.build_worker_rows(columns), worker, schema, name, pandas_query
+        )
 
     @override
     def plan_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
@@ -579,7 +581,7 @@ class UnsortedPreparation(PartitionPreparation):
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         if self.watches_ties:
-            tie_watch = watch_ties(self.relation.runner.spark, self.joined, sorting)
+            tie_watch = make_tie_reporter(self.relation.runner.spark, self.joined, sorting)
             sorting = replace(sorting, tie_counter=tie_watch)
         task_count = self.relation.task_count if sorting.keys else 1
         return TaskInput(

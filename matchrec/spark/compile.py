@@ -44,7 +44,7 @@ from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, 
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session_errors import QUERY_ERRORS
-from matchrec.spark.types import sorts_exactly, to_value_type
+from matchrec.spark.types import can_workers_sort, to_value_type
 
 
 @dataclass(frozen=True)
@@ -333,7 +333,7 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
         return choose_spark(request, "the option sort is engine")
     sorted_by = [expression.text for expression in joined.sorted_by]
     for text, sort_field in zip(sorted_by, request.relation.find_fields(sorted_by), strict=True):
-        if not sorts_exactly(sort_field.dataType):
+        if not can_workers_sort(sort_field.dataType):
             type_name = sort_field.dataType.simpleString()
             reason = f"only the engine can sort by {text}, which is {type_name}"
             return choose_spark(request, reason)

@@ -115,7 +115,7 @@ class Counters:
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTERS):
             lines.append("runs and the buffer are counted only for queries with event selection")
-        if any(clause.kept_whole for clause in self._clauses):
+        if any(clause.keeps_partitions_whole for clause in self._clauses):
             lines.append(KEPT_WHOLE_NOTE)
         return "\n".join(lines)
 
@@ -136,13 +136,13 @@ class Counters:
         except MatchRecognizeError as error:
             return write_preformatted(str(error))
         html = build_html_table(("counter", "value"), list(format_values(values)))
-        if any(clause.kept_whole for clause in self._clauses):
+        if any(clause.keeps_partitions_whole for clause in self._clauses):
             return html + write_preformatted(KEPT_WHOLE_NOTE)
         return html
 
 
 def observe_workers(
-    counters: Counters, frame: DataFrame, *, counts_runs: bool, kept_whole: bool
+    counters: Counters, frame: DataFrame, *, counts_runs: bool, keeps_partitions_whole: bool
 ) -> DataFrame:
     """Return the output rows of a clause as a DataFrame whose action fills the counters.
 
@@ -150,14 +150,14 @@ def observe_workers(
         counters: the user's object, which gets the counters.
         frame: the output of the workers, with the column of tallies.
         counts_runs: whether runs are counted, because the query has event selection.
-        kept_whole: whether partitions would be cut into ranges if nothing was counted.
+        keeps_partitions_whole: whether partitions would be cut into ranges if nothing was counted.
 
     Raises:
         MatchRecognizeUnsupportedError: the session cannot count.
     """
     check_can_count(frame.sparkSession, "counters=")
     observation = ClauseObservation.create(
-        frame.sparkSession, counts_runs=counts_runs, kept_whole=kept_whole
+        frame.sparkSession, counts_runs=counts_runs, keeps_partitions_whole=keeps_partitions_whole
     )
     counters._clauses.append(observation)
     return observe_tallies(frame, observation)

@@ -23,7 +23,7 @@ from matchrec.spark.compile import compile_request
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.transport import Worker, build_output_schema, plan_worker_output
 from matchrec.spark.types import make_struct_type
-from matchrec.spark.value_texts import write_text
+from matchrec.spark.value_texts import write_value_text
 from matchrec.worker import wire
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
@@ -92,7 +92,7 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
     """
     count_columns = [wire.COUNTERS, wire.REMAINING_ROWS]
     naming_texts = [
-        f"{write_text(field.name, field.dataType)} AS {field.name}"
+        f"{write_value_text(field.name, field.dataType)} AS {field.name}"
         for field in rows.schema.fields
         if field.name not in count_columns
     ]

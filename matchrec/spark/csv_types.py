@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.errors import tables as errors
-from matchrec.spark.time_zones import find_offset, find_region
+from matchrec.spark.time_zones import find_fixed_offset, find_region
 
 ArrowArray = Any  # an array of pyarrow, which has no type hints
 
@@ -280,7 +280,7 @@ def find_arrow_zone(zone: str) -> str:
         MatchRecognizeError: Arrow does not know the time zone. It knows few of Java's short names,
             such as PST.
     """
-    name = find_offset(zone) or find_region(zone)
+    name = find_fixed_offset(zone) or find_region(zone)
     if name is None:
         raise errors.time_zone_not_for_csv(zone=zone)
     try:

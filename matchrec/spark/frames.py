@@ -44,7 +44,7 @@ def is_arrow_table(frame: Any) -> bool:
     return find_table_library(frame) == "pyarrow"
 
 
-def with_sample_row(frame: Any) -> Any:
+def make_sample_frame(frame: Any) -> Any:
     """Return a frame with one row, whose columns have the types that an empty frame declares.
 
     An object column gets a text.
@@ -92,7 +92,7 @@ def make_empty_value(dtype: Any) -> object:
     return [] if pa.types.is_nested(arrow_type) else pd.NA
 
 
-def with_arrow_columns(frame: Any) -> Any:
+def convert_objects_to_arrow(frame: Any) -> Any:
     """Return the frame with all columns of Python objects converted to Arrow.
 
     Raises:
@@ -101,12 +101,12 @@ def with_arrow_columns(frame: Any) -> Any:
     return replace_columns(frame, find_arrow_array)
 
 
-def with_single_chunks(frame: Any) -> Any:
+def merge_chunks(frame: Any) -> Any:
     """Return the frame with each Arrow column in one chunk, as PySpark needs it."""
     return replace_columns(frame, merge_arrow_chunks)
 
 
-def with_microseconds(frame: Any) -> Any:
+def cut_to_microseconds(frame: Any) -> Any:
     """Return the frame with times of nanoseconds cast to microseconds.
 
     In ANSI mode, PySpark cannot send nanoseconds by Arrow, and sends the rows in another way.

@@ -10,7 +10,7 @@ The workers sort rows by the same numbers:
     DATE            days since 1970-01-01                        20455
     integers        the integer
 
-`find_order_numbers` returns the converter of a type. There is one class for each line of the table.
+`find_order_converter` returns the converter of a type. Each line of the table has its class.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MONTHS_PER_YEAR = 12
 
 
 @dataclass(frozen=True)
-class OrderNumbers(ABC):
+class OrderConverter(ABC):
     """A converter of the values of a type to whole numbers and back.
 
     >>> from pyspark.sql.types import DateType
-    >>> dates = DateNumbers(DateType())
+    >>> dates = DateConverter(DateType())
     >>> dates.convert_value(date(1970, 1, 3))
     2
     >>> dates.write_number("day")
@@ -75,11 +75,11 @@ class OrderNumbers(ABC):
         """Return the number of a Python value; None if it is not a value of the type."""
         return int(self.type.toInternal(value)) if self.accepts(value) else None
 
-    def converts(self, other: DataType) -> bool:
-        """Return whether values of another type have the same numbers, or are all NULL."""
+    def has_same_numbers(self, other: DataType) -> bool:
+        """Return whether values of another type have the same numbers. True if all are NULL."""
         if isinstance(other, spark_types.NullType):
             return True
-        return type(find_order_numbers(other)) is type(self)
+        return type(find_order_converter(other)) is type(self)
 
     def has_number(self, number: int) -> bool:
         """Return whether the type has a value with this number.
@@ -103,7 +103,7 @@ def is_time(value: object) -> TypeGuard[datetime]:
 
 
 @dataclass(frozen=True)
-class InstantNumbers(OrderNumbers):
+class InstantConverter(OrderConverter):
     """A converter of instants, TIMESTAMP, to microseconds since 1970-01-01 in UTC."""
 
     value_noun = "a datetime"
@@ -127,7 +127,7 @@ class InstantNumbers(OrderNumbers):
 
 
 @dataclass(frozen=True)
-class WallClockNumbers(OrderNumbers):
+class WallClockConverter(OrderConverter):
     """A converter of times without a time zone, TIMESTAMP_NTZ, to microseconds."""
 
     value_noun = "a datetime without a time zone"
@@ -151,7 +151,7 @@ class WallClockNumbers(OrderNumbers):
 
 
 @dataclass(frozen=True)
-class DateNumbers(OrderNumbers):
+class DateConverter(OrderConverter):
     """A converter of dates to days."""
 
     value_noun = "a date"
@@ -175,7 +175,7 @@ class DateNumbers(OrderNumbers):
 
 
 @dataclass(frozen=True)
-class IntegerNumbers(OrderNumbers):
+class IntegerConverter(OrderConverter):
     """A converter of integers, which are their own numbers."""
 
     value_noun = "a whole number"
@@ -198,17 +198,17 @@ class IntegerNumbers(OrderNumbers):
         return str(number)
 
 
-def find_order_numbers(type_: DataType) -> OrderNumbers | None:
+def find_order_converter(type_: DataType) -> OrderConverter | None:
     """Return the converter of the values of a type; None for other types than those above."""
     match type_:
         case spark_types.TimestampType():
-            return InstantNumbers(type_)
+            return InstantConverter(type_)
         case spark_types.TimestampNTZType():
-            return WallClockNumbers(type_)
+            return WallClockConverter(type_)
         case spark_types.DateType():
-            return DateNumbers(type_)
+            return DateConverter(type_)
         case spark_types.IntegralType():
-            return IntegerNumbers(type_)
+            return IntegerConverter(type_)
     return None
 
 

@@ -45,10 +45,10 @@ from matchrec.plan.templates import Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import (
-    DateNumbers,
-    IntegerNumbers,
-    OrderNumbers,
-    find_order_numbers,
+    DateConverter,
+    IntegerConverter,
+    OrderConverter,
+    find_order_converter,
 )
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import OTHER_VERSION_ERRORS
@@ -93,7 +93,7 @@ class Ranges:
     """
 
     # Converts values of the first ORDER BY column to positions.
-    order: OrderNumbers
+    order: OrderConverter
     # Every row of a match is less than this many positions after the first row of the match.
     window: int
     # A mask of bits in the first column of bits: the conditions that hold for some row of every
@@ -231,10 +231,10 @@ class WholePartitions:
 
 
 # Partitions of a query without a window.
-WITHOUT_WINDOW = WholePartitions(NO_WINDOW)
+WHOLE_WITHOUT_WINDOW = WholePartitions(NO_WINDOW)
 
 # Partitions that are not cut because the query has counters.
-COUNTED = WholePartitions(
+WHOLE_WITH_COUNTERS = WholePartitions(
     "counters count all rows; without counters, it is cut into ranges", because_counted=True
 )
 
@@ -259,7 +259,7 @@ def find_ranges(
         cost = next(find_costs(request, plan, compiled_query), None)
         if cost is not None:
             return WholePartitions(cost)
-    return ranges if request.options.counters is None else COUNTED
+    return ranges if request.options.counters is None else WHOLE_WITH_COUNTERS
 
 
 def check_may_stay_whole(request: MatchRequest, reason: str) -> None:
@@ -285,7 +285,7 @@ def plan_ranges(
         return WholePartitions(reason)
     assert plan.within is not None
     order_type = request.relation.find_type(plan.order_by[0].expression.text)
-    order = find_order_numbers(order_type)
+    order = find_order_converter(order_type)
     if order is None:
         type_name = order_type.simpleString()
         return WholePartitions(
@@ -332,7 +332,7 @@ def find_costs(
 # The window, and the conditions of a match.
 
 
-def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
+def find_window(plan: MatchPlan, order: OrderConverter) -> int | None:
     """Return a number of positions such that every match spans fewer; None if it is not known.
 
     Args:
@@ -350,16 +350,16 @@ def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
     return window if window is not None and 0 <= window < LONGEST_WINDOW else None
 
 
-def count_positions(length: Amount, order: OrderNumbers) -> int | None:
+def count_positions(length: Amount, order: OrderConverter) -> int | None:
     """Convert the length of a window to positions, rounded up to the longest that it can be.
 
     Returns None if the order has no such lengths: a length of time along numbers, or a number
     along instants.
     """
-    if isinstance(order, DateNumbers):
+    if isinstance(order, DateConverter):
         days = length.value / MICROSECONDS_PER_DAY
         return ceil(days) + 1 if length.is_time else ceil(length.value)
-    if length.is_time is isinstance(order, IntegerNumbers):
+    if length.is_time is isinstance(order, IntegerConverter):
         return None
     if length.is_time and length.value >= MICROSECONDS_PER_DAY:
         # A day has 23 to 25 hours, and 48 where a time zone once left out a date.

@@ -25,7 +25,7 @@ from matchrec.output.reads import (
     TotalType,
 )
 from matchrec.plan.totals import TotalAggregate
-from matchrec.spark.types import find_padding, find_scale, find_sum_type, make_struct_type
+from matchrec.spark.types import find_char_metadata, find_scale, find_sum_type, make_struct_type
 from matchrec.worker import wire
 
 
@@ -48,10 +48,10 @@ def build_read_schema(
     fields = []
     for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
         read_type = find_read_type(read.type, sent_fields)
-        padding = None
+        char_metadata = None
         if isinstance(read, ReadRow | ReadNavigation):
-            padding = find_padding(sent_fields[read.column])
-        fields.append(StructField(name, read_type, read.can_be_null(nullability), padding))
+            char_metadata = find_char_metadata(sent_fields[read.column])
+        fields.append(StructField(name, read_type, read.can_be_null(nullability), char_metadata))
     return StructType(fields)
 
 

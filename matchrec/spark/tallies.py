@@ -156,18 +156,25 @@ class ClauseObservation:
     # Whether runs are counted, because the clause has event selection.
     counts_runs: bool
     # Whether partitions would have been cut into ranges without counters.
-    kept_whole: bool
+    keeps_partitions_whole: bool
     # The value of each counter; None until the tallies have been read.
     counts: dict[str, int] | None = None
     # The thread that reads the observation; None before the first read.
     reader: ObservationReader | None = None
 
     @staticmethod
-    def create(spark: SparkSession, *, counts_runs: bool, kept_whole: bool) -> ClauseObservation:
+    def create(
+        spark: SparkSession, *, counts_runs: bool, keeps_partitions_whole: bool
+    ) -> ClauseObservation:
         """Return a new observation, whose name no other observation has."""
         name = f"matchrec_{uuid4().hex}"
         observation = find_backend(spark).make_observation(name)
-        return ClauseObservation(observation, name, counts_runs=counts_runs, kept_whole=kept_whole)
+        return ClauseObservation(
+            observation,
+            name,
+            counts_runs=counts_runs,
+            keeps_partitions_whole=keeps_partitions_whole,
+        )
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """Return the counters of the first action, by their names. They are 0 if no task had rows.

@@ -30,7 +30,7 @@ from matchrec.source import make_sort_key
 from matchrec.spark import types
 from matchrec.spark.literals import convert_instant, to_python_value, write_literal
 from matchrec.spark.request import MatchRequest
-from matchrec.spark.value_texts import write_text
+from matchrec.spark.value_texts import write_value_text
 
 MAX_KEYS = 5  # partitions that a message lists
 
@@ -308,7 +308,7 @@ class TargetFinder:
 
     def write_as_text(self, text: str) -> str:
         """Return SQL of the text that names the value of an expression."""
-        return write_text(text, self.request.relation.find_type(text))
+        return write_value_text(text, self.request.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
         """Return SQL of an expression in the form in which `write_value` writes values.

@@ -57,7 +57,9 @@ _warned_query_ids: deque[str] = deque(maxlen=MAX_QUERY_IDS)
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
-def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> TieReporter | None:
+def make_tie_reporter(
+    spark: SparkSession, joined: JoinedQueries, sorting: Sorting
+) -> TieReporter | None:
     """Return the watch that counts the ties of one query.
 
     Returns None if the query has no ORDER BY, or if the session's workers cannot report.

@@ -9,12 +9,12 @@ from matchrec.conditions.functions.calendar import find_zone
 from matchrec.conditions.functions.function import FunctionError
 
 
-def find_offset(zone: str) -> str | None:
+def find_fixed_offset(zone: str) -> str | None:
     """Return the offset from UTC of a time zone that never changes.
 
     Returns None if the offset may change, and for an unknown zone.
 
-    >>> [find_offset(zone) for zone in ("GMT+3", "-05:30", "UTC", "Europe/Paris", "PST")]
+    >>> [find_fixed_offset(zone) for zone in ("GMT+3", "-05:30", "UTC", "Europe/Paris", "PST")]
     ['+03:00', '-05:30', '+00:00', None, None]
     """
     try:

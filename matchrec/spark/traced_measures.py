@@ -24,7 +24,7 @@ from matchrec.spark import read_types, substitutes
 from matchrec.spark.clause_result import project_result
 from matchrec.spark.collected_partition import CollectedPartition
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.value_texts import write_text
+from matchrec.spark.value_texts import write_value_text
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.gather import Gatherer
 
@@ -92,6 +92,6 @@ def list_output_rows(matches: Matches) -> OutputRows:
 
 def write_quoted_text(field: spark_types.StructField) -> str:
     """Return SQL of the text of a column's value, in quotes if the column has texts."""
-    text = write_text(quote_name(field.name), field.dataType)
+    text = write_value_text(quote_name(field.name), field.dataType)
     is_text = isinstance(field.dataType, spark_types.StringType)
     return f"concat(chr(39), {text}, chr(39))" if is_text else text

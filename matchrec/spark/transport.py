@@ -36,7 +36,7 @@ def plan_worker_output(
     worker: Worker,
     schema: StructType,
     name: str,
-    in_pandas: CompiledQuery | None = None,
+    pandas_query: CompiledQuery | None = None,
 ) -> DataFrame:
     """Return the DataFrame of the output of a worker that runs over each task. Nothing runs.
 
@@ -45,19 +45,20 @@ def plan_worker_output(
         worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
         schema: the schema of the DataFrame.
         name: the name of the operator in Spark's plan.
-        in_pandas: the query of the rows, to send them through pandas; None to send them by Arrow.
+        pandas_query: the query of the rows, if they are sent through pandas; None to send them by
+            Arrow.
 
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter a column.
     """
     run = make_task_function(worker)
-    if in_pandas is not None:
-        encoding = build_encoding(rows, in_pandas)
+    if pandas_query is not None:
+        encoding = build_encoding(rows, pandas_query)
         rows = encoding.encode(rows)
         run = encoding.adapt_to_pandas(run)
     run.__name__ = name
     with use_own_interpreter(rows.sparkSession):
-        map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
+        map_batches: Any = rows.mapInArrow if pandas_query is None else rows.mapInPandas
         return decode_columns(map_batches(run, build_sent_schema(schema)), schema)
 
 

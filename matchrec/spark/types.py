@@ -17,7 +17,7 @@ from matchrec.conditions.types import VOID, Family, ValueType, build_nested_type
 from matchrec.plan.text import quote_name
 
 # Spark's types that hold other values, and the families of the plan's types.
-NESTED: dict[type[DataType], Family] = {
+NESTED_FAMILIES: dict[type[DataType], Family] = {
     spark_types.ArrayType: Family.ARRAY,
     spark_types.MapType: Family.MAP,
     StructType: Family.STRUCT,
@@ -25,7 +25,7 @@ NESTED: dict[type[DataType], Family] = {
 
 
 # Spark's types of intervals, and the families of the plan's types.
-INTERVALS: dict[type[DataType], Family] = {
+INTERVAL_FAMILIES: dict[type[DataType], Family] = {
     spark_types.DayTimeIntervalType: Family.INTERVAL,
     spark_types.YearMonthIntervalType: Family.MONTHS,
 }
@@ -43,12 +43,15 @@ def to_value_type(type_: DataType) -> ValueType:
         parts = tuple(to_value_type(inner_type) for inner_type in list_inner_types(type_))
         if any(part.family is Family.OTHER and part != VOID for part in parts):
             return ValueType(Family.OTHER, name)
-        return build_nested_type(NESTED[type(type_)], names, parts)
+        return build_nested_type(NESTED_FAMILIES[type(type_)], names, parts)
     if isinstance(type_, spark_types.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
-    return find_type(name.upper()) or ValueType(INTERVALS.get(type(type_), Family.OTHER), name)
+    known_type = find_type(name.upper())
+    if known_type is not None:
+        return known_type
+    return ValueType(INTERVAL_FAMILIES.get(type(type_), Family.OTHER), name)
 
 
 def has_distance(type_: DataType) -> bool:
@@ -56,7 +59,7 @@ def has_distance(type_: DataType) -> bool:
     return to_value_type(type_).family in types.NUMBERS | types.TIMES | types.INTERVAL_TYPES.keys()
 
 
-def sorts_exactly(type_: DataType) -> bool:
+def can_workers_sort(type_: DataType) -> bool:
     """Return whether the workers sort and compare values of a type exactly as Spark does.
 
     The workers cannot sort collated texts, nested values, maps, variants and calendar intervals.
@@ -66,7 +69,7 @@ def sorts_exactly(type_: DataType) -> bool:
 
 def is_nested(type_: DataType) -> bool:
     """Return whether values of a type hold other values, as arrays do."""
-    return type(type_) in NESTED
+    return type(type_) in NESTED_FAMILIES
 
 
 def list_inner_types(type_: DataType) -> list[DataType]:
@@ -186,7 +189,7 @@ def make_struct_type(fields: Mapping[str, DataType]) -> StructType:
 CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
 
 
-def find_padding(field: StructField) -> dict[str, str] | None:
+def find_char_metadata(field: StructField) -> dict[str, str] | None:
     """Return the metadata of a CHAR(n) or VARCHAR(n) column; None for other columns.
 
     Because of this metadata, Spark pads the values that it compares with the column.

@@ -21,7 +21,7 @@ from matchrec.spark.types import is_nested, normalize_value
 from matchrec.spark.value_parts import convert_parts
 
 
-def write_text(value: str, type_: DataType) -> str:
+def write_value_text(value: str, type_: DataType) -> str:
     """Return SQL of the text of a value.
 
     If values of the type can be compared, two of them have the same text only if they are equal,
@@ -29,7 +29,7 @@ def write_text(value: str, type_: DataType) -> str:
     when clocks change has the same texts twice. Equal numbers have the same text in nested values.
 
     >>> from pyspark.sql.types import ArrayType, BinaryType
-    >>> write_text("x", ArrayType(BinaryType()))
+    >>> write_value_text("x", ArrayType(BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
     find_template = find_part_template if is_nested(type_) else find_bytes_template

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from matchrec.spark.substitutes import encode_columns
-from matchrec.spark.types import sorts_exactly
+from matchrec.spark.types import can_workers_sort
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting.sort import sort_batches
 
@@ -109,7 +109,7 @@ def test_the_order_is_that_of_spark(
     assert up.rows == [row.i for row in sorted(expected, key=lambda row: row.up)]
     assert down.rows == [row.i for row in sorted(expected, key=lambda row: row.down)]
     assert find_first_rows(partitions) == {row.i: row.first for row in expected}
-    assert sorts_exactly(rows.schema[f"c{index}"].dataType)
+    assert can_workers_sort(rows.schema[f"c{index}"].dataType)
 
 
 def find_first_rows(partitions: Row) -> dict[int, int]:
@@ -124,4 +124,4 @@ def find_first_rows(partitions: Row) -> dict[int, int]:
 @pytest.mark.parametrize("kind", UNSORTED_TYPES)
 def test_other_types_stay_with_spark(spark: SparkSession, kind: str) -> None:
     type_ = spark.sql(f"SELECT CAST(NULL AS {kind}) AS c").schema["c"].dataType
-    assert not sorts_exactly(type_)
+    assert not can_workers_sort(type_)

@@ -36,14 +36,14 @@ from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.clause_result import build_result_items, project_result, select_result_columns
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
-from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
+from matchrec.spark.order_numbers import OrderConverter, find_order_converter
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.streaming.stream_worker import compute_digest
 from matchrec.spark.transport import build_output_schema
-from matchrec.spark.types import find_padding, make_struct_type
+from matchrec.spark.types import find_char_metadata, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_batches import VARIABLE, RowKind
 from matchrec.worker.rule_set import RuleSetOutput
@@ -128,8 +128,8 @@ def build_row_schema(
     for key_number, column_index in enumerate(rule_set.keys):
         sent_field = sent_fields[column_index]
         name = wire.name_rule_key(key_number)
-        padding = find_padding(sent_field)
-        key_fields.append(StructField(name, sent_field.dataType, metadata=padding))
+        char_metadata = find_char_metadata(sent_field)
+        key_fields.append(StructField(name, sent_field.dataType, metadata=char_metadata))
     match_types = {
         wire.MATCH_NUMBER: LongType(),
         wire.FIRST_ROW_ORDER: order_type,
@@ -166,12 +166,12 @@ class BuiltRuleSet:
         }
 
     @property
-    def times(self) -> OrderNumbers:
+    def times(self) -> OrderConverter:
         """Return the converter of times to numbers, for the periods in which versions are valid.
 
         Only a set of rules with versions has such times: the values of its ORDER BY column.
         """
-        times = find_order_numbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
+        times = find_order_converter(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
         assert times is not None, "`match_rules` has checked the type of ORDER BY"
         return times
 

@@ -27,10 +27,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.errors.frames import dataframe_too_large_to_send, row_too_large_to_send
 from matchrec.spark.frames import (
+    convert_objects_to_arrow,
     is_arrow_table,
-    with_arrow_columns,
-    with_sample_row,
-    with_single_chunks,
+    make_sample_frame,
+    merge_chunks,
 )
 
 # How many bytes of rows one call sends.
@@ -61,13 +61,13 @@ def with_types_of_all_rows(rows: Any) -> Any:
         rows: an Arrow table, which is returned unchanged, or a pandas frame, whose columns of
             Python objects become columns of Arrow.
     """
-    return rows if is_arrow_table(rows) else with_arrow_columns(rows)
+    return rows if is_arrow_table(rows) else convert_objects_to_arrow(rows)
 
 
 def make_sample_row(rows: Any) -> Any:
     """Return one row with the types of an empty frame or table, from which a session reads them."""
     if not is_arrow_table(rows):
-        return with_sample_row(rows)
+        return make_sample_frame(rows)
     import pyarrow as pa
 
     nulls = [pa.nulls(1, type_) for type_ in rows.schema.types]
@@ -102,7 +102,7 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
 
 def combine_chunks(rows: Any) -> Any:
     """Return rows with each column in one chunk, because a chunk costs some hundred bytes."""
-    return rows.combine_chunks() if is_arrow_table(rows) else with_single_chunks(rows)
+    return rows.combine_chunks() if is_arrow_table(rows) else merge_chunks(rows)
 
 
 def is_large(rows: Any) -> bool:

@@ -47,7 +47,7 @@ from matchrec.spark import substitutes
 from matchrec.spark.column_names import add_columns
 from matchrec.spark.columns import Preparation, RowColumns
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.order_numbers import find_order_numbers
+from matchrec.spark.order_numbers import find_order_converter
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import EventLayout
@@ -174,7 +174,7 @@ class EventPreparation(Preparation):
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
         time_type = events.schema[wire.EVENT_TIME].dataType
-        times = find_order_numbers(time_type)
+        times = find_order_converter(time_type)
         assert times is not None, "a watermark has a time"
         microseconds = times.write_number(wire.EVENT_TIME)
         pandas_columns.append(

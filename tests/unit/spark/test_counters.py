@@ -35,7 +35,7 @@ def make_counters(observation: Observation) -> matchrec.Counters:
     """Return counters of a query with one clause."""
     counters = matchrec.Counters()
     counters._clauses.append(
-        ClauseObservation(observation, "name", counts_runs=False, kept_whole=False)
+        ClauseObservation(observation, "name", counts_runs=False, keeps_partitions_whole=False)
     )
     return counters
 
