@@ -197,8 +197,8 @@ class Sail(SparkConnect):
         from matchrec.spark.sail.negation import correct_negations
         from matchrec.spark.sail.strings import correct_strings
 
-        plan = correct_strings(correct_negations(plan, relation), relation, columns.find)
-        plan = correct_decimals(plan, relation, columns.find)
+        plan = correct_strings(correct_negations(plan, relation), relation, columns)
+        plan = correct_decimals(plan, relation, columns)
         return add_guards(plan) if self.has_eager_operands(plan) else plan
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:

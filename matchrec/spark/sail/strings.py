@@ -14,9 +14,8 @@ Whether a session has such a difference is probed only if the query has such a c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from pyspark.sql.types import DoubleType, FloatType
 
@@ -26,108 +25,128 @@ from matchrec.plan import build_expressions
 from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.expression import ColumnReference, Operation, Reference, Scalar, Term, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.plan.resolve import InputColumns
 from matchrec.source import Span
 from matchrec.spark.relation import Relation
-from matchrec.spark.sail.doubles import DoubleWriter
+from matchrec.spark.sail.call_arguments import split_call_arguments
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.negation import find_operand_type
+from matchrec.spark.sail.number_families import FamilyFinder
 from matchrec.spark.sail.probes import (
     begins_words_after_signs,
     counts_from_other_end,
     moves_substrings,
     writes_all_digits,
 )
-from matchrec.spark.sail.sums import find_commas_and_end
 
 # Functions with a length, and functions with a start and a length.
 LENGTH_FUNCTIONS = frozenset({"LEFT", "RIGHT"})
 SUBSTRING_FUNCTIONS = frozenset({"SUBSTRING", "SUBSTR"})
 INITCAP = "INITCAP"
+STRING_FUNCTIONS = (*sorted(LENGTH_FUNCTIONS), *sorted(SUBSTRING_FUNCTIONS), INITCAP)
+
+# The same functions, as `Term.operations` names them.
+STRING_OPERATIONS = frozenset(f"{function}()" for function in STRING_FUNCTIONS)
+
 CASTS = frozenset({"CAST", "TRY_CAST", "STRING"})
 # The types of casts to strings. No engine cuts or pads the text of a cast to VARCHAR(n) or CHAR(n).
 TEXT_TYPE = re.compile(r"STRING|(VARCHAR|CHAR|CHARACTER)\s*\(.*\)")
 
-# The names of these functions in `Term.operations`.
-FUNCTION_NAMES = frozenset(
-    f"{name}()" for name in (*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP)
-)
-
 # The beginning of a call, and the words between the arguments of `substring(name FROM 1 FOR 2)`.
-CALL = re.compile(
-    rf"\b(?P<function>{'|'.join((*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP))})\s*\(",
-    re.IGNORECASE,
-)
+CALL_START = re.compile(rf"\b(?P<function>{'|'.join(STRING_FUNCTIONS)})\s*\(", re.IGNORECASE)
 FROM_OR_FOR = re.compile(r"\b(?:FROM|FOR)\b", re.IGNORECASE)
 
 
-def correct_strings(
-    plan: MatchPlan, relation: Relation, find_column: Callable[[tuple[str, ...]], str | None]
-) -> MatchPlan:
+def correct_strings(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
     """Return the plan with other SQL for calls that the session computes differently from Spark.
 
     Args:
         plan: the plan.
         relation: the input.
-        find_column: returns the input's column of a name, which may have several parts, or None.
+        columns: the columns of the input.
 
     Raises:
         MatchRecognizeUnsupportedError: such a call is in a text that cannot be rewritten, because
             it is not parsed: `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
     """
-    spark = relation.runner.spark
-    numbers = DoubleWriter(relation, find_column, has_nested_fractions=True)
+    corrector = StringCorrector(relation, FamilyFinder(relation, columns))
+    corrector.reject_fixed_calls(plan)
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, corrector.correct))
 
-    def is_floating(scalar: Scalar) -> bool:
-        """Return whether the values of an expression are floating-point numbers."""
-        family = numbers.read_family(scalar)
-        if family is not None:
-            return family is Family.FLOATING
-        return isinstance(find_operand_type(scalar, relation), FloatType | DoubleType)
 
-    def is_different(function: str) -> bool:
+@dataclass(frozen=True)
+class StringCorrector:
+    """Corrects functions of strings in the expressions over one input."""
+
+    relation: Relation
+    # Tells by the text of an expression whether it is a floating-point number.
+    family_finder: FamilyFinder
+
+    def reject_fixed_calls(self, plan: MatchPlan) -> None:
+        """Check the texts that cannot be rewritten: keys, and terms that are not parsed.
+
+        Raises:
+            MatchRecognizeUnsupportedError: such a text has a call that the session computes
+                differently.
+        """
+        for term in find_hidden_operations(plan, STRING_OPERATIONS):
+            function = self.find_different_function(render(term, write_reference))
+            if function is not None:
+                raise errors.string_function_in_argument(term.span, function=function)
+        for key in plan.sorted_by:
+            function = self.find_different_function(key.text)
+            if function is not None:
+                raise errors.string_function_in_key(key.span_or_start, function=function)
+
+    def find_different_function(self, text: str) -> str | None:
+        """Return the first function in SQL that the session computes differently, or None."""
+        for function in find_suspect_calls(text):
+            if self.differs_from_spark(function):
+                return function
+        return None
+
+    def differs_from_spark(self, function: str) -> bool:
         """Return whether the session computes some calls of a function differently from Spark."""
+        spark = self.relation.runner.spark
         if function in LENGTH_FUNCTIONS:
             return counts_from_other_end(spark)
         if function in SUBSTRING_FUNCTIONS:
             return moves_substrings(spark)
         return begins_words_after_signs(spark)
 
-    def correct_operation(operation: Operation) -> Operation:
+    def correct(self, operation: Operation) -> Operation:
         """Return an operation, with other SQL if the session computes its value differently."""
-        text_operands = list_operands_as_text(operation)
-        floating_ids = {id(operand) for operand in text_operands if is_floating(operand)}
-        if floating_ids and writes_all_digits(spark):
+        operands = list_operands_as_text(operation)
+        floating_ids = {id(operand) for operand in operands if self.is_floating(operand)}
+        if floating_ids and writes_all_digits(self.relation.runner.spark):
             return write_numbers_as_text(operation, floating_ids)
-        rewritten = rewrite_call(operation)
-        if rewritten is not None and is_different(operation.operator):
-            return rewritten
+        rewritten_call = rewrite_call(operation)
+        if rewritten_call is not None and self.differs_from_spark(operation.operator):
+            return rewritten_call
         return operation
 
-    for term in find_hidden_operations(plan, FUNCTION_NAMES):
-        for function in find_different_calls(render(term, write_reference)):
-            if is_different(function):
-                raise errors.string_function_in_argument(term.span, function=function)
-    for key in plan.sorted_by:
-        for function in find_different_calls(key.text):
-            if is_different(function):
-                raise errors.string_function_in_key(key.span_or_start, function=function)
-    return map_expressions(plan, lambda scalar, _: map_operations(scalar, correct_operation))
+    def is_floating(self, scalar: Scalar) -> bool:
+        """Return whether the values of an expression are floating-point numbers."""
+        family = self.family_finder.read_family(scalar)
+        if family is not None:
+            return family is Family.FLOATING
+        return isinstance(find_operand_type(scalar, self.relation), FloatType | DoubleType)
 
 
 def rewrite_call(operation: Operation) -> Operation | None:
     """Return a call with SQL that has Spark's result on every engine.
 
-    Returns None if every engine computes the call as it is written like Spark.
+    Returns None if every engine computes the call like Spark as it is written.
     """
     match operation:
         case Operation(operator, (text, length)) if operator in LENGTH_FUNCTIONS:
-            if is_natural(length):
+            if is_nonnegative_constant(length):
                 return None
-            return write_call(operator, (text, write_natural(length)), operation.span)
+            return write_call(operator, (text, write_nonnegative(length)), operation.span)
         case Operation(operator, (text, start, length)) if operator in SUBSTRING_FUNCTIONS:
-            if is_natural(start) and is_natural(length):
+            if is_nonnegative_constant(start) and is_nonnegative_constant(length):
                 return None
-            arguments = (text, start, write_length(text, start, length))
+            arguments = (text, start, write_substring_length(text, start, length))
             return write_call(operator, arguments, operation.span)
         case Operation(operator, (text,)) if operator == INITCAP:
             parts = (
@@ -177,13 +196,13 @@ def build_number_cast(number: Scalar) -> tuple[str, Scalar, str]:
     return ("NULLIF(trim(BOTH '[]' FROM CAST(array(", number, ") AS STRING)), 'NULL')")
 
 
-def is_natural(number: Scalar) -> bool:
+def is_nonnegative_constant(number: Scalar) -> bool:
     """Return whether an expression is a constant that is not negative."""
     return isinstance(number, Term) and number.amount is not None and number.amount.value >= 0
 
 
 def write_call(function: str, arguments: tuple[Scalar, ...], span: Span) -> Operation:
-    """Return a call of a function."""
+    """Return a call of a function with at least one argument."""
     parts: list[str | Scalar] = [f"{function}("]
     for argument in arguments:
         parts += [argument, ", "]
@@ -196,67 +215,80 @@ def write_binary(first: Scalar, operator: str, second: Scalar) -> Operation:
     return Operation(operator, ("(", first, f") {operator} (", second, ")"), first.span)
 
 
-def write_natural(length: Scalar) -> Operation:
-    """Return a length, with 0 instead of a negative length. `greatest` would ignore NULL."""
+def write_nonnegative(length: Scalar) -> Operation:
+    """Return `CASE WHEN (n) < (0) THEN 0 ELSE n END` for a length n.
+
+    `greatest(n, 0)` would be 0 if the length is NULL.
+    """
     zero = build_expressions.make_number(0, length.span)
     is_negative = write_binary(length, "<", zero)
     parts = ("CASE WHEN ", is_negative, " THEN ", zero, " ELSE ", length, " END")
     return Operation("CASE", parts, length.span)
 
 
-def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
+def write_substring_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
     """Return the length that gives `substring(text, start, length)` Spark's result on Sail.
 
     On Spark, the length also counts positions before the first character of the text:
 
         substring('abc', -5, 4)   →   substring('abc', -5, 4 - 5 + length('abc'))
+
+    The sum is the length from the first character on. It is used only if it is less than the
+    length, and the result is at least 0.
     """
     span = length.span
     zero = build_expressions.make_number(0, span)
-    end = write_binary(
-        write_binary(length, "+", start), "+", write_call("LENGTH", (text,), text.span)
-    )
-    shorter = write_call("GREATEST", (zero, write_call("LEAST", (length, end), span)), span)
-    is_from_end = write_binary(
-        write_binary(start, "<", zero), "AND", write_binary(length, ">", zero)
-    )
+    text_length = write_call("LENGTH", (text,), text.span)
+    length_from_first = write_binary(write_binary(length, "+", start), "+", text_length)
+    least_length = write_call("LEAST", (length, length_from_first), span)
+    shortened_length = write_call("GREATEST", (zero, least_length), span)
+    starts_from_end = write_binary(start, "<", zero)
+    has_length = write_binary(length, ">", zero)
+    needs_change = write_binary(starts_from_end, "AND", has_length)
     parts = (
-        *("CASE WHEN ", is_from_end, " THEN ", shorter),
-        *(" ELSE ", write_natural(length), " END"),
+        "CASE WHEN ",
+        needs_change,
+        " THEN ",
+        shortened_length,
+        " ELSE ",
+        write_nonnegative(length),
+        " END",
     )
     return Operation("CASE", parts, span)
 
 
-def find_different_calls(text: str) -> Iterator[str]:
-    """Yield the functions in a text whose result may differ, judging by constant arguments.
+def find_suspect_calls(text: str) -> Iterator[str]:
+    """Yield the functions in SQL whose result can differ, judging by their constant arguments.
 
     Lengths and starts that are computed count as not negative.
+
+    >>> [*find_suspect_calls("left(a, -1) || Right(b, 2) || substring(c FROM -5 FOR 4)")]
+    ['LEFT', 'SUBSTRING']
     """
-    for call in CALL.finditer(text):
-        offsets = find_commas_and_end(text, call.end())
+    for call in CALL_START.finditer(text):
+        arguments = split_call_arguments(text, call.end())
         function = call["function"].upper()
-        if offsets is not None and has_different_value(function, text, [call.end(), *offsets]):
+        if arguments is not None and is_suspect_call(function, arguments.texts):
             yield function
+
+
+def is_suspect_call(function: str, arguments: list[str]) -> bool:
+    """Return whether a call can have another value on Sail, judging by its constant arguments.
+
+    Args:
+        function: the function, in upper case.
+        arguments: the texts of its arguments. `substring(name FROM -5 FOR 4)` has only one.
+    """
+    if function == INITCAP:
+        return True
+    if len(arguments) == 1:
+        arguments = FROM_OR_FOR.split(arguments[0])
+    count_with_length = 2 if function in LENGTH_FUNCTIONS else 3
+    if len(arguments) != count_with_length:
+        return False
+    return any(argument.strip(" ").startswith("-") for argument in arguments[1:])
 
 
 def write_reference(reference: Reference) -> str:
     """Return the text of a column that a reference reads; NULL for anything else."""
     return reference.argument if isinstance(reference, ColumnReference) else "NULL"
-
-
-def has_different_value(function: str, text: str, offsets: list[int]) -> bool:
-    """Return whether a call has another value on Sail, judging by its constant arguments.
-
-    Args:
-        function: the function that is called, in upper case.
-        text: a text with the call.
-        offsets: the positions in the text of the first argument, of each comma between arguments,
-            and of the closing parenthesis.
-    """
-    if function == INITCAP:
-        return True
-    arguments = [text[start:end] for start, end in pairwise(offsets)]
-    if len(arguments) == 1:  # substring(name FROM -5 FOR 4)
-        arguments = FROM_OR_FOR.split(arguments[0])
-    has_length = len(arguments) == (2 if function in LENGTH_FUNCTIONS else 3)
-    return has_length and any(argument.strip(" ,").startswith("-") for argument in arguments[1:])
