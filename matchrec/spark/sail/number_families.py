@@ -22,6 +22,7 @@ from functools import cached_property
 
 from pyspark.errors import PySparkException
 
+from matchrec.conditions.aggregate_table import STATISTICS
 from matchrec.conditions.types import Family, find_type
 from matchrec.plan.expression import (
     Aggregate,
@@ -74,20 +75,37 @@ FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})
 # A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
 FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])")
 
-# Aggregates whose value is floating for whole numbers.
+# Aggregates whose value is floating, even for whole numbers and for decimals.
+FLOATING_AGGREGATES = STATISTICS | {
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "kurtosis",
+    "percentile",
+    "percentile_cont",
+    "percentile_disc",
+    "skewness",
+}
+
+# Aggregates whose value is a decimal for decimals, and floating for all other numbers.
 AVERAGES = frozenset({"avg", "mean"})
 
-# Aggregates whose value is floating for floating-point numbers, and a decimal for decimals.
-FAMILY_OF_ARGUMENT = AVERAGES | {
-    "sum",
-    "min",
-    "max",
-    "first",
-    "last",
-    "any_value",
-    "first_value",
-    "last_value",
-}
+# Aggregates whose value has the family of the first argument.
+FAMILY_OF_ARGUMENT = frozenset(
+    {
+        "sum",
+        "min",
+        "max",
+        "first",
+        "last",
+        "any_value",
+        "first_value",
+        "last_value",
+        "min_by",
+        "max_by",
+        "mode",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -156,12 +174,15 @@ class FamilyFinder:
         return read_literal_family(render(scalar, str))
 
     def find_aggregate_family(self, function: str, argument: Scalar) -> Family | None:
-        """Return the family of an aggregate with one argument."""
-        family = self.find_family(argument) if function in FAMILY_OF_ARGUMENT else None
-        is_column_average = function in AVERAGES and find_column_names(argument) != ()
-        if is_column_average and family not in FRACTIONS:
+        """Return the family of an aggregate with this first argument."""
+        if function in FLOATING_AGGREGATES:
             return Family.FLOATING
-        return family
+        if function in FAMILY_OF_ARGUMENT:
+            return self.find_family(argument)
+        if function in AVERAGES:
+            family = self.find_family(argument)
+            return family if family in (Family.DECIMAL, None) else Family.FLOATING
+        return None
 
 
 def find_common_family(operands: Iterable[Family | None]) -> Family | None:
