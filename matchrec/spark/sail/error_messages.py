@@ -1,13 +1,17 @@
 """Translate Sail's error messages into plain words, and into Spark's error conditions.
 
-Sail's errors are texts without error conditions. Tables of regular expressions say what a text is
-about:
+Sail's errors are texts without error conditions. Three tables map regular expressions for such
+texts to plain sentences:
 
-    NAME_REFUSALS     an unknown or ambiguous name; the table has Spark's condition for each
+    NAME_REFUSALS     an unknown or ambiguous name, with Spark's error condition
     OTHER_REFUSALS    a call, a type, or a part of the query that Sail cannot run
     VALUE_FAILURES    a value of a row that cannot be computed, so that the running query fails
 
 `simplify_refusal` uses the first two, `explain_value_failure` and `find_value_failure` the third.
+For example:
+
+    unknown function: uper                       →   unknown function `uper`
+    Arrow error: Divide by zero error            →   Division by zero. Write NULLIF(..., 0) ...
 """
 
 from __future__ import annotations
@@ -22,48 +26,62 @@ from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.source import Span
 from matchrec.worker.failing import find_cause
 
-V = TypeVar("V")
+TableValue = TypeVar("TableValue")
 
 # Separates a sentence from advice, in `OTHER_REFUSALS` and in the results of `simplify_refusal`.
 HELP = "\n  help: "
 
-# A name in a text of Sail: as a Rust value, or in plain letters.
+# A name in a text of Sail: as a Rust value, `ObjectName([Identifier("t"), Identifier("x")])`, or
+# as SQL, `t.x`.
 NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+(?:`\.`[\w.]+)*)`?)"
-UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
-PARAMETER_WITHOUT_VALUE = ("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
 
-# Refusals that are about a name: Spark's condition, and the sentence.
+UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
+UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+
+
+class NameRefusal(NamedTuple):
+    """What Sail means by a refusal that is about a name."""
+
+    # Spark's error condition for it.
+    condition: str
+    # The plain sentence, in which `{name}` stands for the name.
+    sentence: str
+
+
+PARAMETER_WITHOUT_VALUE = NameRefusal("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
+
+# Refusals that are about a name, by regular expressions for Sail's texts.
 NAME_REFUSALS = {
-    rf"attribute {NAME} is missing": ("UNRESOLVED_COLUMN", "unknown column {name}"),
-    rf"ambiguous attribute: {NAME}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
-    rf"unknown function: {NAME}": ("UNRESOLVED_ROUTINE", "unknown function {name}"),
-    rf"Table or view not found: {NAME}": (
-        "TABLE_OR_VIEW_NOT_FOUND",
-        "unknown table or view {name}",
+    rf"attribute {NAME} is missing": NameRefusal("UNRESOLVED_COLUMN", "unknown column {name}"),
+    rf"ambiguous attribute: {NAME}": NameRefusal(
+        "AMBIGUOUS_REFERENCE", "column {name} is ambiguous"
     ),
+    rf"unknown function: {NAME}": NameRefusal("UNRESOLVED_ROUTINE", "unknown function {name}"),
+    rf"Table or view not found: {NAME}": NameRefusal(UNKNOWN_TABLE, "unknown table or view {name}"),
     # The table into which an INSERT writes. Spark's sentence is longer.
-    rf"The table or view {NAME} cannot be found$": (
-        "TABLE_OR_VIEW_NOT_FOUND",
-        "unknown table or view {name}",
+    rf"The table or view {NAME} cannot be found$": NameRefusal(
+        UNKNOWN_TABLE, "unknown table or view {name}"
     ),
-    rf"cannot resolve wildcard: {NAME}": (UNRESOLVED_STAR, "nothing in FROM is called {name}"),
+    rf"cannot resolve wildcard: {NAME}": NameRefusal(
+        UNRESOLVED_STAR, "nothing in FROM is called {name}"
+    ),
     rf"No value found for placeholder with name :{NAME}": PARAMETER_WITHOUT_VALUE,
     rf"Placeholder ':{NAME}' was not provided a value": PARAMETER_WITHOUT_VALUE,
     rf"parameter {NAME} has no value": PARAMETER_WITHOUT_VALUE,
 }
 
-# Sail's only refusal that begins with a condition of Spark: see `NAME_REFUSALS`.
+# The refusal of the table of an INSERT, Sail's only one that begins with a condition of Spark.
 UNKNOWN_INSERT_TABLE = re.compile(
     r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view \S+ cannot be found$"
 )
 
-# A part of the error that a client raises if the server breaks off its answer. If there is no
-# server, the error is another one.
+# A part of the error that a client raises if the server breaks off its answer, as it does when an
+# analysis crashes. The error for a missing server does not have this part.
 STREAM_RESET = "RST_STREAM"
 
 # Refusals that are about a call, a number, or something that Sail knows but cannot run in this
-# position, each with a sentence in plain words. The sentence may end with `HELP` and advice. Groups
-# of the regular expression fill its gaps. Spark has the refusals about columns of files, too.
+# position, each with a sentence in plain words, perhaps with `HELP` and advice after it. `\g<name>`
+# stands for a group of the regular expression. Spark has the refusals about columns of files, too.
 OTHER_REFUSALS = {
     # Calls and numbers.
     r"^(?P<count>\w+) values? expected": (
@@ -165,38 +183,40 @@ SYNTAX_ERROR = re.compile(
     r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)"
 )
 
-# The word and the list of the syntax error for a query that begins with FROM, as it may on Spark.
+# The word and the list of the syntax error for a query that begins with FROM, which Spark accepts.
 FROM_WITHOUT_SELECT = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
 
-# What follows a sentence about a call: where to report it, and all signatures of the function.
+# The text after a sentence about a call: where to report it, and all signatures of the function.
 AFTER_SENTENCE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
 
-# What precedes a sentence: the names of the steps in which Sail has failed.
+# The text before a sentence: the names of the steps in which Sail has failed.
 FAILED_STEPS = re.compile(
     r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
     r"|Function '\w+' user-defined coercion failed with: )+"
 )
 
 
-def find_matching_row(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] | None:
-    """Return the first row of a table whose regular expression is found in a text.
+def find_matching_row(
+    table: Mapping[str, TableValue], error_text: str
+) -> tuple[re.Match[str], TableValue] | None:
+    """Return the first row of a table whose regular expression is found in an error text.
 
     Args:
-        table: values by regular expressions.
+        table: a value for each regular expression.
         error_text: the text.
 
     Returns:
-        The match in the text, and the value of the row; None if no expression is found.
+        The match in the text, and the value for its expression; None if no expression is found.
 
     >>> find_matching_row({"a": 1, "b+": 2}, "rubble")
     (<re.Match object; span=(2, 4), match='bb'>, 2)
     """
     for pattern, value in table.items():
-        words = re.search(pattern, error_text)
-        if words is not None:
-            return words, value
+        pattern_match = re.search(pattern, error_text)
+        if pattern_match is not None:
+            return pattern_match, value
     return None
 
 
@@ -207,7 +227,7 @@ class RefusedName(NamedTuple):
     condition: str
     # The parts of the name, separated by points and not quoted.
     name: str
-    # The same parts, which may contain points; empty if the engine does not tell them apart.
+    # The same parts, which can contain points; empty if the engine does not tell them apart.
     parts: tuple[str, ...] = ()
 
 
@@ -225,8 +245,8 @@ def find_name_refused_by_sail(error_text: str) -> RefusedName | None:
     row = find_matching_row(NAME_REFUSALS, error_text)
     if row is None:
         return None
-    refusal, (condition, _) = row
-    return RefusedName(condition, read_name(refusal), read_parts(refusal))
+    name_match, refusal = row
+    return RefusedName(refusal.condition, read_name(name_match), read_parts(name_match))
 
 
 def read_name(name_match: re.Match[str]) -> str:
@@ -235,15 +255,19 @@ def read_name(name_match: re.Match[str]) -> str:
 
 
 def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
-    """Return the parts of the name in a match of `NAME`; empty if Sail does not list them."""
+    """Return the parts of the name in a match of `NAME`; empty if the name is SQL."""
     return tuple(re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or ""))
 
 
 def find_syntax_error_span(error_text: str, text: str) -> Span | None:
     """Return the span of a text in which Sail's parser has found a syntax error.
 
-    Returns None if the error is another one, or if the word that it names is not in this span:
-    inside of a literal, the parser counts from the quote.
+    Returns None if the error is another one, or if the word that it names is not in this span. The
+    span is wrong for an error inside of a literal, because the parser then counts from the quote.
+
+    Args:
+        error_text: Sail's error.
+        text: the SQL that Sail has parsed.
 
     >>> find_syntax_error_span("found bad at 7:10 expected 'FROM'", "SELECT bad")
     Span(start=7, end=10)
@@ -252,10 +276,11 @@ def find_syntax_error_span(error_text: str, text: str) -> Span | None:
     syntax_error = SYNTAX_ERROR.search(error_text)
     if syntax_error is None:
         return None
-    start, end = int(syntax_error["start"]), int(syntax_error["end"])
+    span = Span(int(syntax_error["start"]), int(syntax_error["end"]))
     word = syntax_error["word"].strip("'\"`")
-    has_word = word.lower() in text[start:end].lower()
-    return Span(start, end) if has_word else None
+    if word.lower() not in text[span.start : span.end].lower():
+        return None
+    return span
 
 
 def find_word_hint(error_text: str) -> str | None:
@@ -274,14 +299,16 @@ def find_word_hint(error_text: str) -> str | None:
     word = syntax_error["word"]
     if word.upper() in ("PIVOT", "UNPIVOT"):
         return f"write the alias after the parentheses of {word}, not before it"
-    return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
+    if word.upper() in NO_ALIAS_OF_SAIL:
+        return f"write `{word}` in backticks"
+    return None
 
 
 def simplify_refusal(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
-    Spark's texts stay as they are, and so do texts of Sail that no table has. Only the words around
-    their sentence are removed.
+    In Spark's texts, and in texts of Sail that no table has, only the words around the sentence are
+    removed.
 
     >>> simplify_refusal("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
@@ -307,15 +334,15 @@ def simplify_refusal(error_text: str) -> str:
         lacks_select = FROM_WITHOUT_SELECT.match(f"{word} {syntax_error['list']}")
         advice = f"{HELP}write SELECT * FROM" if lacks_select else ""
         return f"Syntax error at or near '{word}'{advice}"
-    about_name = find_matching_row(NAME_REFUSALS, error_text)
-    is_sentence_of_spark = error_text.startswith("[") and not UNKNOWN_INSERT_TABLE.match(error_text)
-    if about_name is not None and not is_sentence_of_spark:
-        refusal, (_, sentence) = about_name
-        return sentence.format(name=f"`{read_name(refusal)}`")
-    about_query = find_matching_row(OTHER_REFUSALS, error_text)
-    if about_query is not None:
-        refusal, sentence = about_query
-        return refusal.expand(sentence)
+    name_row = find_matching_row(NAME_REFUSALS, error_text)
+    is_text_of_spark = error_text.startswith("[") and not UNKNOWN_INSERT_TABLE.match(error_text)
+    if name_row is not None and not is_text_of_spark:
+        name_match, name_refusal = name_row
+        return name_refusal.sentence.format(name=f"`{read_name(name_match)}`")
+    other_row = find_matching_row(OTHER_REFUSALS, error_text)
+    if other_row is not None:
+        pattern_match, template = other_row
+        return pattern_match.expand(template)
     return FAILED_STEPS.sub("", AFTER_SENTENCE.sub("", error_text), count=1)
 
 
@@ -329,60 +356,67 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     return plain, hint or None
 
 
-# The sentence and the replacement of a cast whose value and type are known.
-CAST_FAILURE = (
-    "{value} cannot be cast to {TYPE}",
-    "TRY_CAST(... AS {TYPE}), which is NULL for such a value",
+class FailureTemplate(NamedTuple):
+    """A failure of a value in plain words.
+
+    `{name}` stands for a group of the regular expression, `{TYPE}` for the group `type` in upper
+    case.
+    """
+
+    # Why the value cannot be computed.
+    reason: str
+    # What to write instead, as the object of "Write"; empty if that is not known.
+    replacement: str = ""
+
+
+# The failure of a cast whose value and type are known.
+CAST_FAILURE = FailureTemplate(
+    reason="{value} cannot be cast to {TYPE}",
+    replacement="TRY_CAST(... AS {TYPE}), which is NULL for such a value",
 )
 
-# Failures that are about a value: the sentence, and what to write instead; empty if that is not
-# known. `{name}` stands for the group of the regular expression, `{TYPE}` for the group `type` in
-# upper case.
+# Failures that are about a value, by regular expressions for the text of Sail or Spark.
 VALUE_FAILURES = {
-    r"(?i)(?:divi(?:de|sion)|remainder) by zero": (
+    r"(?i)(?:divi(?:de|sion)|remainder) by zero": FailureTemplate(
         "Division by zero",
         "NULLIF(..., 0) around the divisor, or set spark.sql.ansi.enabled to false",
     ),
-    r"(?i)(?P<sentence>invalid datetime pattern\b.*)": (
-        "{sentence}",
-        "the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'",
+    r"(?i)(?P<sentence>invalid datetime pattern\b.*)": FailureTemplate(
+        "{sentence}", "the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"
     ),
-    r"(?i)(?P<sentence>invalid (?:timestamp|date)\b.*)": (
+    r"(?i)(?P<sentence>invalid (?:timestamp|date)\b.*)": FailureTemplate(
         "{sentence}",
         "to_timestamp, or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
     ),
-    r"(?i)cast error: (?P<sentence>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": (
-        "{sentence}",
-        "replace(x, ',') instead of x, which removes the commas",
+    r"(?i)cast error: (?P<sentence>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": FailureTemplate(
+        "{sentence}", "replace(x, ',') instead of x, which removes the commas"
     ),
-    r"(?i)unsupported cast from (?P<source>.*?) to (?P<target>[\w()<>,]+)": (
+    r"(?i)unsupported cast from (?P<source>.*?) to (?P<target>[\w()<>,]+)": FailureTemplate(
         "a value of type {source} cannot be cast to {target}",
         "one element, field or value of it instead",
     ),
     r"(?is)cast error: cannot cast (?:string|value) (?P<value>'.*') to value of "
     r"(?P<type>\S+) type": CAST_FAILURE,
-    r"(?i)cast error: (?P<sentence>.*)": (
-        "{sentence}",
-        "TRY_CAST instead of CAST, which is NULL for such a value",
+    r"(?i)cast error: (?P<sentence>.*)": FailureTemplate(
+        "{sentence}", "TRY_CAST instead of CAST, which is NULL for such a value"
     ),
     r"(?is)\[CAST_INVALID_INPUT\] the value (?P<value>'.*?') of the type \"[^\"]+\" cannot be cast "
     r"to \"(?P<type>[^\"]+)\"": CAST_FAILURE,
-    r"(?i)\[CAST_INVALID_INPUT\] (?P<sentence>.*)": ("{sentence}", ""),
-    r"(?is)regex parse error:.*?error: (?P<reason>(?:look-around|backref)[^\n~]+)": (
+    r"(?i)\[CAST_INVALID_INPUT\] (?P<sentence>.*)": FailureTemplate("{sentence}"),
+    r"(?is)regex parse error:.*?error: (?P<reason>(?:look-around|backref)[^\n~]+)": FailureTemplate(
         "a regular expression is not valid on Sail: {reason}",
         "a regular expression without (?=, (?!, (?<= and \\1, or run the query on Spark",
     ),
-    r"(?is)regex parse error:.*?error: (?P<reason>[^\n~]+)": (
+    r"(?is)regex parse error:.*?error: (?P<reason>[^\n~]+)": FailureTemplate(
         "a regular expression is not valid: {reason}",
         "two backslashes before a character that is meant itself, as in '\\\\('",
     ),
-    r"(?i)invalid regex pattern|\[INVALID_PARAMETER_VALUE\.PATTERN\]": (
+    r"(?i)invalid regex pattern|\[INVALID_PARAMETER_VALUE\.PATTERN\]": FailureTemplate(
         "a regular expression is not valid",
         "two backslashes before a character that is meant itself, as in '\\\\('",
     ),
-    r"(?i)\bindex 0 is invalid": (
-        "Index 0 is not allowed",
-        "1 for the first element, or -1 for the last one",
+    r"(?i)\bindex 0 is invalid": FailureTemplate(
+        "Index 0 is not allowed", "1 for the first element, or -1 for the last one"
     ),
 }
 
@@ -395,7 +429,7 @@ NOT_ABOUT_VALUES = re.compile(
 def explain_value_failure(error_text: str) -> str | None:
     """Return why a value cannot be computed, and advice; None if a query fails for another reason.
 
-    A text that is in no table counts as a failure of a value.
+    A text that is in no table counts as a failure of a value, with general advice.
 
     >>> explain_value_failure("Arrow error: Divide by zero error").split(", or ")[0]
     'Division by zero. Write NULLIF(..., 0) around the divisor'
@@ -416,45 +450,55 @@ def explain_value_failure(error_text: str) -> str | None:
     row = find_matching_row(VALUE_FAILURES, cause)
     if row is None:
         return f"{cause.rstrip('. ')}. Write other arguments, or filter such rows out in FROM"
-    reason, replacement = fill_failure(*row)
-    return f"{reason}. Write {replacement}" if replacement else reason
+    failure = fill_failure(*row)
+    if not failure.replacement:
+        return failure.reason
+    return f"{failure.reason}. Write {failure.replacement}"
 
 
-def find_value_failure(error_text: str) -> tuple[str, str | None] | None:
-    """Return why a value cannot be computed, and what to write instead, if that is known.
+class ValueFailure(NamedTuple):
+    """Why a value cannot be computed, as parts of an error message."""
 
-    The text may be Sail's or Spark's. Unlike `explain_value_failure`, this function returns None
-    for a text that is not in `VALUE_FAILURES`.
+    reason: str
+    # What to write instead; None if that is not known.
+    hint: str | None
 
-    >>> find_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")[0]
+
+def find_value_failure(error_text: str) -> ValueFailure | None:
+    """Return why a value cannot be computed; None for a text that is not in `VALUE_FAILURES`.
+
+    The text is Sail's or Spark's. Unlike this function, `explain_value_failure` has an explanation
+    for every failure of a value.
+
+    >>> find_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...").reason
     'division by zero'
-    >>> find_value_failure("element_at: the index 0 is invalid")
-    ('index 0 is not allowed', 'write 1 for the first element, or -1 for the last one')
+    >>> find_value_failure("element_at: the index 0 is invalid").hint
+    'write 1 for the first element, or -1 for the last one'
     >>> find_value_failure("unknown function: uper") is None
     True
     """
     row = find_matching_row(VALUE_FAILURES, name_types_as_spark(find_cause(error_text)))
     if row is None:
         return None
-    reason, replacement = fill_failure(*row)
-    return uncapitalise(reason), f"write {replacement}" if replacement else None
+    failure = fill_failure(*row)
+    return ValueFailure(
+        reason=uncapitalise(failure.reason),
+        hint=f"write {failure.replacement}" if failure.replacement else None,
+    )
 
 
-def fill_failure(failure: re.Match[str], templates: tuple[str, str]) -> tuple[str, str]:
-    """Return the sentence and the replacement of a row of `VALUE_FAILURES` for an engine's text.
+def fill_failure(pattern_match: re.Match[str], template: FailureTemplate) -> FailureTemplate:
+    """Return a template with the groups of a match in it.
 
-    Args:
-        failure: the match of the row's regular expression in the text.
-        templates: the sentence and the replacement, with gaps.
-
-    >>> failure = re.search("(?P<value>'.*') to (?P<type>.*)", "'high' to int")
-    >>> fill_failure(failure, CAST_FAILURE)[0]
+    >>> pattern_match = re.search("(?P<value>'.*') to (?P<type>.*)", "'high' to int")
+    >>> fill_failure(pattern_match, CAST_FAILURE).reason
     "'high' cannot be cast to INT"
     """
-    groups = failure.groupdict(default="")
+    groups = pattern_match.groupdict(default="")
     groups["TYPE"] = groups.get("type", "").upper()
-    sentence, replacement = templates
-    return sentence.format(**groups), replacement.format(**groups)
+    return FailureTemplate(
+        reason=template.reason.format(**groups), replacement=template.replacement.format(**groups)
+    )
 
 
 def is_about_streams(error_text: str) -> bool:
