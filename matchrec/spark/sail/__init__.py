@@ -1,6 +1,16 @@
-"""Sail: an engine that accepts PySpark's calls and SQL, in this program.
+"""Sail: an engine that accepts PySpark's calls and SQL, in this program or behind a server.
 
 This is the only package that knows Sail. A session on Sail is a session of Spark Connect like any
 other. Probes, which run once per session, find out what Sail accepts or computes differently from
 Spark. No version is compared.
+
+    start, server         start a session on Sail, or on another engine
+    backend               the methods of `spark.backend.Backend` in which Sail differs from Spark
+    probes                find out how a session differs from Spark
+    doubles, strings,     rewrite expressions that Sail computes differently
+    negation, guards,
+    sums
+    zones, files          give columns the types and time zones that they have on Spark
+    sent_rows, sizes      send rows to the server, and estimate how many rows an input has
+    error_messages        translate Sail's errors into plain words
 """

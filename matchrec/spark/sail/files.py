@@ -13,10 +13,11 @@ from matchrec.plan.text import quote_name
 
 
 def find_casts(path: Path) -> dict[str, Column]:
-    """Return a cast for each column of a Parquet file whose type Sail does not read.
+    """Return a cast for each column of a Parquet file whose type Sail does not read, by its name.
 
-    Sail does not read times in nanoseconds, durations and categories. The result is empty if the
-    file cannot be read: the engine will raise an error that says why.
+    Sail does not read times in nanoseconds, durations in other units than microseconds, and
+    categories. The result is empty if the file cannot be read: the engine will raise an error that
+    says why.
     """
     try:
         schema = parquet.read_schema(path)
@@ -31,7 +32,7 @@ def find_casts(path: Path) -> dict[str, Column]:
 
 
 def find_readable_type(arrow_type: Any) -> str | None:
-    """Return the type to cast to for an Arrow type that Sail does not read; None for others."""
+    """Return the SQL type to which a column is cast; None for an Arrow type that Sail reads."""
     if types.is_timestamp(arrow_type) and arrow_type.unit == "ns":
         return "TIMESTAMP" if arrow_type.tz else "TIMESTAMP_NTZ"
     if types.is_dictionary(arrow_type):

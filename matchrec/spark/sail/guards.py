@@ -23,11 +23,11 @@ GUARDING_OPERATORS = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "I
 
 
 def add_guards(plan: MatchPlan) -> MatchPlan:
-    """Return a plan in which operands that may fail are computed only if their guards hold.
+    """Return a plan in which operands that can fail are computed only if their guards hold.
 
     Spark computes them in this way by itself, except for the operators of `spark.eager_operators`.
-    Sail may turn a CASE of truth values into AND and OR, and computes each part of AND and OR for
-    all rows. But it computes a CASE of numbers row by row:
+    Sail computes each part of AND and OR for all rows, and can turn a CASE of truth values into AND
+    and OR. But it computes a CASE of numbers row by row:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
@@ -38,34 +38,33 @@ def add_guards(plan: MatchPlan) -> MatchPlan:
 
 @dataclass(frozen=True)
 class GuardWriter:
-    """A writer of guards into an expression."""
+    """A writer of guards into the operations of one expression."""
 
     # The variable to whose condition the expression belongs; None for a measure.
     variable: str | None
 
     def write(self, operation: Operation) -> Operation:
-        """Return the operation with guards for each operand that is a truth value and may fail."""
+        """Return the operation with guards for each operand that is a truth value and can fail."""
         if operation.operator not in GUARDING_OPERATORS:
             return operation
         guarded_operands: dict[int, Scalar] = {}  # by the id of the operand without guards
-        earlier_guards: list[Scalar] = []  # conditions that hold for all operands that follow
-        for operand, own_guards, guards_of_later in find_guarded_operands(operation):
-            guards = self.select_same_row(operand, [*earlier_guards, *own_guards])
+        earlier_guards: list[Scalar] = []  # guards of all operands from the current one on
+        for guarded_part in find_guarded_operands(operation):
+            operand = guarded_part.part
+            guards = self.select_same_row(operand, [*earlier_guards, *guarded_part.guards])
             if guards and can_fail_besides_overflow(operand.operations) and is_truth_value(operand):
                 guarded_operands[id(operand)] = add_guards_to_expression(guards, operand)
-            earlier_guards += guards_of_later
+            earlier_guards += guarded_part.later_guards
         if not guarded_operands:
             return operation
         return operation.map_operands(lambda operand: guarded_operands.get(id(operand), operand))
 
-    def select_same_row(self, operand: Scalar, conditions: list[Scalar]) -> list[Scalar]:
-        """Return the conditions that read the same row as an operand.
+    def select_same_row(self, operand: Scalar, guards: list[Scalar]) -> list[Scalar]:
+        """Return the guards that read the same row as an operand.
 
         The list is empty if the operand does not read exactly one row.
         """
         row = find_one_row(operand, self.variable)
         if row is None:
             return []
-        return [
-            condition for condition in conditions if find_one_row(condition, self.variable) == row
-        ]
+        return [guard for guard in guards if find_one_row(guard, self.variable) == row]

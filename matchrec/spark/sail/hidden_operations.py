@@ -1,6 +1,6 @@
-"""Find operations in texts that are not parsed, where no correction for Sail can rewrite them.
+"""Find operations in texts that are not parsed, so that no correction for Sail can rewrite them.
 
-Such texts are the arguments of FIRST, LAST, PREV and NEXT, and lambdas: the plan of
+Such texts are the arguments of FIRST, LAST, PREV and NEXT, and lambdas. For example, the plan of
 `FIRST(- n) > 0` has no negation, but a reference that reads `- n`.
 """
 
@@ -13,11 +13,11 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def find_hidden_operations(plan: MatchPlan, names: Set[str]) -> Iterator[Term]:
-    """Yield the terms whose text, or the text of a column that they read, has an operation.
+    """Yield the terms in whose text, or in the text of a column that they read, is an operation.
 
     Args:
-        plan: the plan, whose conditions, measures and aggregates have the terms.
-        names: the operations, as `Term.operations` names them: `NEG`, `LEFT()`.
+        plan: the plan. The terms are in its conditions and measures, also inside of aggregates.
+        names: the operations to look for, as `Term.operations` names them: `NEG`, `LEFT()`.
     """
     for scalar in plan.expressions:
         yield from find_terms_with(scalar, names)

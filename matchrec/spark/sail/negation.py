@@ -1,9 +1,9 @@
 """Write negated decimals as differences, because Sail 0.7.2 negates them wrongly without ANSI mode.
 
-The result of Sail's negation has the right sign and digits, but its scale is always 10, which is
-not the scale of the type that Sail declares: `- 1.50` is -0.0000000150. A query that selects the
-result fails; a CAST or a sum of the result is silently wrong. Negated constants are right, because
-they are computed when the query is planned.
+The result of Sail's negation has the right sign and digits, but the scale 10 instead of the scale
+of its type: `- n` is -0.0000000150 if n is 1.50. A query that selects the result fails; a CAST or a
+sum of the result is silently wrong. Negated constants are right, because they are computed when the
+query is planned.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ TYPE_OF_NEGATED = DecimalType(38, 10)
 
 WORD = re.compile(r"\w+")
 
-# Found in every text that may make a decimal of other values: the name of the type, a function that
-# may return decimals, or a literal such as `1.5`, `1BD` or a number too long for a BIGINT. `1.5D`
+# Found in every text that can make a decimal of other values: the name of the type, a function that
+# can return decimals, or a literal such as `1.5`, `1BD` or a number too long for a BIGINT. `1.5D`
 # and `1.5e0` are doubles.
 DECIMAL_SOURCE = re.compile(
     r"\b(?:DEC|DECIMAL|NUMERIC|EXTRACT|DATE_?PART|(?:TRY_)?TO_NUMBER|CEIL|CEILING|FLOOR)\b"
@@ -58,9 +58,9 @@ POSSIBLE_NEGATION = re.compile(r"-|\bNEGATIVE\b", re.IGNORECASE)
 
 
 def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
-    """Return the plan with negated decimals written as differences, if the session needs them.
+    """Return the plan with negated decimals as differences, if the session negates them wrongly.
 
-    Workers still get a negation; only the SQL that Sail gets is changed:
+    Only the SQL that Sail gets is changed; a worker that computes the operation still negates:
 
         - n   →   CAST(0BD - (n) AS DECIMAL(10,2))
 
@@ -89,31 +89,30 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     """Check that no decimal is negated where the SQL cannot be changed.
 
     The SQL cannot be changed in keys, in the arguments of FIRST, LAST, PREV and NEXT, and in
-    lambdas. Runs a job if such a text has a negation and may compute with decimals.
+    lambdas. Runs a job if such a text can have a negation and can compute with decimals.
 
     Raises:
-        MatchRecognizeUnsupportedError: such a text may negate decimals, and the session negates
+        MatchRecognizeUnsupportedError: such a text can negate decimals, and the session negates
             them wrongly.
     """
-    terms = find_hidden_operations(plan, NEGATION_OPERATIONS)
-    keys = [key for key in plan.sorted_by if may_negate(key)]
-    spans_and_texts = [
-        *((term.span, render(term, render_stand_in)) for term in terms),
-        *((key.span_or_start, key.text) for key in keys),
+    negations = [
+        (term.span, render(term, render_stand_in))
+        for term in find_hidden_operations(plan, NEGATION_OPERATIONS)
     ]
-    if not spans_and_texts:
+    negations += [(key.span_or_start, key.text) for key in plan.sorted_by if can_negate(key)]
+    if not negations:
         return
     fields = relation.rows.schema.fields
     decimal_columns = [field.name for field in fields if has_decimals(field.dataType)]
-    for span, text in spans_and_texts:
-        if may_have_decimals(text, decimal_columns):
+    for span, text in negations:
+        if can_compute_decimals(text, decimal_columns):
             if negates_to_scale_ten(relation.runner.spark):
                 raise errors.negated_decimal(span)
             return
 
 
-def may_negate(key: RowExpression) -> bool:
-    """Return whether a key may have a negation, perhaps in a subquery."""
+def can_negate(key: RowExpression) -> bool:
+    """Return whether a key can have a negation, perhaps in a subquery."""
     if key.operations & NEGATION_OPERATIONS:
         return True
     is_opaque = bool(key.operations & (UNPARSED | {SUBQUERY}))
@@ -125,19 +124,21 @@ def has_decimals(type_: DataType) -> bool:
     return any(isinstance(part, DecimalType) for part in iterate_types(type_))
 
 
-def may_have_decimals(text: str, decimal_columns: Iterable[str]) -> bool:
-    """Return whether SQL may compute with decimals.
+def can_compute_decimals(text: str, decimal_columns: Iterable[str]) -> bool:
+    """Return whether SQL can compute with decimals.
 
     A text that has all words of a column's name counts as reading the column: the text is not
-    parsed, and the name of a column in backticks may have any characters.
+    parsed, and the name of a column in backticks can have any characters.
 
     Args:
         text: SQL over one row of the input.
         decimal_columns: the names of the columns that have decimals.
 
-    >>> may_have_decimals("- `unit price`", ["unit price"]), may_have_decimals("- units", ["unit"])
-    (True, False)
-    >>> may_have_decimals("- (x * 1.5)", []), may_have_decimals("- (x * 1.5D)", [])
+    >>> can_compute_decimals("- `unit price`", ["unit price"])
+    True
+    >>> can_compute_decimals("- units", ["unit"])
+    False
+    >>> can_compute_decimals("- (x * 1.5)", []), can_compute_decimals("- (x * 1.5D)", [])
     (True, False)
     """
     words = split_words(text)
@@ -153,8 +154,8 @@ def split_words(text: str) -> frozenset[str]:
 def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
     """Return the type of an operand; None if the session rejects the operand.
 
-    The session cannot analyse references to a match. So it gets the operand with a column of the
-    input instead of each reference, or with an aggregate over all rows of the input.
+    The session cannot analyse references to a match. So it gets the operand with other SQL instead
+    of each reference: a column of the input, or an aggregate over all rows of the input.
     """
     text = render(operand, render_over_all_rows if has_aggregate(operand) else render_stand_in)
     with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later

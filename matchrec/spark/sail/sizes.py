@@ -3,8 +3,9 @@
 The estimate is only good enough to choose a number of tasks: it counts all rows of the files that
 an input reads, even rows that a filter drops. It does not read files on other machines.
 
-Sail's plan of an input shows what the input reads: see `remember_plan`. If the plan may read files
-and does not name all of them, a request to the server returns their names.
+Sail's plan of an input shows what the input reads: see `remember_plan`. If the plan can read files
+and does not name all of them, a request to the server returns their names. The number of rows
+follows from the sizes of the files, and from the number of rows per byte in a few of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pyspark.sql import DataFrame
 PARQUET = ".parquet"
 
 # The most Parquet files whose footers are read. The others are assumed to be like these.
-SAMPLED_FILES = 3
+MAX_SAMPLED_FILES = 3
 
 # About how many bytes a row takes in a file of text, such as CSV.
 BYTES_PER_LINE = 64
@@ -42,11 +43,11 @@ READS_MEMORY = "partition_sizes="
 # `file_groups={2 groups: [[a.parquet:0..9], [b.parquet:0..9, c.parquet:9..20]]}`; the characters
 # between two names; and the range of bytes that are read of a file.
 FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(?P<files>.*?)\]\]\}")
-SEPARATOR_OF_FILES = re.compile(r"\]?, \[?")
+FILE_SEPARATOR = re.compile(r"\]?, \[?")
 BYTE_RANGE = re.compile(r":\d+\.\.\d+$")
 
 # Operators whose output has no more rows than all of their inputs together.
-NOT_ADDING_ROWS = {
+OPERATORS_ADDING_NO_ROWS = {
     "CoalesceBatchesExec",
     "CoalescePartitionsExec",
     "DataSourceExec",
@@ -65,26 +66,27 @@ def remember_plan(rows: DataFrame, plan: str) -> None:
     vars(rows)[PLAN] = plan
 
 
-def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
-    """Return whether an input seems to have few rows.
+def has_few_rows(rows: DataFrame, file_row_count: int, max_rows: int) -> bool:
+    """Return whether an input seems to have at most some number of rows.
 
     The plan of the input has the number of rows in memory; `estimate_input_rows` estimates the rows
-    of files. Returns False if the plan does not bound the number of rows: a join may return more
+    of files. Returns False if the plan does not bound the number of rows: a join can return more
     rows than it reads.
 
     Args:
         rows: the input.
-        rows_of_files: what `estimate_input_rows` returns for the input.
-        most: the greatest number of rows that are few.
+        file_row_count: what `estimate_input_rows` returns for the input.
+        max_rows: the number of rows.
     """
     plan: str = vars(rows).get(PLAN, "")
     if not adds_no_rows(plan):
         return False
     if READS_FILES in plan:
-        # Rows in memory, which a UNION can add, are not part of `rows_of_files`.
-        return READS_MEMORY not in plan and 0 < rows_of_files <= most
+        # Rows in memory, which a UNION can add, are not part of `file_row_count`. If it is 0, it is
+        # not known.
+        return READS_MEMORY not in plan and 0 < file_row_count <= max_rows
     row_count = count_rows_in_memory(plan)
-    return row_count is not None and row_count <= most
+    return row_count is not None and row_count <= max_rows
 
 
 def adds_no_rows(plan: str) -> bool:
@@ -96,11 +98,11 @@ def adds_no_rows(plan: str) -> bool:
     False
     """
     operators = {operator["name"] for operator in OPERATOR.finditer(plan)}
-    return "DataSourceExec" in operators and operators <= NOT_ADDING_ROWS
+    return "DataSourceExec" in operators and operators <= OPERATORS_ADDING_NO_ROWS
 
 
 def count_rows_in_memory(plan: str) -> int | None:
-    """Return how many rows a plan with statistics reads from memory; None if it does not say so.
+    """Return how many rows a plan with statistics reads from memory; None if that is not known.
 
     >>> count_rows_in_memory("DataSourceExec: partition_sizes=[1], statistics=[Rows=Exact(3), ...")
     3
@@ -145,12 +147,12 @@ def find_planned_files(plan: str) -> list[Path]:
     scans = list(FILE_GROUPS.finditer(plan))
     if len(scans) < plan.count(READS_FILES):
         return []  # groups are left out
-    names = [name for scan in scans for name in SEPARATOR_OF_FILES.split(scan["files"])]
+    names = [name for scan in scans for name in FILE_SEPARATOR.split(scan["files"])]
     paths = [Path("/", unquote(BYTE_RANGE.sub("", name))) for name in names]
     # Sail writes `...` for files that it leaves out, and there is no file of this name.
     if not all(path.is_file() for path in paths):
         return []
-    return list(dict.fromkeys(paths))  # each once, because several tasks may read one file
+    return list(dict.fromkeys(paths))  # several tasks can read parts of one file
 
 
 def request_file_addresses(rows: DataFrame) -> list[str]:
@@ -160,8 +162,9 @@ def request_file_addresses(rows: DataFrame) -> list[str]:
     function calls the method without the cache.
     """
     method: Any = type(rows).inputFiles
-    files: list[str] = getattr(method, "__wrapped__", method)(rows)
-    return files
+    method_without_cache = getattr(method, "__wrapped__", method)
+    addresses: list[str] = method_without_cache(rows)
+    return addresses
 
 
 def list_local_files(addresses: list[str]) -> list[Path]:
@@ -179,7 +182,7 @@ def estimate_rows_per_byte(paths: list[Path]) -> float:
     Raises:
         ArrowException, OSError: a file cannot be read.
     """
-    step = max(1, math.ceil(len(paths) / SAMPLED_FILES))
+    step = max(1, math.ceil(len(paths) / MAX_SAMPLED_FILES))
     sample = [path for path in paths[::step] if path.suffix == PARQUET]
     if not sample:
         return 1 / BYTES_PER_LINE

@@ -25,41 +25,46 @@ from matchrec.spark.types import allow_inner_nulls, iterate_types, write_type
 def correct_columns(relation: Relation, alias: str | None) -> Relation:
     """Return the relation with columns as they are on Spark.
 
-    - Each column has the type of its values. Sail may give a UNION the types of its first query.
-    - Each TIMESTAMP is in the session's time zone. On Sail a column may have a time zone of its
+    - Each column has the type of its values. Sail declares the types of the first query of a UNION.
+    - Each TIMESTAMP is in the session's time zone. On Sail a column can have a time zone of its
       own, such as UTC in a Parquet file, and `hour` returns the hour in this zone.
+
+    A column that is not as on Spark is cast:
+
+        (SELECT CAST(`at` AS TIMESTAMP) AS `at`, `n` AS `n` FROM (SELECT * FROM t) AS __rows) AS `t`
 
     Args:
         relation: the relation.
-        alias: the name that qualifies its columns.
+        alias: the name that qualifies its columns; None if it has none.
     """
     runner = relation.runner
-    fields = runner.find_fields(relation.rows)  # with the types of the values
-    declared_fields = allow_inner_nulls(
-        relation.rows.schema.fields
-    )  # with types that Sail declares
-    are_wrong = [field != declared for field, declared in zip(fields, declared_fields, strict=True)]
-    has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
-    if not (has_zones or any(are_wrong)):
+    value_fields = runner.find_fields(relation.rows)
+    declared_fields = allow_inner_nulls(relation.rows.schema.fields)
+    has_wrong_type = [
+        field != declared for field, declared in zip(value_fields, declared_fields, strict=True)
+    ]
+    has_zones = any(map(has_instants, value_fields)) and keeps_zones(runner.spark)
+    if not (has_zones or any(has_wrong_type)):
         return relation
-    names = [quote_name(field.name) for field in fields]
-    renamed = ""
+    names = [quote_name(field.name) for field in value_fields]
+    column_list = ""
     if len({name.lower() for name in names}) < len(names):
         # Columns with the same name can be distinguished only by position. Otherwise names are
-        # safer: before the query runs, the view below may be replaced by one with its columns in
-        # another order.
-        names = [f"__{index}" for index in range(len(fields))]
-        renamed = f"({', '.join(names)})"
+        # safer: before the query runs, a view in the relation can be replaced by one with its
+        # columns in another order.
+        names = [f"__{index}" for index in range(len(value_fields))]
+        column_list = f"({', '.join(names)})"
     items = []
-    for name, field, is_wrong in zip(names, fields, are_wrong, strict=True):
+    for name, field, is_wrong in zip(names, value_fields, has_wrong_type, strict=True):
         value = name
         if is_wrong or (has_zones and has_instants(field)):
             value = f"CAST({name} AS {write_type(field.dataType)})"
         items.append(f"{value} AS {quote_name(field.name)}")
     rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.write_query(["*"]))
     alias_sql = "" if alias is None else f" AS {quote_name(alias)}"
-    subquery = join_template("(", rows, f") AS __rows{renamed}){alias_sql}")
-    return Relation(runner, subquery, None if any(are_wrong) else lambda: relation.rows)
+    subquery = join_template("(", rows, f") AS __rows{column_list}){alias_sql}")
+    # If all types are right, the DataFrame of the relation has the schema of the new one.
+    return Relation(runner, subquery, None if any(has_wrong_type) else lambda: relation.rows)
 
 
 def add_zone_of_casts(settings: SessionSettings, relation: Relation) -> SessionSettings:
@@ -82,31 +87,27 @@ def find_windows_in_hours(
     Args:
         plan: the plan.
         spark: the session.
-        find_order_type: returns the type of an order column, see `MatchRequest`.
+        find_order_type: returns the type of an ORDER BY expression, see `MatchRequest`.
     """
-    long_intervals = [
-        interval
-        for interval in plan.all_window_lengths
-        if interval.text and not is_short(interval.amount)
+    long_lengths = [
+        length
+        for length in plan.all_window_lengths
+        if length.text and not is_less_than_a_day(length.amount)
     ]
-    if not long_intervals or not plan.order_by:
+    if not long_lengths or not plan.order_by:
         return
     order = find_order_type(plan.order_by[0].expression.text)
     if order.type.family is not Family.TIMESTAMP or order.has_fixed_offset:
         return
     if adds_hours_for_days(spark):
-        yield from long_intervals
+        yield from long_lengths
 
 
-def is_short(length: Amount | None) -> bool:
+def is_less_than_a_day(length: Amount | None) -> bool:
     """Return whether a length is known to be less than a day."""
     return length is not None and length.is_time and abs(length.value) < MICROSECONDS["DAY"]
 
 
 def has_instants(field: StructField) -> bool:
-    """Return whether a column has TIMESTAMPs, or values that contain them.
-
-    >>> has_instants(StructField("at", TimestampType()))
-    True
-    """
+    """Return whether a column has TIMESTAMPs, or values that contain them, such as arrays."""
     return any(isinstance(part, TimestampType) for part in iterate_types(field.dataType))
