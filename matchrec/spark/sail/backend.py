@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from matchrec.spark.runner import ParameterValues, Runner
     from matchrec.worker.wire import SelectItem
 
-# The attribute of a session that holds the function that knows which texts were planned.
+# The attribute of a session that holds an event for each text that was planned: see `Sail.analyse`.
 PLANNED_TEXTS = "_matchrec_planned"
 
 # The attribute of the plan of a text that keeps the DataFrames in the text alive. The plan itself
-# may have only a server's copy of them, and the second look at a DataFrame, see
+# can have only a server's copy of them, and the second look at a DataFrame, see
 # `errors.second_look`, is deleted with the DataFrame.
 KEPT_FRAMES = "_matchrec_frames"
 
@@ -56,7 +56,8 @@ MAX_TASKS = 128
 # A TINYINT holds this many truth values. Its highest bit is the sign.
 BITS_OF_TINYINT = 7
 
-# Expressions that choose one of several values, whose types may differ: Sail's schema may be wrong.
+# Found in expressions that choose one of several values. If the types of the values differ, Sail's
+# schema is wrong.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
 
 
@@ -69,8 +70,8 @@ class Sail(SparkConnect):
 
     @property
     def can_read_sql_of_spark(self) -> bool:
-        """Return False: Sail's SQL differs from Spark's."""
-        return False  # see `syntax.spellings`
+        """Return False: Sail's SQL differs from Spark's, see `syntax.spellings`."""
+        return False
 
     def can_parse_statement(self, text: str) -> bool:
         """Return False for a kind of statement of Spark that Sail's parser does not know."""
@@ -79,13 +80,13 @@ class Sail(SparkConnect):
         return is_known_statement(text)
 
     def write_sums(self, text: str) -> str:
-        """Return a text whose sums give Spark's results on Sail."""
+        """Return SQL whose window ends and averages Sail computes as Spark does."""
         from matchrec.spark.sail.sums import rewrite_sums
 
         return super().write_sums(rewrite_sums(text))
 
     def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
-        """Return the DataFrame of a text. Its plan keeps the frames in the text alive.
+        """Send a text to Sail, and return its DataFrame, whose plan keeps the frames alive.
 
         So the second looks at the frames, see `errors.second_look`, live as long as the DataFrame.
         """
@@ -99,17 +100,17 @@ class Sail(SparkConnect):
 
         Sail finds some mistakes only when it plans how a query runs, and then returns the error as
         the text of the plan. A text is planned again only if it has other inputs: see
-        `name_inputs`.
+        `describe_inputs`.
         """
         with self.translate_server_errors():
             schema = frame.schema
         if not probes.analyses_late(self.spark):
             return frame
-        inputs = None if text is None else name_inputs(runner, text)
+        inputs = None if text is None else describe_inputs(runner, text)
         if inputs is None:
             plan_query(frame)
             return frame
-        # There is one event for the same text and inputs. It is set after they were planned.
+        # The session has one event for each text and its inputs. It is set once they were planned.
         find_event = cache_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
         was_planned = find_event(str(text), schema.json(), inputs)
         if not was_planned.is_set():
@@ -119,7 +120,7 @@ class Sail(SparkConnect):
 
     @contextmanager
     def translate_server_errors(self) -> Iterator[None]:
-        """Raise errors as over any server, and AnalysisException if an analysis crashes."""
+        """Replace errors as on any server, and the error of a crash by an AnalysisException."""
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
         with super().translate_server_errors():
@@ -151,7 +152,8 @@ class Sail(SparkConnect):
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
             raise
-        # Sail plans no stream, so this is none. PySpark would store the server's answer here.
+        # Sail has no plans of streams, so this DataFrame is not a stream. The attribute is PySpark's
+        # cache for the server's answer, so the server is not asked.
         vars(frame)["isStreaming"] = False
         remember_plan(frame, plan)
         types = probes.read_types(plan, fields)
@@ -167,8 +169,11 @@ class Sail(SparkConnect):
         fields = self.find_fields(frame, text)
         if fields == allow_inner_nulls(frame.schema.fields):
             return frame
-        items = ((quote_name(field.name), write_type(field.dataType)) for field in fields)
-        return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in items))
+        items = []
+        for field in fields:
+            name = quote_name(field.name)
+            items.append(f"CAST({name} AS {write_type(field.dataType)}) AS {name}")
+        return frame.selectExpr(*items)
 
     @property
     def can_cache_rows(self) -> bool:
@@ -182,7 +187,7 @@ class Sail(SparkConnect):
         rows = with_types_of_all_rows(rows)
         return send_halves(self.spark, rows, 0) if is_large(rows) else super().send_rows(rows)
 
-    # What a plan needs.
+    # Plans that make Sail compute what Spark would.
 
     def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
         """Return the input with the types and time zones that Spark would give its columns."""
@@ -197,7 +202,8 @@ class Sail(SparkConnect):
         from matchrec.spark.sail.negation import correct_negations
         from matchrec.spark.sail.strings import correct_strings
 
-        plan = correct_strings(correct_negations(plan, relation), relation, columns)
+        plan = correct_negations(plan, relation)
+        plan = correct_strings(plan, relation, columns)
         plan = correct_decimals(plan, relation, columns)
         return add_guards(plan) if self.has_eager_operands(plan) else plan
 
@@ -208,7 +214,7 @@ class Sail(SparkConnect):
         return add_zone_of_casts(settings, relation)
 
     def has_eager_operands(self, plan: MatchPlan) -> bool:
-        """Return whether Sail evaluates parts that Spark skips, and one of the parts can fail."""
+        """Return whether Sail evaluates operands that Spark skips, and one of them can fail."""
         can_fail = any(can_fail_besides_overflow(scalar.operations) for scalar in plan.expressions)
         return can_fail and probes.computes_every_part(self.spark)
 
@@ -228,7 +234,7 @@ class Sail(SparkConnect):
 
         return list(find_windows_in_hours(plan, self.spark, find_order_type))
 
-    # How rows are sorted, and divided among tasks.
+    # How rows are divided among tasks and sorted.
 
     def count_tasks(self, input_rows: DataFrame) -> int | None:
         """Return the number of tasks to divide rows into; None if Sail's plan does not show cores.
@@ -243,11 +249,12 @@ class Sail(SparkConnect):
         cores = probes.count_tasks_at_once(self.spark)
         if cores is None:
             return None
-        rows_of_files = estimate_input_rows(input_rows)
-        if has_few_rows(input_rows, rows_of_files, current_shortcuts().max_rows_of_single_task):
+        file_row_count = estimate_input_rows(input_rows)
+        if has_few_rows(input_rows, file_row_count, current_shortcuts().max_rows_of_single_task):
             return 1
-        tasks_for_memory = min(MAX_TASKS, rows_of_files // ROWS_PER_TASK)
-        return max(cores + cores // 2, tasks_for_memory)
+        tasks_for_cores = cores + cores // 2
+        tasks_for_memory = min(MAX_TASKS, file_row_count // ROWS_PER_TASK)
+        return max(tasks_for_cores, tasks_for_memory)
 
     def repartition(
         self, rows: DataFrame, keys: Sequence[Column], task_count: int | None
@@ -317,7 +324,7 @@ class Sail(SparkConnect):
 
 
 def plan_query(frame: DataFrame) -> None:
-    """Let Sail plan how a query runs, to find errors in it. Runs no job.
+    """Let Sail plan how a query runs, to find mistakes in it. Nothing runs.
 
     Raises:
         AnalysisException: Sail has no plan for the query.
@@ -329,19 +336,19 @@ def plan_query(frame: DataFrame) -> None:
     probes.check_plan(plan)
 
 
-def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
-    """Return the inputs of a text other than tables: the columns of frames, the types of values.
+def describe_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
+    """Return the types of the DataFrames and parameters in a text.
 
-    If a session has planned a text without an error, the same text with the same inputs has no
-    error either.
+    If a session has planned a text without an error, the same text with the same types has no error
+    either.
 
     Returns:
-        The schema of each frame as JSON, then each name of a value with its type, such as `n int`;
-        None if a type is not known, or if the values have no names.
+        The schema of each DataFrame as JSON, then the name of each parameter with its type, such as
+        `n int`; None if a type is not known, or if the parameters have no names.
     """
     inputs = []
-    for name in list_holes(text):
-        frame = runner.frames[name]
+    for hole in list_holes(text):
+        frame = runner.frames[hole]
         if not is_dataframe(frame):
             return None
         inputs.append(frame.schema.json())

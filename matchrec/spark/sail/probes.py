@@ -1,8 +1,8 @@
 """Find out how a session differs from Spark, by small queries that run once per session.
 
-Each version of Sail may differ in other points, and so may another engine that accepts PySpark's
-calls. So no version is compared. A probe is a function that gets a session and runs such a query;
-`ask_once` makes a probe of a function.
+Each version of Sail differs in other points, and so can another engine that accepts PySpark's
+calls. So no version is compared. A probe is a function that gets a session, runs such a query, and
+returns the answer. `ask_once` makes it run only once per session.
 
 Some answers are in the text of Sail's plan of a query, such as the types of its columns. The
 functions from `check_plan` to `read_type_name` read this text.
@@ -39,10 +39,10 @@ REPARTITION = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
 
 # In a plan of Sail: the text before and after the columns of an operator, and the text after the
-# type of a column that may be NULL.
+# type of a column that can be NULL.
 SCHEMA_START = ", schema=["
 SCHEMA_END = "]\n"
-MAY_BE_NULL = ";N"
+NULLABLE_MARK = ";N"
 
 # A decimal in a plan of Sail, with its parameters.
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
@@ -50,9 +50,9 @@ DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
 # Quoted text in a type: the names of fields.
 QUOTED = re.compile(r"""(?s)"(?:\\.|[^"\\])*"|'[^']*'""")
 
-# The types in the text of a type without quoted text, from the outside in: an array, struct or map
-# in the first group, or another type in the second. The entries of a map are a struct in the text,
-# which is skipped:
+# Finds the types in the text of a type without quoted text, from the outside in. An array, struct
+# or map is in the first group, any other type in the second. The entries of a map are a struct in
+# the text, which is skipped:
 #
 #     List(Struct(: Int32, : Utf8))                       List, Struct, Int32, Utf8
 #     Map(: non-null Struct(: Utf8, : Int32), unsorted)   Map, Utf8, Int32
@@ -77,12 +77,12 @@ TYPES_OF_SPARK = {
     "Date32",
 }
 
-# The names in a plan of types that only Parquet files have: numbers without a sign.
+# The names in a plan of types of unsigned numbers. Spark has none, but Parquet files have.
 UNSIGNED_TYPES = {"UInt8", "UInt16", "UInt32", "UInt64"}
 
-# How many days from 1970 on are tried. Among them are changes of clocks that time zones no longer
-# have.
-TRIED_DAYS = 100 * 365
+# How many days from 1970 on `holds_on_some_day` tries. Among them are changes of clocks that time
+# zones no longer have.
+DAYS_TO_TRY = 100 * 365
 
 
 def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
@@ -91,7 +91,7 @@ def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
 
     @wraps(probe)
     def answer(spark: SparkSession) -> T:
-        """Return the answer of the probe for a session."""
+        """Return the answer of the probe for a session, and run the probe if there is none yet."""
         if spark not in answers:
             answers[spark] = probe(spark)
         return answers[spark]
@@ -100,7 +100,11 @@ def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
 
 
 def select_one_row(spark: SparkSession, expression: str) -> DataFrame:
-    """Return a DataFrame of one row with an expression over `id`, which is 0."""
+    """Return a DataFrame of one row, with the value of an expression.
+
+    The expression can read the column `id`, which is 0. Then the session does not compute it while
+    it plans the query, as it does with constants.
+    """
     return spark.range(1).selectExpr(expression)
 
 
@@ -135,7 +139,7 @@ takes_any_condition = probe_acceptance("CASE WHEN 1 THEN 1 END")
 # Whether the session returns a schema for a query that cannot run.
 analyses_late = probe_acceptance("NOT 1")
 
-# Whether `try_add` accepts what `+` accepts.
+# Whether the session has `try_add`, and it accepts what `+` accepts.
 tries_to_add = probe_acceptance("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
 
 # Whether a double and a decimal are compared as decimals. Spark compares them as doubles.
@@ -150,7 +154,7 @@ moves_substrings = probe_truth("substring(concat('ab', id), -5, 4) = concat('ab'
 # Whether, in `initcap`, a word begins after any sign. On Spark a word begins after a space.
 begins_words_after_signs = probe_truth("initcap(concat('a-b', id)) = concat('A-B', id)")
 
-# Whether a DOUBLE as a string has no exponent, but has one as Spark writes it within an array.
+# Whether a DOUBLE as a string has no exponent. Within an array it has one, as always on Spark.
 writes_all_digits = probe_truth(
     "CAST(1e7D + id AS STRING) <> '1.0E7' AND CAST(array(1e7D + id) AS STRING) = '[1.0E7]'"
 )
@@ -160,7 +164,7 @@ tells_zeros_apart = probe_truth("NOT (named_struct('x', 0D * id) = named_struct(
 
 
 def check_plan(plan: str) -> None:
-    """Check that the text of a plan is a plan, and not the reason why a query cannot run.
+    """Check that a text is a plan, and not the reason why a query cannot run.
 
     Args:
         plan: the text that Sail has returned as the plan of the query.
@@ -178,8 +182,8 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
     Args:
         plan: the physical plan of a query as text, in which each operator has its schema.
-        fields: the fields of the query's schema, whose types may be wrong. A type is taken from
-            here if the plan's text is not enough, such as for the names of fields.
+        fields: the fields of the query's schema, whose types can be wrong. Names of struct fields
+            come from these types, and so does a whole type that cannot be read from the plan.
 
     >>> fields = [StructField("days", ArrayType(DataType())), StructField("n", DataType())]
     >>> read_types("ProjectionExec: ..., schema=[days:List(UInt16), n:Int32;N]\\n", fields)
@@ -195,7 +199,7 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
 
 def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
-    """Return the texts of the columns' types in the first schema of a plan, the result's.
+    """Return the texts of the columns' types in the first schema of a plan, that of the result.
 
     Args:
         plan: as in `read_types`.
@@ -209,6 +213,7 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
     >>> find_type_texts("Exec, schema=[]\\n", [])
     []
     """
+    # A name or a type can contain a comma, so each type ends where the next name begins.
     texts = []
     end = 0
     for index, name in enumerate(names):
@@ -218,29 +223,30 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
         end = plan.find(next_beginning, start + len(beginning))
         if start < 0 or end < 0:
             return None
-        texts.append(plan[start + len(beginning) : end].removesuffix(MAY_BE_NULL))
+        texts.append(plan[start + len(beginning) : end].removesuffix(NULLABLE_MARK))
     return texts
 
 
-def read_type(name: str, schema_type: DataType) -> DataType:
-    """Return the type with the innermost types of a plan and the form of a type in the schema.
+def read_type(text: str, schema_type: DataType) -> DataType:
+    """Return a type in the schema with its innermost types replaced by those in a plan.
 
-    The form is the nesting of arrays, maps and structs, with the names of fields. If the plan has
-    another form or an unknown name, the result is the type in the schema.
+    The arrays, maps and structs around them, and the names of fields, stay as in the schema. If
+    they are others in the plan, the result is the type in the plan if it is not nested, and the
+    type in the schema otherwise. An unknown innermost type stays as in the schema, too.
 
     Args:
-        name: the text of a type in a plan, without quoted text.
+        text: the text of a type in a plan, without quoted text.
         schema_type: the type in the schema.
 
     >>> read_type("List(Int16)", ArrayType(DataType()))
     ArrayType(ShortType(), True)
     """
-    parts = TYPE_IN_PLAN.findall(name)
-    planned_form = [nested for nested, _ in parts]
-    form = [NESTED_TYPES.get(type(part), "") for part in iterate_types(schema_type)]
-    if planned_form != form:
-        return read_type_name(name) or schema_type
-    innermost_names = iter([innermost for _, innermost in parts if innermost])
+    types_in_plan = TYPE_IN_PLAN.findall(text)
+    nesting_in_plan = [nested for nested, _ in types_in_plan]
+    nesting_in_schema = [NESTED_TYPES.get(type(part), "") for part in iterate_types(schema_type)]
+    if nesting_in_plan != nesting_in_schema:
+        return read_type_name(text) or schema_type
+    innermost_names = iter([innermost for _, innermost in types_in_plan if innermost])
 
     def with_innermost_types(type_: DataType) -> DataType:
         """Return a type with the next innermost types of the plan."""
@@ -252,7 +258,11 @@ def read_type(name: str, schema_type: DataType) -> DataType:
 
 
 def read_type_name(name: str) -> DataType | None:
-    """Return the type with a name in a plan; None for nested types and unknown names."""
+    """Return the Spark type for a name in a plan; None for nested types and unknown names.
+
+    >>> read_type_name("Int16"), read_type_name("Decimal128(10, 2)"), read_type_name("List(Int16)")
+    (ShortType(), DecimalType(10,2), None)
+    """
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
@@ -314,8 +324,8 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
     Sail's plan of an aggregate by a key shows the number.
 
     Returns:
-        The number; None for Spark, which has a process for each task, and itself chooses into how
-        many tasks it divides rows.
+        The number; None for Spark, which has a process for each task, and chooses the number of
+        tasks itself.
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
@@ -327,7 +337,7 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
 
 @ask_once
 def keeps_zones(spark: SparkSession) -> bool:
-    """Return whether a TIMESTAMP has its own time zone, from which `hour` takes its hour.
+    """Return whether a TIMESTAMP has a time zone of its own, in which `hour` returns the hour.
 
     Spark leaves out a cast to the type that a value already has. In a session that keeps zones, the
     plan has the cast, because it is a cast to the session's time zone.
@@ -339,13 +349,13 @@ def keeps_zones(spark: SparkSession) -> bool:
 def casts_in_utc(spark: SparkSession) -> bool:
     """Return whether a CAST to a local time gives the time in UTC, not in the session's time zone.
 
-    Runs a query each time, because the session's time zone may have changed.
+    Runs a query each time, because the session's time zone can change.
     """
     return holds_on_some_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
 
 def negates_to_scale_ten(spark: SparkSession) -> bool:
-    """Return whether a negated decimal keeps its digits but gets the scale 10, so that it is wrong.
+    """Return whether a negated decimal keeps its digits but has the scale 10: see `negation`.
 
     Runs a query each time, because the result depends on ANSI mode.
     """
@@ -356,14 +366,14 @@ def negates_to_scale_ten(spark: SparkSession) -> bool:
 def adds_hours_for_days(spark: SparkSession) -> bool:
     """Return whether one day later is always 24 hours later, even if the zone's clocks change.
 
-    Runs a query each time, because the session's time zone may have changed.
+    Runs a query each time, because the session's time zone can change.
     """
     return holds_on_some_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 
 
 def holds_on_some_day(spark: SparkSession, condition: str) -> bool:
-    """Return whether a condition holds for the instant `at` on one of many days."""
-    days = spark.range(TRIED_DAYS).selectExpr(
+    """Return whether a condition holds for some instant `at`: the midnights of many days in UTC."""
+    days = spark.range(DAYS_TO_TRY).selectExpr(
         "CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at"
     )
     return bool(days.where(condition).limit(1).count())
