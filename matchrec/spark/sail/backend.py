@@ -152,8 +152,8 @@ class Sail(SparkConnect):
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
             raise
-        # Sail has no plans of streams, so this DataFrame is not a stream. The attribute is PySpark's
-        # cache for the server's answer, so the server is not asked.
+        # Sail has no plans of streams, so this is not a stream. PySpark keeps the server's answer
+        # in this attribute, so the server is not asked.
         vars(frame)["isStreaming"] = False
         remember_plan(frame, plan)
         types = probes.read_types(plan, fields)

@@ -37,19 +37,19 @@ started_applications: set[Hashable] = set()
 # meanwhile.
 THREADS_PER_CORE = 4
 
-# The variable of the environment that PySpark sets once a program has a session of Connect.
-CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
+# The variable of the environment that PySpark sets once a program has a session of Spark Connect.
+CONNECT_MODE_VARIABLE = "SPARK_CONNECT_MODE_ENABLED"
 
 # The option of a channel that turns compression off. Bit 0 stands for the algorithm "identity".
 UNCOMPRESSED_OPTION = ("grpc.compression_enabled_algorithms_bitset", 1)
 
 # The port of a server whose address has none.
-PORT = 15002
+DEFAULT_PORT = 15002
 
-# How many seconds to wait until a server accepts a connection.
-CONNECTION_TIMEOUT = 10
+# How long to wait until a server accepts a connection.
+CONNECTION_TIMEOUT_SECONDS = 10
 
-# If one of these variables is set, a server may be reached only through a proxy.
+# Variables with the address of a proxy, through which gRPC then reaches a server.
 PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
 # The variable by which users choose the memory pool of Arrow.
@@ -57,19 +57,19 @@ ARROW_POOL_VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
 
 # The variable for the number of rows of a batch. Each batch is passed from thread to thread. With
 # Sail's default of 8,192 rows there are four times as many batches.
-BATCH_SIZE = "SAIL_EXECUTION__BATCH_SIZE"
+BATCH_SIZE_VARIABLE = "SAIL_EXECUTION__BATCH_SIZE"
 ROWS_PER_BATCH = 1 << 15
 
 # The variable for the number of idle seconds after which the server forgets a session. The default
 # is 15 minutes, after which a notebook would lose its views. No session needs to end, because the
 # server ends with this program.
-IDLE_SECONDS = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
-TEN_YEARS = 10 * 365 * 24 * 3600
+IDLE_SECONDS_VARIABLE = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
+SECONDS_OF_TEN_YEARS = 10 * 365 * 24 * 3600
 
 # The variable for the use of statistics. If it is true, Sail treats a column of a Parquet file as a
 # constant if its least and its greatest value are equal. Writers leave NaN out of these two values,
 # so NaN would be read as the constant.
-COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
+COLLECT_STATISTICS_VARIABLE = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 
 def is_installed() -> bool:
@@ -94,7 +94,7 @@ def keep_memory() -> None:
     """Let this program keep freed memory, and let Arrow use it unless the user has chosen a pool.
 
     The pool is set by a call, because Arrow reads the environment only when it is imported, and
-    pandas may have imported it before.
+    pandas may have imported Arrow before.
 
     Source: Arrow's documentation, Memory Management.
     """
@@ -104,7 +104,7 @@ def keep_memory() -> None:
         pa.set_memory_pool(pa.system_memory_pool())
 
 
-def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSession:
+def start_server(cores: int | None = None, memory: int | None = None) -> SparkSession:
     """Start a server that ends with the program, and return a session on it.
 
     Args:
@@ -125,15 +125,15 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
-    # Give Ctrl-C back to Python. The server has answered, so it listens for interrupts, too. It
-    # would end at the first interrupt, and all later queries would wait. Only a main thread may set
-    # handlers.
+    # Give Ctrl-C back to Python. The server listens for interrupts as soon as it has answered. It
+    # would end at the first interrupt, and all later queries would wait. Only the main thread is
+    # allowed to set handlers.
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is main_thread() and handler is not None:
         signal.signal(signal.SIGINT, handler)
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
-    os.environ[CONNECTED] = "1"  # as PySpark does when it makes the channel itself
+    os.environ[CONNECT_MODE_VARIABLE] = "1"  # as PySpark does when it makes the channel itself
     builder = RemoteSession.builder.channelBuilder(make_channel_builder(address))
     session = cast("SparkSession", builder.getOrCreate())
     started_applications.add(find_application(session))
@@ -162,8 +162,8 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
     """Return the environment of the server. Variables that the user has set win.
 
     Args:
-        cores: as in `start_sail`.
-        memory: as in `start_sail`.
+        cores: as in `start_server`.
+        memory: as in `start_server`.
         folder: the folder to which `checkpoint` and `localCheckpoint` write rows.
     """
     threads = THREADS_PER_CORE * (cores or os.cpu_count() or 1)
@@ -171,9 +171,9 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
         "RUST_LOG": os.environ.get("RUST_LOG", "off"),  # nothing in the user's terminal
         "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
-        BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_PER_BATCH)),
-        IDLE_SECONDS: os.environ.get(IDLE_SECONDS, str(TEN_YEARS)),
-        COLLECT_STATISTICS: os.environ.get(COLLECT_STATISTICS, "false"),
+        BATCH_SIZE_VARIABLE: os.environ.get(BATCH_SIZE_VARIABLE, str(ROWS_PER_BATCH)),
+        IDLE_SECONDS_VARIABLE: os.environ.get(IDLE_SECONDS_VARIABLE, str(SECONDS_OF_TEN_YEARS)),
+        COLLECT_STATISTICS_VARIABLE: os.environ.get(COLLECT_STATISTICS_VARIABLE, "false"),
     }
     if cores is not None:
         variables["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
@@ -197,9 +197,10 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def check_client(address: str) -> None:
-    """Check that a server works with the installed PySpark. Its first answer shows this.
+    """Check that a server works with the installed PySpark, by one request.
 
-    The check uses a separate client, because PySpark would keep a session from then on.
+    The request uses a client of its own. A session of PySpark would become the active session, even
+    if the check fails.
 
     Raises:
         MatchRecognizeError: the server does not accept this PySpark.
@@ -219,7 +220,7 @@ def check_client(address: str) -> None:
 def check_server(address: str) -> None:
     """Check that a server listens at an address, because PySpark's client tries for ten minutes.
 
-    If a proxy may be needed to reach the server, nothing is checked.
+    If gRPC uses a proxy, nothing is checked, because the server need not be reachable directly.
 
     Raises:
         MatchRecognizeError: no server listens at the address.
@@ -228,7 +229,8 @@ def check_server(address: str) -> None:
         return
     try:
         url = urlsplit(address)
-        socket.create_connection((url.hostname, url.port or PORT), CONNECTION_TIMEOUT).close()
+        host_and_port = url.hostname, url.port or DEFAULT_PORT
+        socket.create_connection(host_and_port, CONNECTION_TIMEOUT_SECONDS).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise errors.server_not_reachable(address=address, reason=reason) from error

@@ -1,9 +1,14 @@
 """Start a session on the engine that the user has chosen, or on Sail if it is installed.
 
-`choose_engine` chooses the engine, and `start_session` starts a session on it. The user chooses an
-engine by the argument `engine`, by a master or an address among the settings, by SPARK_REMOTE, by
-`spark-submit`, or by --master in PYSPARK_SUBMIT_ARGS. If the user has not chosen, the engine is
-Sail if Sail is installed, and Spark otherwise.
+`start_session` takes these steps:
+
+1. `choose_engine` chooses the engine. The user chooses one by the argument `engine`, by a master or
+   an address among the settings, by SPARK_REMOTE, by `spark-submit`, or by --master in
+   PYSPARK_SUBMIT_ARGS. If the user has not chosen, the engine is Sail if Sail is installed, and
+   Spark otherwise.
+2. `check_installed`, `check_one_engine` and `check_limits` check that the engine can start with
+   these arguments and settings.
+3. `start_sail` or `start_spark` starts the engine, and `tune` sets the session's settings.
 
 `find_unmet_arguments` and `describe_engine` are about a session that already runs.
 """
@@ -35,7 +40,8 @@ from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect
 from matchrec.spark.tuning import count_local_cores, tune
 
-SAIL, SPARK = "sail", "spark"
+SAIL = "sail"
+SPARK = "spark"
 
 # The address of a server: `sc://host:port`, then perhaps parameters.
 SERVER_ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?")
@@ -47,8 +53,8 @@ MASTER_IN_SUBMIT_ARGS = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 # Examples of options of `spark-submit` that set a limit of a session, by our argument for it.
 SUBMIT_OPTIONS = {"cores": "--master 'local[4]'", "memory": "--driver-memory 4g"}
 
-# The units of sizes, as powers of two.
-UNITS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+# The units of sizes, each as the exponent of a power of two: a KiB has 2 ** 10 bytes.
+UNIT_EXPONENTS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 # Names of settings of Spark.
 MASTER = "spark.master"
@@ -58,6 +64,8 @@ TIME_ZONE = "spark.sql.session.timeZone"
 
 # The variable of the environment with the address of a server, to which PySpark then connects.
 REMOTE_VARIABLE = "SPARK_REMOTE"
+# The variable with arguments of `spark-submit` for the Java process that PySpark starts.
+SUBMIT_ARGS_VARIABLE = "PYSPARK_SUBMIT_ARGS"
 
 # The modules that every query loads, except PySpark. They are loaded while Java starts, which takes
 # longer. Spark itself loads pandas as soon as Java has started.
@@ -72,7 +80,7 @@ MODULES_OF_QUERIES = (
 
 STARTING_SPARK = "starting Spark; this takes several seconds"
 
-# The file of a time zone, as TZ may name it.
+# The path of the file of a time zone.
 ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
 # The names and values of settings of Spark.
@@ -81,11 +89,11 @@ SparkSettings = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of the machine a session may use."""
+    """How much of the machine a session is allowed to use."""
 
     # How many tasks run at once; None if that is not known.
     cores: int | None = None
-    # How many bytes the engine may take; None if there is no limit, or if it is not known.
+    # How many bytes the engine is allowed to take; None if there is no limit or it is not known.
     memory: int | None = None
 
 
@@ -99,6 +107,7 @@ def find_engine_hint(value: object) -> str | None:
     return f'write {{argument}}="{near}"' if near else None
 
 
+# The values that the arguments `engine` and `memory` accept.
 ENGINE = ArgumentKind(
     '"sail", "spark" or the address of a server',
     lambda value: (
@@ -110,7 +119,7 @@ ENGINE = ArgumentKind(
 )
 MEMORY_SIZE = ArgumentKind(
     'a size, such as "4g"',
-    lambda value: isinstance(value, str) and not value.isdecimal() and read_size(value) > 0,
+    lambda value: isinstance(value, str) and not value.isdecimal() and read_memory_size(value) > 0,
     'write {argument}="4g" or {argument}="512m", or leave it out',
     right_types=(str,),
 )
@@ -123,18 +132,24 @@ def choose_engine(engine: str | None, settings: SparkSettings) -> str:
         engine: the engine that the caller asks for, if any.
         settings: the settings of the session.
     """
-    remote = settings.get(REMOTE) or os.environ.get(REMOTE_VARIABLE)
-    if engine is not None or remote:
-        return engine or remote or SPARK
-    return SAIL if server.is_installed() and not has_master(settings) else SPARK
+    if engine is not None:
+        return engine
+    address = settings.get(REMOTE) or os.environ.get(REMOTE_VARIABLE)
+    if address:
+        return address
+    if server.is_installed() and not has_master(settings):
+        return SAIL
+    return SPARK
 
 
-def check_installed(chosen_engine: str, engine: str | None, settings: SparkSettings) -> None:
+def check_installed(
+    chosen_engine: str, requested_engine: str | None, settings: SparkSettings
+) -> None:
     """Check that the engine of a new session is installed.
 
     Args:
         chosen_engine: the engine, as `choose_engine` returns it.
-        engine: the engine that the caller asks for, if any.
+        requested_engine: the engine that the caller asks for, if any.
         settings: the settings of the session.
 
     Raises:
@@ -148,7 +163,7 @@ def check_installed(chosen_engine: str, engine: str | None, settings: SparkSetti
             hint=f"run pip install '.[sail]', or leave out {option}",
         )
     if is_started_by_spark(chosen_engine) and not is_spark_installed():
-        alternative = find_alternative(engine, settings)
+        alternative = find_alternative(requested_engine, settings)
         raise errors.engine_not_installed(
             engine="Spark",
             reason="this environment has pyspark-client, which only connects to a server",
@@ -156,20 +171,28 @@ def check_installed(chosen_engine: str, engine: str | None, settings: SparkSetti
         )
 
 
-def find_alternative(engine: str | None, settings: SparkSettings) -> str:
-    """Return what the user of an environment without Spark can do instead of installing it."""
+def find_alternative(requested_engine: str | None, settings: SparkSettings) -> str:
+    """Return what the user of an environment without Spark can do instead of installing it.
+
+    Args:
+        requested_engine: the engine that the caller asks for, if any.
+        settings: the settings of the session.
+    """
     if not server.is_installed():
         return "run pip install '.[sail]' in this one"
-    if engine is not None:
+    if requested_engine is not None:
         return f"leave out {current_surface().name_option('engine')}"
-    if settings.get(REMOTE) or MASTER in settings:
-        return f"leave out {REMOTE if settings.get(REMOTE) else MASTER}"
-    variable = REMOTE_VARIABLE if os.environ.get(REMOTE_VARIABLE) else "PYSPARK_SUBMIT_ARGS"
-    return f"unset {variable}"
+    if settings.get(REMOTE):
+        return f"leave out {REMOTE}"
+    if MASTER in settings:
+        return f"leave out {MASTER}"
+    if os.environ.get(REMOTE_VARIABLE):
+        return f"unset {REMOTE_VARIABLE}"
+    return f"unset {SUBMIT_ARGS_VARIABLE}"
 
 
 def is_spark_installed() -> bool:
-    """Return whether Spark itself is installed. The package `pyspark-client` only has its calls."""
+    """Return whether Spark itself is installed, not only its client `pyspark-client`."""
     return hasattr(pyspark, "SparkContext")
 
 
@@ -183,7 +206,7 @@ def is_started_by_spark(engine: str) -> bool:
 
 def has_master(settings: SparkSettings) -> bool:
     """Return whether the settings or `spark-submit` choose a master of Spark."""
-    submit_args = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    submit_args = os.environ.get(SUBMIT_ARGS_VARIABLE, "")
     has_master_in_args = MASTER_IN_SUBMIT_ARGS.search(submit_args) is not None
     return MASTER in settings or is_submitted() or has_master_in_args
 
@@ -201,7 +224,7 @@ def start_session(
     *,
     announces: bool = True,
 ) -> SparkSession:
-    """Return a new session with the settings of `tune`.
+    """Start a session on the engine that `choose_engine` returns, with the settings of `tune`.
 
     If the caller asks for no engine and Sail does not work with the installed PySpark, the session
     runs on Spark.
@@ -217,9 +240,9 @@ def start_session(
         MatchRecognizeError: the engine is not installed, cannot start, or cannot have one of the
             settings or limits.
     """
-    chosen_settings = dict(settings or {})
-    chosen_engine = choose_engine(engine, chosen_settings)
-    check_installed(chosen_engine, engine, chosen_settings)
+    settings = settings or {}
+    chosen_engine = choose_engine(engine, settings)
+    check_installed(chosen_engine, engine, settings)
     if chosen_engine == SAIL:
         try:
             session = start_sail(cores, memory)
@@ -228,32 +251,51 @@ def start_session(
                 raise
             chosen_engine = SPARK
         else:
-            zone = find_environment_zone()
-            zone_settings = {} if zone is None else {TIME_ZONE: zone}
-            return apply_settings(session, {**zone_settings, **chosen_settings})
-    check_one_engine(chosen_engine, chosen_settings)
-    check_limits(chosen_engine, chosen_settings, cores, memory)
+            change_settings(session, {**build_zone_settings(), **settings})
+            tune(session)
+            return session
+    check_one_engine(chosen_engine, settings)
+    check_limits(chosen_engine, settings, cores, memory)
     if chosen_engine != SPARK or is_java_running():
-        session = start_spark(chosen_engine, chosen_settings, cores, memory)
+        session = start_spark(chosen_engine, settings, cores, memory)
     else:
         if announces:
             sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
             sys.stderr.flush()
         with load_in_background(MODULES_OF_QUERIES):
-            session = start_spark(chosen_engine, chosen_settings, cores, memory)
-    return apply_settings(session, {})
+            session = start_spark(chosen_engine, settings, cores, memory)
+    tune(session)
+    return session
 
 
 def start_sail(cores: int | None, memory: str | None) -> SparkSession:
-    """Return a new session on Sail, and remember its limits.
+    """Start a session on Sail, and remember its limits.
 
     Raises:
         MatchRecognizeError: Sail does not work with the installed PySpark.
     """
-    limits = Limits(cores or os.cpu_count(), read_size(memory) if memory else None)
-    session = server.start_sail(cores, limits.memory)
+    limits = Limits(cores or os.cpu_count(), read_memory_size(memory) if memory else None)
+    session = server.start_server(cores, limits.memory)
     _limits[find_application(session)] = limits
     return session
+
+
+def build_zone_settings() -> dict[str, str]:
+    """Return the setting of the time zone that TZ names; empty if TZ is not set."""
+    zone = find_environment_zone()
+    return {} if zone is None else {TIME_ZONE: zone}
+
+
+def change_settings(session: SparkSession, settings: SparkSettings) -> None:
+    """Change settings of a running session.
+
+    Raises:
+        MatchRecognizeError: a setting cannot be changed once a session runs.
+    """
+    for name, value in settings.items():
+        if not session.conf.isModifiable(name):
+            raise errors.unknown_setting(name=name)
+        session.conf.set(name, value)
 
 
 def check_one_engine(engine: str, settings: SparkSettings) -> None:
@@ -308,7 +350,7 @@ def check_limits(
 def is_java_running() -> bool:
     """Return whether this program already has a Java process for Spark, so that Spark starts fast.
 
-    `spark-submit` starts Java with the program.
+    `spark-submit` starts Java before the program.
     """
     from pyspark import SparkContext
 
@@ -318,7 +360,7 @@ def is_java_running() -> bool:
 def start_spark(
     engine: str, settings: SparkSettings, cores: int | None, memory: str | None
 ) -> SparkSession:
-    """Return a session on Spark in this program, or on the server at an address.
+    """Start a session on Spark in this program, or on the server at an address.
 
     Args:
         engine: `spark`, the address of a server, or a master of a server that PySpark starts.
@@ -331,7 +373,8 @@ def start_spark(
     """
     if not is_started_by_spark(engine):
         server.check_server(engine)
-    os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
+    # A session on Sail that has stopped leaves this variable behind.
+    os.environ.pop(server.CONNECT_MODE_VARIABLE, None)
     builder = SparkSession.builder
     if engine != SPARK:
         builder = builder.remote(engine)
@@ -348,20 +391,6 @@ def start_spark(
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def apply_settings(session: SparkSession, settings: SparkSettings) -> SparkSession:
-    """Set some settings and the settings of `tune` in a running session, and return the session.
-
-    Raises:
-        MatchRecognizeError: a setting cannot be changed once a session runs.
-    """
-    for name, value in settings.items():
-        if not session.conf.isModifiable(name):
-            raise errors.unknown_setting(name=name)
-        session.conf.set(name, value)
-    tune(session)
-    return session
 
 
 def find_environment_zone() -> str | None:
@@ -401,21 +430,24 @@ def find_unmet_arguments(
         yield "engine"
     if cores is not None and cores != limits.cores:
         yield "cores"
-    if memory is not None and read_size(memory) != limits.memory:
+    if memory is not None and read_memory_size(memory) != limits.memory:
         yield "memory"
 
 
 def runs_on(session: SparkSession, engine: str) -> bool:
-    """Return whether a session runs on an engine: `sail`, `spark`, or the address of a server.
+    """Return whether a session runs on an engine.
 
-    A session on another program's server runs on the engine of that server, too.
+    Args:
+        session: the session.
+        engine: `sail`, `spark`, or the address of a server. A session on a server runs on two of
+            them: the address, and the engine of the server.
     """
     if engine in (SAIL, SPARK):
         return find_backend(session).engine.lower() == engine
     if not is_connect(session):
         return False
-    address = str(find_application(session))
-    return find_host_and_port(address) == find_host_and_port(engine)
+    session_address = str(find_application(session))
+    return find_host_and_port(session_address) == find_host_and_port(engine)
 
 
 def find_host_and_port(address: str) -> tuple[str | None, int]:
@@ -425,15 +457,15 @@ def find_host_and_port(address: str) -> tuple[str | None, int]:
     (('there', 15002), ('there', 4040))
     """
     parts = urlsplit(address if "://" in address else f"sc://{address}")
-    return parts.hostname, parts.port or server.PORT
+    return parts.hostname, parts.port or server.DEFAULT_PORT
 
 
 def find_limits(session: SparkSession) -> Limits:
-    """Return the limits of a running session; none for the server of another program."""
+    """Return the limits of a running session. Those of another program's server are not known."""
     if is_connect(session):
         return _limits.get(find_application(session), Limits())
     memory = session.conf.get(MEMORY, None)
-    return Limits(count_local_cores(session), read_size(memory) if memory else None)
+    return Limits(count_local_cores(session), read_memory_size(memory) if memory else None)
 
 
 def describe_limits(session: SparkSession, names: Sequence[str]) -> str:
@@ -444,14 +476,14 @@ def describe_limits(session: SparkSession, names: Sequence[str]) -> str:
         names: arguments of `matchrec.session`. The result is "" if no limit is among them.
     """
     limits = find_limits(session)
-    parts = []
+    descriptions = []
     if "cores" in names and limits.cores is not None:
-        parts.append(f"{limits.cores} core{'' if limits.cores == 1 else 's'}")
-    if "memory" in names:
-        has_limit = limits.memory is not None
-        mebibytes = (limits.memory or 0) >> 20
-        parts.append(f"a memory of {mebibytes:,} MiB" if has_limit else "no limit of memory")
-    return f"it has {' and '.join(parts)}" if parts else ""
+        descriptions.append(f"{limits.cores} core{'' if limits.cores == 1 else 's'}")
+    if "memory" in names and limits.memory is not None:
+        descriptions.append(f"a memory of {limits.memory >> 20:,} MiB")
+    if "memory" in names and limits.memory is None:
+        descriptions.append("no limit of memory")
+    return f"it has {' and '.join(descriptions)}" if descriptions else ""
 
 
 def describe_engine(session: SparkSession) -> str:
@@ -463,17 +495,17 @@ def describe_engine(session: SparkSession) -> str:
     return f"Spark {session.version}, in this program"
 
 
-def read_size(size: str) -> int:
+def read_memory_size(size: str) -> int:
     """Return the number of bytes of a size of memory as Spark reads it; 0 if it is not a size.
 
-    A number without a unit is a number of MiB, as in the setting `spark.driver.memory`. The options
-    of Java have no such sizes, so users must write a unit if they pass a size to us.
+    A number without a unit is a number of MiB, as in the setting `spark.driver.memory`. In Java's
+    options it is a number of bytes, so `MEMORY_SIZE` does not accept it from users.
 
-    >>> read_size("2g"), read_size("512m"), read_size("4096"), read_size("much")
-    (2147483648, 536870912, 4294967296, 0)
+    >>> [read_memory_size(size) for size in ("2g", "512m", "4096", "much")]
+    [2147483648, 536870912, 4294967296, 0]
     """
-    parts = MEMORY_TEXT.fullmatch(size)
-    if parts is None:
+    number_and_unit = MEMORY_TEXT.fullmatch(size)
+    if number_and_unit is None:
         return 0
-    unit = parts[2] or "m"
-    return int(parts[1]) << UNITS[unit[0].lower()]
+    unit = number_and_unit[2] or "m"
+    return int(number_and_unit[1]) << UNIT_EXPONENTS[unit[0].lower()]

@@ -20,7 +20,7 @@ from matchrec.spark.sail.start import (
     describe_limits,
     find_environment_zone,
     is_spark_installed,
-    read_size,
+    read_memory_size,
     runs_on,
     start_session,
 )
@@ -191,7 +191,7 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     ],
 )
 def test_sizes_of_memory_are_read_as_spark_reads_them(size: str, number: int) -> None:
-    assert read_size(size) == number
+    assert read_memory_size(size) == number
 
 
 def test_spark_is_not_started_in_addition_to_a_server(
