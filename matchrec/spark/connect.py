@@ -134,9 +134,9 @@ class SparkConnect(Backend):
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
         """Return a DataFrame whose rows the server keeps in a view."""
-        from matchrec.spark.sail.sent_rows import keep_rows
+        from matchrec.spark.sail.sent_rows import keep_in_view
 
-        return keep_rows(frame)
+        return keep_in_view(frame)
 
     def watch_errors(self) -> None:
         """Shorten the errors of workers that the client raises, from now on."""

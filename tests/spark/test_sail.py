@@ -407,7 +407,7 @@ def test_rows_of_the_program_are_sent_once(
     if library == "pyarrow" and pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
-    monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
+    monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", 1 << 16)
     before = list_views(spark)
     rows = make_rows([Decimal("1.5"), Decimal("12345.678")])
     if library == "pandas":
@@ -472,7 +472,7 @@ def test_rows_that_are_sent_once_are_the_same(
     clause = "ORDER BY o ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS o >= 0"
     results = []
     for few_bytes, bytes_per_call in ((1 << 40, 1 << 40), (0, 1 << 40), (0, 200)):
-        monkeypatch.setattr(sent_rows, "FEW_BYTES", few_bytes)
+        monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", few_bytes)
         monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
         result = matchrec.match_recognize(rows, clause).orderBy("o")
         results.append((result.schema, result.collect()))
@@ -516,7 +516,7 @@ def test_a_later_value_of_a_wider_type(
     first, last, type_name, collected = WIDENED[name]
     values = pd.Series([first] * 2_000 + [last], dtype=object)
     rows = pd.DataFrame({"t": range(2_001), "v": values}).set_index(pd.Index([7] * 2_001))
-    monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
+    monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", 0)
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 4_000)
     matches = matchrec.match_recognize(rows, LAST_VALUE)
     assert matches.dtypes == [("v", type_name)]
@@ -603,7 +603,7 @@ def test_long_rows_are_sent_in_small_messages(
     assert last.v == "z" * 5_000
     assert len(sizes) > 10
     assert sorted(sizes)[-2] <= 4_000 < sorted(sizes)[-1]
-    monkeypatch.setattr(sent_rows, "MAX_BYTES", 5_000)
+    monkeypatch.setattr(sent_rows, "MAX_BYTES_PER_PLAN", 5_000)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="row 3,030 has"):
         matchrec.match_recognize(rows, LAST_VALUE)
 
@@ -626,7 +626,7 @@ def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPa
 def test_two_columns_of_one_name_in_pieces(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
+    monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", 0)
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 1_000)
     rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
     rows.columns = pd.Index(["t", "v", "v"])
@@ -641,7 +641,7 @@ def test_rows_that_a_result_of_sql_reads(
     """The rows stay as long as the result, even if nothing else reads them."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
-    monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
+    monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", 1 << 16)
     before = list_views(spark)
     matches = matchrec.match_recognize(make_rows([Decimal(1)]), SENT)
     new_views = list_views(spark) - before
@@ -664,7 +664,7 @@ def test_more_rows_than_a_call_takes(
 ) -> None:
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
-    monkeypatch.setattr(sent_rows, "MAX_BYTES", 1 << 19)
+    monkeypatch.setattr(sent_rows, "MAX_BYTES_PER_PLAN", 1 << 19)
     rows = spark.createDataFrame(make_rows([Decimal(1)]).to_pandas())
     with pytest.raises(matchrec.MatchRecognizePlanError, match="pass the pandas"):
         matchrec.match_recognize(rows, SENT)

@@ -182,10 +182,18 @@ class Sail(SparkConnect):
 
     def send_rows(self, rows: Any) -> DataFrame:
         """Return the DataFrame of some rows. Many rows are sent in several calls."""
-        from matchrec.spark.sail.sent_rows import is_large, send_halves, with_types_of_all_rows
+        from matchrec.spark.sail.sent_rows import (
+            is_large,
+            send_in_several_calls,
+            with_types_of_all_rows,
+        )
 
         rows = with_types_of_all_rows(rows)
-        return send_halves(self.spark, rows, 0) if is_large(rows) else super().send_rows(rows)
+        return (
+            send_in_several_calls(self.spark, rows, 0)
+            if is_large(rows)
+            else super().send_rows(rows)
+        )
 
     # Plans that make Sail compute what Spark would.
 

@@ -1,12 +1,12 @@
 """Send rows of this program to an engine once, and keep them there.
 
-Over Connect, a DataFrame of rows of this program has the rows in its plan. One query sends this
-plan in some twenty calls, and a call has at most 128 MiB. Spark's server gets many rows separately
-from the plan, but makes a table of them in each call. So the rows become a temporary view, and the
-plan has the name of the view:
+Over Connect, the plan of a DataFrame of rows of this program has the rows in it. One query sends
+this plan in some twenty calls, and a call has at most 128 MiB. Many rows are sent to Spark's server
+separately from the plan, but the server makes a table of them in each call. So the rows become a
+temporary view, and the plan has the name of the view:
 
-1. `send_halves` divides rows that are too many for one call.
-2. `keep_rows` makes a view of the rows of a call.
+1. `send_in_several_calls` divides rows that are too many for one call.
+2. `keep_in_view` makes a view of the rows of a call.
 3. When no plan names a view any more, its name is added to a list. `drop_unread_views` drops the
    views in this list when rows are sent again.
 
@@ -36,11 +36,11 @@ from matchrec.spark.frames import (
 # How many bytes of rows one call sends.
 BYTES_PER_CALL = 32 << 20
 
-# How many bytes of rows a plan may have: the limit of a call, with some space for the plan itself.
-MAX_BYTES = 127 << 20
+# How many bytes of rows a plan can have: the limit of a call, less some space for the plan itself.
+MAX_BYTES_PER_PLAN = 127 << 20
 
-# Rows with fewer bytes than this are sent with each call.
-FEW_BYTES = 1 << 18
+# Rows with fewer bytes than this get no view. They are sent with each call.
+MIN_BYTES_OF_VIEW = 1 << 18
 
 # The attribute of a plan that holds the DataFrame over the view of its rows.
 VIEW_OF_PLAN = "_matchrec_kept"
@@ -53,9 +53,9 @@ INDEX_NAMES = "_matchrec_index"
 
 
 def with_types_of_all_rows(rows: Any) -> Any:
-    """Return rows whose columns have the types of all their values.
+    """Return rows whose columns have types that fit all their values.
 
-    Without this step, the first thousand values would decide.
+    Without this step, the first thousand values would decide on the type.
 
     Args:
         rows: an Arrow table, which is returned unchanged, or a pandas frame, whose columns of
@@ -65,7 +65,10 @@ def with_types_of_all_rows(rows: Any) -> Any:
 
 
 def make_sample_row(rows: Any) -> Any:
-    """Return one row with the types of an empty frame or table, from which a session reads them."""
+    """Return one row with the column types of an empty frame or table.
+
+    A session reads the types from the row.
+    """
     if not is_arrow_table(rows):
         return make_sample_frame(rows)
     import pyarrow as pa
@@ -74,7 +77,7 @@ def make_sample_row(rows: Any) -> Any:
     return pa.Table.from_arrays(nulls, names=rows.schema.names)
 
 
-def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
+def send_in_several_calls(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
     """Return the DataFrame of some rows: sent in one call, or the union of their two halves.
 
     Half of the rows need not have half of the bytes, so each half is measured in turn. The plan is
@@ -82,22 +85,28 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
 
     Args:
         spark: a session on Sail.
-        rows: a pandas frame whose columns have the types of all rows, or an Arrow table.
-        first_row: the number of the first of these rows in the user's frame.
+        rows: at least one row, as `with_types_of_all_rows` returns them.
+        first_row: the index of the first of these rows in the user's frame.
+
+    Raises:
+        MatchRecognizePlanError: a single row has more bytes than one call can send.
     """
     middle = len(rows) // 2
     is_single_row = middle == 0
     if is_single_row or not is_large(rows):
         frame = spark.createDataFrame(combine_chunks(rows))
         size = count_bytes(cast("Any", frame)._plan)
-        if size <= MAX_BYTES:
-            return keep_rows(frame)
+        if size <= MAX_BYTES_PER_PLAN:
+            return keep_in_view(frame)
         if is_single_row:
-            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MAX_BYTES >> 20)
+            raise row_too_large_to_send(
+                row=first_row, size=size >> 20, most=MAX_BYTES_PER_PLAN >> 20
+            )
     first_half = rows.slice(0, middle) if is_arrow_table(rows) else rows.iloc[:middle]
     second_half = rows.slice(middle) if is_arrow_table(rows) else rows.iloc[middle:]
-    sent = send_halves(spark, first_half, first_row)
-    return sent.unionAll(send_halves(spark, second_half, first_row + middle))
+    first_frame = send_in_several_calls(spark, first_half, first_row)
+    second_frame = send_in_several_calls(spark, second_half, first_row + middle)
+    return first_frame.unionAll(second_frame)
 
 
 def combine_chunks(rows: Any) -> Any:
@@ -116,35 +125,35 @@ def is_large(rows: Any) -> bool:
 
 
 def remember_index(frame: DataFrame, index: Any) -> DataFrame:
-    """Store the names of the index that a DataFrame does not have, and return the DataFrame.
+    """Store the names of a pandas index in a DataFrame, which has no index, and return it.
 
-    Errors about unknown columns mention these names. An index of times is stored even if it has no
-    name, as None, because users may take the times for a column.
+    Errors about unknown columns mention these names. An index of times is stored as None if it has
+    no name, because users can take the times for a column.
 
     Args:
         frame: the DataFrame of a pandas frame.
         index: the index of the pandas frame.
     """
-    is_time = type(index).__name__ == "DatetimeIndex"
-    names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
+    has_times = type(index).__name__ == "DatetimeIndex"
+    names = tuple(name for name in getattr(index, "names", ()) if name is not None or has_times)
     vars(frame)[INDEX_NAMES] = names
     return frame
 
 
 def list_index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
-    """Return the names of the pandas indexes that some DataFrames have lost."""
+    """Return the names of the pandas indexes of some DataFrames, see `remember_index`."""
     names: list[str | None] = []
     for frame in frames:
         names += getattr(frame, "__dict__", {}).get(INDEX_NAMES, ())
     return tuple(names)
 
 
-def keep_rows(frame: DataFrame) -> DataFrame:
+def keep_in_view(frame: DataFrame) -> DataFrame:
     """Return a DataFrame over a temporary view of the rows of a DataFrame.
 
-    If the rows have less than FEW_BYTES bytes, the DataFrame is returned as it is. The view is
-    needed as long as a plan names it. It is dropped when rows are sent again, not when the plan
-    ends, because a plan may end in the middle of another call of the session.
+    If the rows have less than MIN_BYTES_OF_VIEW bytes, the DataFrame is returned as it is. The view
+    is needed as long as a plan names it. It is dropped when rows are sent again, not when the plan
+    is deleted, because Python can delete a plan in the middle of another call of the session.
 
     Raises:
         MatchRecognizePlanError: the rows have more bytes than one call can send.
@@ -152,13 +161,13 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     spark = frame.sparkSession
     plan = cast("Any", frame)._plan
     size = count_bytes(plan)
-    if size < FEW_BYTES:
+    if size < MIN_BYTES_OF_VIEW:
         return frame
     earlier_view = vars(plan).get(VIEW_OF_PLAN)
     if earlier_view is not None:
         return cast("DataFrame", earlier_view)
-    if size > MAX_BYTES:
-        raise dataframe_too_large_to_send(size=size >> 20, most=MAX_BYTES >> 20)
+    if size > MAX_BYTES_PER_PLAN:
+        raise dataframe_too_large_to_send(size=size >> 20, most=MAX_BYTES_PER_PLAN >> 20)
     unread_views = drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:
@@ -175,17 +184,18 @@ def drop_unread_views(spark: SparkSession) -> list[str]:
     """Drop the views that no DataFrame reads any more.
 
     Returns:
-        The session's list of the views that no plan names. When a plan ends, its view is added.
+        The session's list of the views that no plan names. When a plan is deleted, its view is
+        added.
     """
     unread_views: list[str] = vars(spark).setdefault(UNREAD_VIEWS, [])
     names = []
-    while unread_views:  # other threads may add names meanwhile
+    while unread_views:  # other threads can add names meanwhile
         names.append(unread_views.pop())
     if not names:
         return unread_views
     views_still_read = find_views_in_sql(names)
     unread_views.extend(views_still_read)
-    with suppress(PySparkException):  # the session may have ended
+    with suppress(PySparkException):  # raised if the session has ended
         for name in set(names) - views_still_read:
             spark.catalog.dropTempView(name)
     return unread_views
@@ -195,26 +205,26 @@ def find_views_in_sql(names: Collection[str]) -> set[str]:
     """Return the views among these that a DataFrame of `spark.sql` still reads.
 
     The plan of `spark.sql("SELECT ... FROM {d}", d=frame)` is the server's answer. The answer has
-    the names of views, and does not refer to the plan of `frame`. So the answers that are still in
-    use are searched for the names.
+    the names of views, but does not refer to the plan of `frame`, so it does not keep that plan
+    alive. So all answers in this program are searched for the names.
     """
     from pyspark.sql.connect.plan import CachedRelation
 
-    relations = [item for item in gc.get_objects() if type(item) is CachedRelation]
+    relations = [value for value in gc.get_objects() if type(value) is CachedRelation]
     answers = [vars(relation).get("_plan") for relation in relations]
-    messages = [answer.SerializeToString() for answer in answers if answer is not None]
-    return {name for name in names if any(name.encode() in message for message in messages)}
+    answer_bytes = [answer.SerializeToString() for answer in answers if answer is not None]
+    return {name for name in names if any(name.encode() in data for data in answer_bytes)}
 
 
 def count_bytes(plan: Any) -> int:
     """Return the number of bytes of the rows in a plan.
 
-    Only the first input of each operator is followed. For rows that the server has already got
-    separately from a plan, the result is FEW_BYTES, so that `keep_rows` makes a view of them.
+    Only the first input of each operator is followed. For rows that were sent to the server
+    separately from a plan, the result is MIN_BYTES_OF_VIEW, so that `keep_in_view` makes a view.
     """
     while plan is not None:
         if type(plan).__name__.endswith("CachedLocalRelation"):
-            return FEW_BYTES
+            return MIN_BYTES_OF_VIEW
         table = getattr(plan, "_table", None)
         if table is not None:
             return int(getattr(table, "nbytes", 0))
