@@ -99,9 +99,8 @@ def send_in_several_calls(spark: SparkSession, rows: Any, first_row: int) -> Dat
         if size <= MAX_BYTES_PER_PLAN:
             return keep_in_view(frame)
         if is_single_row:
-            raise row_too_large_to_send(
-                row=first_row, size=size >> 20, most=MAX_BYTES_PER_PLAN >> 20
-            )
+            max_mebibytes = MAX_BYTES_PER_PLAN >> 20
+            raise row_too_large_to_send(row=first_row, size=size >> 20, most=max_mebibytes)
     first_half = rows.slice(0, middle) if is_arrow_table(rows) else rows.iloc[:middle]
     second_half = rows.slice(middle) if is_arrow_table(rows) else rows.iloc[middle:]
     first_frame = send_in_several_calls(spark, first_half, first_row)
