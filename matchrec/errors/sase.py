@@ -79,7 +79,7 @@ def missing_comma(
 
 
 def quantifier_before_variable(
-    span: Span, *, text: str, expected: str, kleene_plus: str
+    span: Span, *, text: str, expected: str, kleene_plus: str, single_event: str
 ) -> MatchRecognizeParseError:
     """Return the error for a quantifier of SQL after an event type, as in Stock* a.
 
@@ -88,8 +88,11 @@ def quantifier_before_variable(
         text: the first sign of the quantifier.
         expected: what can come next.
         kleene_plus: the component as a Kleene plus, such as `Stock+ a[]`.
+        single_event: the component as a single event, such as `Stock a`.
     """
     hint = f"write {kleene_plus} for one or more events"
+    if text == "?":
+        hint = f"{hint}, {single_event} for one: SASE+ has no optional events"
     return unexpected_token(span, text=text, where="PATTERN", expected=expected, hint=hint)
 
 
@@ -202,6 +205,7 @@ _HINTS_IN_PATTERN = {
         ("*", "{"), "write + after the type and [] after the variable for one or more: Shelf+ a[]"
     ),
     "(": "remove the parentheses: SEQ has components with a comma between them",
+    "?": "remove it: SASE+ has no optional events",
 }
 
 # What to write instead of a word or sign in any part, by the word or sign in upper case.

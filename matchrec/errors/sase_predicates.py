@@ -21,13 +21,15 @@ from matchrec.source import Span
 
 def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRecognizeParseError:
     """Return the error for an attribute without a variable, as in WHERE price > 10."""
+    events = f"a.{name}, a[1].{name} or a[i].{name}"
+    if clause == "RETURN":
+        events = f"a.{name} or a[1].{name}"
     return MatchRecognizeParseError(
         f"missing variable before attribute `{name}` in {clause}",
         span,
         notes=("every attribute belongs to an event of the match",),
         hint=(
-            f"write the variable before it, a.{name}, a[1].{name} or a[i].{name}, or quotes for a "
-            f"string, '{name}'"
+            f"write the variable before it, {events}, or quotes for a string, '{name}'"
         ),
         code="attribute-without-variable",
     )
@@ -87,12 +89,13 @@ def missing_kleene_index(
         name: the variable, `a`.
         attribute: the attribute, `price`.
     """
+    later_events = f"{name}[i].{attribute} for each later one, " if clause == "WHERE" else ""
     return MatchRecognizePlanError(
         f"missing index in `{identifier}` in {clause}",
         span,
         notes=(f"`{name}[]` is a Kleene plus, which has several events",),
         hint=(
-            f"write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one, "
+            f"write {name}[1].{attribute} for the first, {later_events}"
             f"{name}[{name}.LEN].{attribute} for the last"
         ),
         code="missing-kleene-index",
@@ -157,13 +160,24 @@ def negated_in_return(span: Span, *, name: str) -> MatchRecognizePlanError:
 
 
 def range_outside_aggregate(
-    span: Span, *, events: str, clause: str, name: str
+    span: Span, *, events: str, clause: str, name: str, attribute: str
 ) -> MatchRecognizePlanError:
-    """Return the error for several events outside an aggregate, as in a[..i-1].x > 1."""
+    """Return the error for several events outside an aggregate, as in a[..i-1].x > 1.
+
+    Args:
+        span: where the events are written.
+        events: the variable with its index.
+        clause: WHERE or RETURN.
+        name: the variable.
+        attribute: the attribute, such as `x`.
+    """
+    one_event = f"one event, {name}[i-1].{attribute}"
+    if clause == "RETURN":
+        one_event = f"one event, {name}[1].{attribute} or {name}[{name}.LEN].{attribute}"
     return MatchRecognizePlanError(
         f"`{events}` in {clause} has several events, but only an aggregate takes several",
         span,
-        hint=f"put it into an aggregate, avg({events}.x), or write one event, {name}[i-1].x",
+        hint=f"write an aggregate, such as avg({events}.{attribute}), or {one_event}",
         code="range-outside-aggregate",
     )
 

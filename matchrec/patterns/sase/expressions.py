@@ -312,6 +312,7 @@ class EventReader(ScalarReader):
                 events=identifier.events,
                 clause=self.where,
                 name=identifier.name.text,
+                attribute=".".join(identifier.attribute_names) or "x",
             )
         if identifier.attribute is None:
             raise errors.missing_attribute(

@@ -209,7 +209,7 @@ class QueryReader(EventReader):
         if self.key in (",", ")"):
             raise explain_missing_variable(self, type_span)
         expected = "a name" if has_plus else "`+` or a name"
-        if self.key in ("*", "{"):
+        if self.key in ("*", "{", "?"):
             raise explain_quantifier(self, type_span, expected)
         name = self.read_token(expected, TokenKind.WORD)
         has_brackets = self.accept("[", "]")

@@ -144,7 +144,7 @@ def reject_missing_comma(reader: EventReader, opening: int, expected: str) -> No
 
 
 def explain_quantifier(reader: EventReader, type_span: Span, expected: str) -> MatchRecognizeError:
-    """Return the error for a quantifier of SQL after an event type: `Stock* a`, `Stock{2} a`.
+    """Return the error for a quantifier of SQL after an event type: `Stock* a`, `Stock? a`.
 
     Args:
         reader: the reader, at the first token of the quantifier.
@@ -155,11 +155,13 @@ def explain_quantifier(reader: EventReader, type_span: Span, expected: str) -> M
     is_named = reader.kind_at(after_quantifier) is TokenKind.WORD
     name = reader.tokens[after_quantifier].text if is_named else "a"
     sign = reader.tokens[reader.position]
+    event_type = reader.sequence.text_at(type_span)
     return errors.quantifier_before_variable(
         sign.span,
         text=sign.text,
         expected=expected,
-        kleene_plus=f"{reader.sequence.text_at(type_span)}+ {name}[]",
+        kleene_plus=f"{event_type}+ {name}[]",
+        single_event=f"{event_type} {name}",
     )
 
 
