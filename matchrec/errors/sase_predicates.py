@@ -28,9 +28,7 @@ def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRe
         f"missing variable before attribute `{name}` in {clause}",
         span,
         notes=("every attribute belongs to an event of the match",),
-        hint=(
-            f"write the variable before it, {events}, or quotes for a string, '{name}'"
-        ),
+        hint=(f"write the variable before it, {events}, or quotes for a string, '{name}'"),
         code="attribute-without-variable",
     )
 

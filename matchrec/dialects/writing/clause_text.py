@@ -72,7 +72,7 @@ def _write_partition_keys(plan: MatchPlan) -> Iterator[str]:
 def _write_measures(plan: MatchPlan) -> Iterator[str]:
     """Yield the measures, each with its name."""
     for measure in plan.measures:
-        yield f"{_write_scalar(measure.value)} AS {quote_column(measure.name)}"
+        yield f"{write_scalar(measure.value)} AS {quote_column(measure.name)}"
 
 
 def _write_options(plan: MatchPlan) -> Iterator[str]:
@@ -104,10 +104,10 @@ def _write_subsets(plan: MatchPlan) -> Iterator[str]:
 def _write_definitions(plan: MatchPlan) -> Iterator[str]:
     """Yield the definitions of DEFINE."""
     for definition in plan.definitions:
-        yield f"{show_name(definition.variable)} AS {_write_scalar(definition.condition)}"
+        yield f"{show_name(definition.variable)} AS {write_scalar(definition.condition)}"
 
 
-def _write_scalar(scalar: expression.Scalar) -> str:
+def write_scalar(scalar: expression.Scalar) -> str:
     """Return the text of an expression whose columns have no more quotes than they need."""
     return show_scalar(change_expressions.map_column_references(scalar, _unquote_column))
 

@@ -19,12 +19,13 @@ from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import shapes
 from matchrec.dialects.writing.clause_text import write_sql
+from matchrec.dialects.writing.origins import Origin, find_origins, trace_to_user
 from matchrec.dialects.writing.preferred import prefer_matches
 from matchrec.dialects.writing.prepare import prepare_for_sql
 from matchrec.dialects.writing.read_queries import START, ReadQuery
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import locate_errors
+from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.public_names import public
 from matchrec.source import Source, Span
@@ -89,9 +90,12 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
             plan = prefer_matches(plan)
         text = write_sql(plan, table)
         check_meaning(query, plan, text)
-    translation = _translate(query, text, product)
-    # The user did not write the text that was translated, so notes on it have no better place.
-    translation_notes = [replace(note, span=START) for note in translation.notes]
+    origins = find_origins(query, plan, text)
+    translation = _translate(query, origins, text, product)
+    translation_notes = [
+        replace(note, span=trace_to_user(origins, text, note.span, query.source) or START)
+        for note in translation.notes
+    ]
     source, _ = query.source.trace_to_author(START)
     located_notes = []
     for note in (*notes, *translation_notes):
@@ -100,11 +104,12 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
     return Conversion(translation.text, tuple(located_notes), source)
 
 
-def _translate(query: ReadQuery, text: str, product: Product) -> Translation:
+def _translate(query: ReadQuery, origins: list[Origin], text: str, product: Product) -> Translation:
     """Translate the Spark SQL that was written to the SQL of a product.
 
     Args:
         query: the query that the user wrote, for errors.
+        origins: what the user wrote for the parts of `text`.
         text: the Spark SQL that was written for it.
         product: the product.
 
@@ -118,24 +123,51 @@ def _translate(query: ReadQuery, text: str, product: Product) -> Translation:
             text[span.start : span.end].upper().startswith("SKIP TILL") for span in error.spans
         )
         if is_selection:
-            _locate_selection(error, query.source)
+            _locate_selection(error, query)
         else:
-            error.notes = (*error.notes, NOTE_ON_TRANSLATION)
+            _locate_in_query(error, origins, text, query.source)
         raise
 
 
-def _locate_selection(error: MatchRecognizeError, source: Source) -> None:
+def _locate_in_query(
+    error: MatchRecognizeError, origins: list[Origin], text: str, source: Source
+) -> None:
+    """Change an error about written SQL so that it points at what the user wrote.
+
+    If the user did not write the part, a note says that the line is of the translation.
+
+    Args:
+        error: the error, which is changed.
+        origins: what the user wrote for the parts of `text`.
+        text: the Spark SQL that was written.
+        source: what the user wrote.
+    """
+    spans = [trace_to_user(origins, text, span, source) for span in error.spans]
+    users_spans = tuple(span for span in spans if span is not None)
+    if users_spans:
+        error.spans = users_spans
+        error.source = None
+        with_source(error, source)
+    else:
+        error.notes = (*error.notes, NOTE_ON_TRANSLATION)
+
+
+def _locate_selection(error: MatchRecognizeError, query: ReadQuery) -> None:
     """Change an error about an event selection so that it points at what the user wrote.
 
     Args:
         error: the error, which is changed.
-        source: a SASE+ query, or the conditions of a Pattern, which have no event selection.
+        query: the query that the user wrote.
     """
-    strategy = SELECTION_STRATEGY.search(source.text)
-    error.source = source
+    error.source = query.source
+    strategy = SELECTION_STRATEGY.search(query.source.text)
     if strategy is not None:
         error.spans = (Span(*strategy.span()),)
-    else:
+    elif query.pattern_span != START:
+        error.spans = (query.pattern_span,)
+        note = "SASE+ without a strategy in WHERE is skip_till_next_match"
+        error.notes = (*error.notes, note)
+    else:  # a Pattern, whose source has only its conditions
         error.spans = ()
         note = "stages that followed_by and followed_by_any add may skip events"
         error.notes = (*error.notes, note)

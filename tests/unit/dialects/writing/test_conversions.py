@@ -56,6 +56,60 @@ def test_notes_of_sase() -> None:
     ]
 
 
+DIVISION = """PATTERN SEQ(A a, B b)
+WHERE strict_contiguity { [k] AND a.x > b.x AND b.x DIV 2 = a.x }
+WITHIN 3 hours
+RETURN b.x AS x"""
+DEFAULT_STRATEGY = "PATTERN SEQ(A a, B b) RETURN b.x AS x"
+
+
+@pytest.mark.parametrize(
+    ("text", "write", "marked"),
+    [
+        (DIVISION, "trino", "DIV"),
+        (DIVISION.replace("b.x DIV 2", "b.x"), "oracle", "3 hours"),
+        (DIVISION.replace("3 hours", "20 EVENTS").replace("b.x DIV 2", "b.x"), "trino", "WITHIN"),
+        (
+            "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { b.x = a.x } RETURN b.x AS x",
+            "trino",
+            "skip_till_any_match",
+        ),
+        (DEFAULT_STRATEGY, "trino", "SEQ(A a, B b)"),
+        (
+            "PATTERN SEQ(A a, B b) WHERE strict_contiguity RETURN exists(b.xs, x -> x > 1) AS e",
+            "trino",
+            "exists(b.xs, x -> x > 1)",
+        ),
+    ],
+)
+def test_an_error_in_the_written_sql_points_at_the_text_of_the_user(
+    text: str, write: Any, marked: str
+) -> None:
+    with pytest.raises(MatchRecognizeError) as raised:
+        matchrec.transpile(text, read="sase", write=write, order_by="ts")
+    error = raised.value
+    assert error.source is not None
+    assert error.span is not None
+    assert error.source.text == text
+    assert error.source.text_at(error.span) == marked
+    assert "after its translation" not in str(error)
+
+
+def test_an_error_in_the_written_sql_points_at_a_condition_of_the_pattern() -> None:
+    pattern = Pattern.begin("a").where("x > 1").next("b").where("x > 2").where("x DIV 2 = y")
+    with pytest.raises(MatchRecognizeError, match="no equivalent of this DIV") as raised:
+        matchrec.transpile(pattern, write="trino", order_by="ts")
+    assert "where() of stage `b`, line 1, column 3" in str(raised.value)
+
+
+def test_a_note_on_the_written_sql_points_at_the_text_of_the_user() -> None:
+    text = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { b.x > 1 AND b.y > a.y } RETURN a.x"
+    conversion = matchrec.transpile(text, read="sase", write="snowflake", order_by="ts")
+    ((message, marked),) = list_notes(conversion)
+    assert message == "Snowflake rejects columns of another variable in DEFINE"
+    assert marked == "a"
+
+
 def test_a_conversion_shows_its_sql() -> None:
     """A cell of a notebook that ends with a conversion shows what `print` shows."""
     begin = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A B) DEFINE B AS "

@@ -1,0 +1,123 @@
+"""Trace a location in written SQL to the part of a SASE+ query or of a Pattern that it is from.
+
+PATTERN SEQ(Up a, Down b) WHERE strict_contiguity { soundex(b.x) > a.x }
+                                                    ^^^^^^^^^^^^^^^^^^
+DEFINE B AS (B.event_type = 'Down') AND (soundex(B.x) > A.x)
+                                         ^^^^^^^^^^^^^^^^^^
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from matchrec.dialects.writing.clause_text import write_scalar
+from matchrec.dialects.writing.read_queries import START, ReadQuery
+from matchrec.plan.expression import Operation, Scalar
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Source, Span
+
+# A word in the text of an expression.
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A part of written SQL, and the part of the user's query from which it was written."""
+
+    written: Span
+    user: Span
+
+
+def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[Origin]:
+    """Return the parts of a written text whose origin is known, a larger part before its parts.
+
+    Args:
+        query: the query that the user wrote.
+        plan: the plan that was written.
+        text: the SQL that `write_sql` has written for the plan.
+    """
+    origins = []
+    position = 0
+    for measure in plan.measures:
+        origins += list(_locate_scalar(measure.value, text, position))
+        position = origins[-1].written.end if origins else position
+    pattern_start = text.index("PATTERN (", position)
+    pattern_end = text.find("\n", pattern_start)
+    if query.pattern_span != START:
+        origins.append(Origin(Span(pattern_start, pattern_end), query.pattern_span))
+        origins += _locate_window(query, plan, text, pattern_end)
+    position = text.find("\n  DEFINE ", pattern_start)
+    for definition in plan.definitions:
+        located = list(_locate_scalar(definition.condition, text, position))
+        origins += located
+        position = located[0].written.end if located else position
+    return origins
+
+
+def _locate_window(query: ReadQuery, plan: MatchPlan, text: str, start: int) -> Iterator[Origin]:
+    """Yield the origin of WITHIN of a SASE+ query, if it has a window.
+
+    Args:
+        query: the query that the user wrote.
+        plan: the plan that was written.
+        text: the text that was written.
+        start: the index of the line before WITHIN.
+    """
+    written = re.compile(r"\n  (WITHIN .*)").match(text, start)
+    if written is None:
+        return
+    users_span = None if plan.within is None else plan.within.interval.span
+    if users_span is None:  # a number of events
+        users_span = query.source.find_name("WITHIN", Span(0, len(query.source.text)))
+    yield Origin(Span(*written.span(1)), users_span)
+
+
+def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[Origin]:
+    """Yield the origin of an expression, then those of its operands.
+
+    Args:
+        scalar: the expression.
+        text: the text that contains it.
+        start: the index in the text from which it is searched.
+    """
+    written = write_scalar(scalar)
+    found = text.find(written, start)
+    if found < 0 or not written:
+        return
+    yield Origin(Span(found, found + len(written)), scalar.span)
+    if isinstance(scalar, Operation):
+        position = found
+        for operand in scalar.operands:
+            located = list(_locate_scalar(operand, text, position))
+            yield from located
+            position = located[0].written.end if located else position
+
+
+def trace_to_user(origins: list[Origin], text: str, span: Span, source: Source) -> Span | None:
+    """Return the part of the user's query that a part of written SQL comes from.
+
+    Args:
+        origins: what `find_origins` has returned.
+        text: the written SQL.
+        span: the part of the SQL.
+        source: the user's query.
+
+    Returns:
+        The innermost expression that has the part. If the user wrote the first word of the part in
+        this expression, only this word, or the whole part if it is the same. None if the user did
+        not write the part, as the keywords of SQL.
+    """
+    enclosing = [origin for origin in origins if origin.written.contains(span)]
+    if not enclosing:
+        return None
+    user_span = enclosing[-1].user
+    written = text[span.start : span.end]
+    if span == enclosing[-1].written:
+        return user_span
+    for part in (written, *_WORD.findall(written)[:1]):
+        found = source.find_name(part, user_span)
+        if found != user_span:
+            return found
+    return user_span
