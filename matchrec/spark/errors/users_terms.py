@@ -298,8 +298,7 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
     span = locate_error(error, message, filled)
     code = None
     if span and not has_context(error) and "Syntax error" in message.sentence:
-        advice = find_syntax_hint(message.text, span, filled) or message.advice
-        message = replace(message, advice=advice)
+        message = replace(message, advice=find_syntax_hint(message, span, filled))
         if SYNTAX_ERROR_AT_QUALIFY.search(message.sentence):
             message = replace(message, sentence="QUALIFY is not supported")
         misspelt = explain_misspelt_keyword(filled.source.text, span)
@@ -374,23 +373,25 @@ def has_context(error: PySparkException) -> bool:
     return hasattr(error, "getQueryContext") and bool(error.getQueryContext())
 
 
-def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str | None:
+def find_syntax_hint(message: EngineMessage, span: Span, filled: FilledTemplate) -> str | None:
     """Return what to write instead of the word at a syntax error; None if that is not known.
 
     Args:
-        error_text: the engine's message.
+        message: the engine's message, perhaps with advice: Sail rejects a query that begins with
+            FROM.
         span: the location of the word.
         filled: the text that the engine has read.
     """
     text_up_to_word = filled.source.text[: span.end]
     if FIRST_WORD.fullmatch(text_up_to_word):
-        return HINT_TO_BEGIN_STATEMENT
+        return message.advice or HINT_TO_BEGIN_STATEMENT
     return (
         find_dialect_syntax_hint(text_up_to_word)
-        or find_unfinished_hint(error_text, text_up_to_word)
-        or find_word_hint(error_text)
+        or find_unfinished_hint(message.text, text_up_to_word)
+        or find_word_hint(message.text)
         or find_cast_type_hint(text_up_to_word)
         or find_literal_hint(filled.source.text_at(span))
+        or message.advice
     )
 
 
