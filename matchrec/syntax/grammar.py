@@ -35,6 +35,7 @@ from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_whole_number
+from matchrec.syntax.clause_locations import find_part_outside
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
 from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
@@ -211,6 +212,16 @@ def _explain_words_after_pattern(
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
     """Read an item of PARTITION BY: `expression` or `expression AS name`."""
     span = clause.span(start, end)
+    for index in clause.walk_level(start + 1, end):
+        precedes_part = clause.has_keys(index + 1, "ORDER", "BY") or index == end - 1
+        if clause.key(index) == "AS" and clause.key(index - 1) not in (".", "AS") and precedes_part:
+            text = clause.cut_out(start, index).text
+            raise errors.measure_without_name(
+                clause.span(start, index + 1),
+                text=text,
+                what="partition column",
+                clause="PARTITION BY",
+            )
     name = _read_name_after_as(clause, start, end, what="partition column", where="PARTITION BY")
     if name is None:
         return nodes.PartitionKey(clause.cut_out(start, end), None, span)
@@ -271,11 +282,16 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
     for index in clause.walk_level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
+            if find_part_outside(clause, index + 1):  # as in `A.x AS ONE ROW PER MATCH`
+                raise _explain_missing_name(clause, start, index)
             # The token after the name begins another measure, or belongs to no part of the clause.
             token = clause[index + 2]
             raise unexpected_token(
                 token.text, "MEASURES", token.span, split_item(clause, start, end, token)
             )
+    ends_with_as = end - start > 1 and clause[end - 1].is_word and clause.key(end - 1) == "AS"
+    if ends_with_as and clause.key(end - 2) not in (".", "AS"):
+        raise _explain_missing_name(clause, start, end - 1)
     name = _read_name_after_as(clause, start, end, what="measure", where="MEASURES")
     expression_end = end - 2
     if name is None:
@@ -288,18 +304,24 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
     return nodes.NamedExpression(clause.cut_out(start, expression_end), name.name, name.span)
 
 
+def _explain_missing_name(clause: ClauseTokens, start: int, index: int) -> MatchRecognizeError:
+    """Return the error for the measure from `start` on whose AS at `index` has no name after it."""
+    text = clause.cut_out(start, index).text
+    return errors.measure_without_name(clause.span(start, index + 1), text=text)
+
+
 def _explain_measure_without_name(
     clause: ClauseTokens, start: int, end: int
 ) -> MatchRecognizeError:
     """Return the error for a measure without a name.
 
-    The error proposes `x AS m` for `x IS m`, `x := m` and `m = x`, otherwise `... AS name`.
+    The error proposes `x AS m` for `x IS m`, `x := m` and `m = x`, otherwise a name for `x`.
     """
     measure = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(measure.full_span, text=measure.text)
     text = measure.text
-    name = "name"
+    name = ""
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
         text = clause.cut_out(start, end - 2).text
         name = clause[end - 1].text

@@ -362,8 +362,13 @@ def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
 
 
 def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
-    """Raise the error for a clause without PATTERN, or with a misspelt one."""
+    """Raise the error for a clause without PATTERN, or with a misspelt one.
+
+    In `MEASURES A.x AS PATTERN (A B)`, the name of the measure is missing instead.
+    """
     for index, token in enumerate(clause.tokens):
+        if clause.has_keys(index - 1, "AS", "PATTERN", "("):
+            _reject_missing_name(clause, sections, index - 1)
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise explain_missing_parentheses(clause, index)
         is_misspelt = token.key != "PATTERN" and find_keyword(token.key) == "PATTERN"
@@ -375,3 +380,23 @@ def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
     closing = Span(clause.inside.end, clause.inside.end + 1)
     has_closing = closing.end <= len(clause.text)
     raise errors.missing_pattern(closing if has_closing else clause[-1].span)
+
+
+# What the name after AS is for, in the parts whose items have one.
+_NAMED_ITEMS = {ClausePart.PARTITION_BY: "partition column", ClausePart.MEASURES: "measure"}
+
+
+def _reject_missing_name(
+    clause: ClauseTokens, sections: dict[ClausePart, Section], index: int
+) -> None:
+    """Raise an error for the AS at `index` without a name if it is in PARTITION BY or MEASURES."""
+    for part, section in sections.items():
+        if part not in _NAMED_ITEMS or not section.start < index < section.end:
+            continue
+        start, _ = clause.split_at_commas(section.start, index)[-1]
+        raise errors.measure_without_name(
+            clause.span(start, index + 1),
+            text=clause.cut_out(start, index).text,
+            what=_NAMED_ITEMS[part],
+            clause=part.value,
+        )

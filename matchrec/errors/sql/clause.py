@@ -596,20 +596,40 @@ def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
 # Items of MEASURES, SUBSET and DEFINE.
 
 
-def measure_without_name(span: Span, *, text: str, name: str) -> MatchRecognizeParseError:
-    """Return the error for a measure without AS.
+def measure_without_name(
+    span: Span, *, text: str, name: str = "", what: str = "measure", clause: str = "MEASURES"
+) -> MatchRecognizeParseError:
+    """Return the error for a measure without AS, or for AS without a name.
 
     Args:
         span: the location in the text of the query.
         text: the expression.
-        name: the name that the help gives the measure.
+        name: the name that the user probably means; "" if the expression must suggest one.
+        what: what the name is for: a measure, or a partition column, which needs no name.
+        clause: the part of the clause.
     """
+    without_name = f"{shorten(text)}, or " if clause == "PARTITION BY" else ""
     return MatchRecognizeParseError(
-        "missing name of a measure in MEASURES",
+        f"missing name of a {what} in {clause}",
         span,
-        hint=f"write {shorten(text)} AS {name}",
+        hint=f"write {without_name}{shorten(text)} AS {name or _suggest_name(text)}",
         code="measure-without-name",
     )
+
+
+# A column, and a call of a function with a column or without arguments.
+_NAMED_BY_WORDS = re.compile(r"(?:\w+\.)?\w+|\w+\((?:\w+\.)?\w*\)")
+
+
+def _suggest_name(text: str) -> str:
+    """Return a name for a value: the words of a short expression, or else `name`.
+
+    >>> _suggest_name("LAST(B.price)"), _suggest_name("price"), _suggest_name("price + 1")
+    ('last_b_price', 'price', 'name')
+    """
+    words = re.findall(r"\w+", text.lower())
+    is_short = _NAMED_BY_WORDS.fullmatch(text) is not None
+    return "_".join(words) if is_short and not words[0].isdigit() else "name"
 
 
 def star_as_measure(span: Span, *, text: str) -> MatchRecognizeParseError:

@@ -16,7 +16,7 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
 from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.sql.foreign_names import add_dialect_hint
-from matchrec.errors.wording import quote_in_backticks, shorten
+from matchrec.errors.wording import join_lines, quote_in_backticks, shorten
 from matchrec.source import Span, read_table
 
 # The parts of a clause, as a sentence lists them.
@@ -82,7 +82,12 @@ def malformed_binary(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def unexpected_token(
-    text: str, where: str, span: Span, text_around: tuple[str, str] = ("", "")
+    text: str,
+    where: str,
+    span: Span,
+    text_around: tuple[str, str] = ("", ""),
+    *,
+    word_before: str = "",
 ) -> MatchRecognizeParseError:
     """Return the error for a word or sign that is not allowed at its location.
 
@@ -92,6 +97,7 @@ def unexpected_token(
         span: the word or sign in the text of the query.
         text_around: the text of this part before the word, and the text from the word on; empty if
             they are not known.
+        word_before: the word or sign before it in the same expression; "" if there is none.
     """
     before, after = text_around
     if re.match(r"(?i)GROUP\s+BY\b", after):
@@ -99,7 +105,7 @@ def unexpected_token(
     without_by = missing_by(after, span, where=where)
     if without_by is not None and where != "the query":
         return without_by
-    explanation = _explain_token(text, where, before, after)
+    explanation = _explain_token(text, where, before, after, word_before)
     if explanation.text is not None:
         span = Span(span.start, span.start + len(explanation.text))
     return MatchRecognizeParseError(
@@ -208,7 +214,18 @@ def _explain_cut_off_option(after: str) -> _TokenExplanation | None:
     return None
 
 
-def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExplanation:
+# For each word of CASE without the words before it: what to write.
+_HINTS_FOR_CASE = {
+    "WHEN": "write CASE before WHEN",
+    "THEN": "write CASE WHEN and a condition before THEN",
+    "ELSE": "write CASE WHEN condition THEN value before ELSE, and END after the value of ELSE",
+    "END": "write CASE WHEN condition THEN value before END, or remove END",
+}
+
+
+def _explain_token(
+    text: str, where: str, before: str, after: str, word_before: str
+) -> _TokenExplanation:
     """Explain why a word or sign is not allowed, by the first explanation that fits.
 
     Args:
@@ -216,6 +233,7 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
         where: the part of the query.
         before: the text of this part before the word.
         after: the text from the word on.
+        word_before: the word or sign before it in the same expression; "" if there is none.
     """
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
@@ -223,6 +241,8 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     explanation = _explain_text_from_elsewhere(text, before, after)
     if explanation is not None:
         return explanation
+    if text.upper() in _HINTS_FOR_CASE:
+        return _TokenExplanation(not_allowed, _HINTS_FOR_CASE[text.upper()])
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
@@ -246,7 +266,8 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
         return _TokenExplanation(unknown_keyword if is_misspelt else not_allowed, known_hint)
     value_hint = _find_hint_for_value(text, where)
     if value_hint in _HINTS_TO_ADD_COMMA.values():
-        return _TokenExplanation(missing_comma, text_with_comma or value_hint)
+        hint = text_with_comma or _separate_words(where, word_before, text) or value_hint
+        return _TokenExplanation(missing_comma, hint)
     return _TokenExplanation(not_allowed, value_hint)
 
 
@@ -263,6 +284,9 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
     hint = find_bracket_hint(text, before, after) or find_foreign_cast_hint(before, after)
     if hint is not None:
         return _TokenExplanation(f"`{text}` is not allowed here", hint)
+    case = _write_case(after) if text.upper() in ("CASE", "IF") else None
+    if case is not None:
+        return _TokenExplanation(f"`{text}` is not allowed here", f"write {shorten(case)}")
     operator = after[:2]
     if operator in _TEMPLATE_MARKS:
         return _TokenExplanation(f"`{operator}` is not allowed here", _TEMPLATE_HINT)
@@ -335,6 +359,45 @@ def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParse
 
 # The most characters that a help repeats of the text before an error, and of the text after it.
 _MAX_AROUND = 40
+
+
+def _separate_words(where: str, first: str, second: str) -> str | None:
+    """Return the help for two words or signs of an expression between which something is missing.
+
+    Returns None if the first one is "".
+
+    >>> _separate_words("DEFINE", "5", "volume")
+    'write AND or another operator between 5 and volume'
+    >>> _separate_words("MEASURES", "last", "price")
+    'write a comma or an operator between last and price, or backticks around a name with a blank'
+    """
+    if not first:
+        return None
+    if first.upper() in ("ORDER", "PARTITION"):
+        return f"write {first} BY {shorten(second)}"
+    separator = "AND or another operator" if where == "DEFINE" else "a comma or an operator"
+    location = f"before {shorten(second)}"
+    if first not in CLOSING_BRACKETS.values():
+        location = f"between {shorten(first)} and {shorten(second)}"
+    hint = f"write {separator} {location}"
+    if first.isidentifier() and second.isidentifier():
+        hint += ", or backticks around a name with a blank"
+    return hint
+
+
+def _write_case(text: str) -> str | None:
+    """Return a CASE that lacks WHEN, or that is written IF, as SQL writes it; else None.
+
+    >>> _write_case("IF price > 3 THEN 1 ELSE 2 END IF")
+    'CASE WHEN price > 3 THEN 1 ELSE 2 END'
+    """
+    case = re.fullmatch(
+        r"(?i)(?:CASE|IF)\s+(?!WHEN\b)(?P<condition>.+?)\s+THEN\s+(?P<values>.+?)(?:\s+END(?:\s+IF)?)?",
+        join_lines(text),
+    )
+    if case is None or re.search(r"(?i)\bEND\b", case["values"]):
+        return None
+    return f"CASE WHEN {case['condition']} THEN {case['values']} END"
 
 
 def _write_with_comma(where: str, before: str, after: str) -> str | None:

@@ -356,14 +356,19 @@ class ExpressionCursor(Cursor, ABC):
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
         needs_text = is_key or self.scope.part is ClausePart.WITHIN
-        needs_text = needs_text or token.key in ("GROUP", "!", "{")
+        needs_text = needs_text or is_after_keyword or token.key in ("GROUP", "!", "{")
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
         is_in_cast = token.key == "AS" and syntax_errors.find_foreign_cast_hint(*texts_around)
         if not needs_text and not is_about_brackets and not is_in_cast:
             texts_around = ("", "")
+        follows_word = not is_after_keyword and before.span.end <= token.span.start
         return syntax_errors.unexpected_token(
-            self.sequence.text_at(span), self.where, span, texts_around
+            self.sequence.text_at(span),
+            self.where,
+            span,
+            texts_around,
+            word_before=self.sequence.text_at(before.span) if follows_word else "",
         )
 
     def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
