@@ -18,7 +18,7 @@ from matchrec.errors.language import name_part
 from matchrec.errors.sql import products as errors
 from matchrec.errors.sql.expression import misplaced_running_or_final
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
-from matchrec.errors.sql.tokens import UNFINISHED
+from matchrec.errors.sql.incomplete import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.function_names import SEMANTICS

@@ -22,11 +22,8 @@ from matchrec.errors.sql.clause import (
     clause_not_closed,
     part_outside_clause,
 )
-from matchrec.errors.sql.tokens import (
-    strange_sign,
-    unclosed_bracket_in_expression,
-    unexpected_token,
-)
+from matchrec.errors.sql.incomplete import unclosed_bracket_in_expression
+from matchrec.errors.sql.tokens import strange_sign, unexpected_token
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH
 from matchrec.syntax.tokens import OPENING, TokenKind, TokenSequence, split_words

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
+from matchrec.errors.sql.incomplete import unclosed_bracket_in_expression
 from matchrec.syntax.from_relations import is_from, is_set_operator, is_word, starts_part_after_from
 from matchrec.syntax.tokens import TokenRange, TokenSequence, split_words
 

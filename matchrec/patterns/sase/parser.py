@@ -22,7 +22,7 @@ from matchrec.errors import sase as errors
 from matchrec.errors import sase_strategies as strategy_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
-from matchrec.errors.sql.tokens import expression_nested_too_deep
+from matchrec.errors.sql.incomplete import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.patterns.sase.query_mistakes import (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sql import tokens as errors
+from matchrec.errors.sql import incomplete as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (

@@ -18,6 +18,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import incomplete as incomplete_errors
 from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.query import misspelt_keyword
@@ -264,7 +265,7 @@ class ExpressionCursor(Cursor, ABC):
         if before.key == "," and is_at_end:
             return extra_comma(before.span, part=self.where)
         if is_at_end:
-            return syntax_errors.unfinished_expression(
+            return incomplete_errors.unfinished_expression(
                 token.span, where=self.where, last_word=before.text
             )
         return None
@@ -287,7 +288,7 @@ class ExpressionCursor(Cursor, ABC):
                 token.text.upper(), token.span, where=self.where
             )
         if token.key in ("AND", "OR") and before.key in _BINARY_OPERATORS:
-            return syntax_errors.unfinished_expression(
+            return incomplete_errors.unfinished_expression(
                 before.span, where=self.where, last_word=before.text
             )
         placeholder = self._find_placeholder()
@@ -533,7 +534,7 @@ def check_brackets(sequence: TokenSequence, where: str) -> None:
     """
     if not sequence.tokens:
         span = Span(sequence.offset, max(sequence.offset + 1, sequence.full_span.end))
-        raise syntax_errors.missing_expression(span, where=where)
+        raise incomplete_errors.missing_expression(span, where=where)
     reject_unquoted_characters(sequence, where)
     paired = {*sequence.pairs, *sequence.pairs.values()}
     unclosed: list[Token] = []
@@ -549,7 +550,7 @@ def check_brackets(sequence: TokenSequence, where: str) -> None:
         break  # A bracket before this token is not closed: the innermost one is the error.
     if unclosed:
         opening = unclosed[-1]
-        raise syntax_errors.unclosed_bracket_in_expression(
+        raise incomplete_errors.unclosed_bracket_in_expression(
             opening.span, opening=opening.text, where=where
         )
 

@@ -1,0 +1,149 @@
+"""Errors in expressions that are not complete: a value, a word or a bracket is missing.
+
+In the arguments, `where` is the part of the query that has the expression, such as DEFINE.
+"""
+
+from __future__ import annotations
+
+import re
+
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.sql.tokens import CLOSING_BRACKETS
+from matchrec.errors.wording import shorten
+from matchrec.source import Span
+
+# The note of an expression that ends where a value is needed.
+UNFINISHED = "a value is missing before the end, or between two operators"
+
+
+def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRecognizeParseError:
+    """Return the error for an expression that ends where a value is needed.
+
+    Args:
+        span: the location in the text of the query.
+        where: the part of the clause.
+        last_word: the last word or sign of the expression, such as AND or `>`.
+    """
+    written = last_word if last_word.isidentifier() else f"`{last_word}`"
+    if last_word in ("(", "["):
+        hint = f"write a value after {written}"
+    elif last_word.upper() in ("AND", "OR", "NOT"):
+        hint = f"write a condition after {written}, or remove {written}"
+    else:
+        hint = f"write a value after {written}, or remove {written}"
+    return MatchRecognizeParseError(
+        f"the expression in {where} is not complete",
+        span,
+        notes=(UNFINISHED,),
+        hint=hint,
+        code="unfinished-expression",
+    )
+
+
+# Two bounds in parentheses or brackets, and two bounds with a minus sign between them.
+_TWO_BOUNDS = re.compile(
+    r"[(\[]\s*(?P<low>[^(),]+?)\s*,\s*(?P<high>[^(),]+?)\s*[)\]]|(?P<from>\d+)\s*-\s*(?P<to>\d+)"
+)
+
+
+def between_without_and(
+    span: Span, *, where: str, lower_bound: str, upper_bound: str
+) -> MatchRecognizeParseError:
+    """Return the error for BETWEEN without AND and a second bound.
+
+    Args:
+        span: BETWEEN and its first bound in the text of the query.
+        where: the part of the clause.
+        lower_bound: the first bound, which may be both bounds, as in `(1, 5)`.
+        upper_bound: the second bound, if another word is written instead of AND; otherwise "".
+
+    >>> between_without_and(Span(0, 9), where="DEFINE", lower_bound="1", upper_bound="").hint
+    'write BETWEEN 1 AND x, with the upper bound instead of x'
+    >>> between_without_and(Span(0, 9), where="DEFINE", lower_bound="(1, 5)", upper_bound="").hint
+    'write BETWEEN 1 AND 5'
+    """
+    bounds = _TWO_BOUNDS.fullmatch(lower_bound)
+    if bounds is not None:
+        lower_bound = bounds["low"] or bounds["from"]
+        upper_bound = bounds["high"] or bounds["to"]
+    hint = f"write BETWEEN {shorten(lower_bound)} AND {upper_bound or 'x'}"
+    if not upper_bound:
+        hint += ", with the upper bound instead of x"
+    return MatchRecognizeParseError(
+        f"missing AND after BETWEEN in {where}", span, hint=hint, code="between-without-and"
+    )
+
+
+def case_without_end(span: Span, *, where: str, last_word: str) -> MatchRecognizeParseError:
+    """Return the error for CASE without END.
+
+    Args:
+        span: the word CASE.
+        where: the part of the clause.
+        last_word: the last word of the CASE.
+    """
+    return MatchRecognizeParseError(
+        f"missing END of CASE in {where}",
+        span,
+        hint=f"add END after {shorten(last_word)}",
+        code="case-without-end",
+    )
+
+
+def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecognizeParseError:
+    """Return the error for x IN 3, whose `value` is 3."""
+    return MatchRecognizeParseError(
+        f"missing parentheses after IN in {where}",
+        span,
+        hint=f"write IN ({value}), or = {value}",
+        code="in-without-parentheses",
+    )
+
+
+def in_with_brackets(span: Span, *, where: str, values: str) -> MatchRecognizeParseError:
+    """Return the error for x IN [1, 2].
+
+    Args:
+        span: the brackets and what is inside.
+        where: the part of the clause.
+        values: the text between the brackets.
+    """
+    return MatchRecognizeParseError(
+        f"brackets are not allowed after IN in {where}",
+        span,
+        hint=f"write IN ({shorten(values)})",
+        code="in-with-brackets",
+    )
+
+
+def unclosed_bracket_in_expression(
+    span: Span, *, opening: str, where: str
+) -> MatchRecognizeParseError:
+    """Return the error for a bracket in an expression that is never closed."""
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in {where}",
+        span,
+        hint=f"add `{CLOSING_BRACKETS[opening]}` where it ends",
+        code="unclosed-bracket-in-expression",
+    )
+
+
+def missing_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for an empty text where an expression is needed."""
+    return MatchRecognizeParseError(
+        f"missing expression in {where}",
+        span,
+        hint="write a column or another expression",
+        code="missing-expression",
+    )
+
+
+def expression_nested_too_deep(span: Span, *, where: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for parentheses so deep that the parser's stack overflows."""
+    return MatchRecognizeUnsupportedError(
+        f"the expression in {where} is too deeply nested to read",
+        span,
+        notes=("the marked part is inside more parentheses and calls than matchrec can read",),
+        hint="remove parentheses, or compute parts of it as columns of the input",
+        code="expression-nested-too-deep",
+    )
