@@ -266,8 +266,8 @@ def _explain_token(
         return _TokenExplanation(unknown_keyword if is_misspelt else not_allowed, known_hint)
     value_hint = _find_hint_for_value(text, where)
     if value_hint in _HINTS_TO_ADD_COMMA.values():
-        hint = text_with_comma or _separate_words(where, word_before, text) or value_hint
-        return _TokenExplanation(missing_comma, hint)
+        separator_hint = text_with_comma or _separate_words(where, word_before, text)
+        return _TokenExplanation(missing_comma, separator_hint or value_hint)
     return _TokenExplanation(not_allowed, value_hint)
 
 
