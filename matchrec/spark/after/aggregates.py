@@ -5,9 +5,14 @@ An output row has the rows of its match as an array of structs. There are two wa
 folds    Spark's functions over arrays take the values of the aggregate from the array, and fold
          them (`folds.FOLDS`). No row leaves its match, so the rows stay in order, and nothing is
          shuffled.
-groups   The array is exploded, and its rows are aggregated by GROUP BY. Spark may merge parts of a
+groups   The array is exploded, and its rows are aggregated by GROUP BY. Spark can merge parts of a
          group in any order, so this is done only for aggregates whose result does not depend on
          the order of rows (`GROUP_AGGREGATES`).
+
+For `bit_xor(FALL.price)`, the array of rows is `__r0`, and there are two steps:
+
+    SELECT array_compact(transform(__r0, __e -> __e.c0)) AS __v0     the values: `collect_values`
+    SELECT aggregate(..., (a, x) -> a ^ x) AS __g0                   the fold: `compute_folds`
 """
 
 from __future__ import annotations
@@ -44,16 +49,17 @@ from matchrec.worker.wire import SelectItem
 
 NAN = "double('NaN')"
 
-# A part of Sail's error if a struct that an aggregate returns has two fields of the same name.
-SAME_NAME = "duplicate unqualified field name"
+# A part of Sail's error if two columns of a DataFrame have the same name.
+DUPLICATE_NAME = "duplicate unqualified field name"
 
-# Columns that only this module uses. The number of an output row.
+# The columns that only this module uses:
+# the number of an output row,
 OUTPUT_ROW = "__id"
-# The values of expressions on one row of a match, as a struct. Once rows are grouped, this column
-# has the array of the structs.
-ROW_VALUES = "__taken"
+# and the values of expressions on one row of a match, as a struct. Once rows are grouped, this
+# column has the array of the structs.
+ROW_VALUES = "__values"
 
-# The names of the aggregates that GROUP BY may compute.
+# The names of the aggregates whose result does not depend on the order of rows.
 GROUP_AGGREGATES = frozenset(map(str.lower, read_words("ANY ORDER")))
 
 
@@ -67,19 +73,19 @@ class MatchAggregates:
     compiled_query: CompiledQuery
     # The columns of the other reads, which are kept.
     kept_columns: tuple[str, ...]
-    # The column with the array of a match's rows.
-    rows: str
+    # The name of the column with the array of a match's rows.
+    rows_column: str
 
     @property
     def aggregates(self) -> tuple[RowAggregate, ...]:
-        """Return the aggregates, whose indices are in the names of columns."""
+        """Return the aggregates. Names of columns contain their indices."""
         return self.compiled_query.aggregates
 
     def compute(self) -> DataFrame:
         """Return the kept reads and the aggregates.
 
-        1. Plan to compute all aggregates by groups. Spark analyses this plan, which usually does
-           not run: it returns the types of the results, and rejects what it does not allow.
+        1. Build the DataFrame that computes all aggregates by groups. Spark analyses it, to return
+           the types of the results and to reject what it does not allow. It usually does not run.
         2. Choose the aggregates that can be folds.
         3. Compute these as folds, then the others, if there are any, by groups.
 
@@ -99,19 +105,24 @@ class MatchAggregates:
         others = [index for index in indices if index not in folds]
         if not others:
             return self.compute_folds(folds, result_types, self.kept_columns)
-        folded = self.compute_folds(folds, result_types, (*self.kept_columns, self.rows))
+        folded = self.compute_folds(folds, result_types, (*self.kept_columns, self.rows_column))
         fold_columns = [wire.name_aggregate(index) for index in folds]
         return self.compute_groups(folded, (*self.kept_columns, *fold_columns), others)
 
     def find_result_types(self, grouped: DataFrame) -> list[types.DataType]:
-        """Return the types of the aggregates, which are the last columns of a DataFrame."""
+        """Return the types of the aggregates.
+
+        Args:
+            grouped: a DataFrame whose last columns are the aggregates.
+        """
         indices = range(len(self.aggregates))
         try:
             fields = grouped.schema.fields[-len(indices) :]
         except AnalysisException as error:
-            if SAME_NAME not in str(error):
+            if DUPLICATE_NAME not in str(error):
                 raise
-            # Sail names an aggregate of a struct by its fields, which two aggregates may share.
+            # Sail names an aggregate of a struct by its fields, so two aggregates can have the same
+            # name. Each of them is analysed by itself.
             fields = [
                 self.compute_groups(self.output_rows, (), [index]).schema.fields[-1]
                 for index in indices
@@ -132,61 +143,76 @@ class MatchAggregates:
             kept_columns: the columns that are kept as well.
         """
         arrays = self.collect_values(folds, kept_columns)
-        values = {
+        values_by_index = {
             index: self.describe_values(arrays, index, fold, result_types[index])
             for index, fold in folds.items()
         }
         if any(self.aggregates[index].call.distinct for index in folds):
-            array_items = []
-            for index, folded in values.items():
-                is_distinct = self.aggregates[index].call.distinct
-                sql = write_distinct_values(folded) if is_distinct else folded.array
-                array_items.append(SelectItem(sql, folded.array))
-            arrays = arrays.selectExpr(*kept_columns, *map(str, array_items))
-        origins = {index: find_origin(self.aggregates[index]) for index in folds}
-        items = [
-            SelectItem(
-                mark_origin(fold.write(values[index]), origins[index]), wire.name_aggregate(index)
-            )
-            for index, fold in folds.items()
-        ]
+            arrays = self.drop_repeated_values(arrays, values_by_index, kept_columns)
+        items = []
+        origins = []
+        for index, fold in folds.items():
+            origin = find_origin(self.aggregates[index])
+            sql = mark_origin(fold.write(values_by_index[index]), origin)
+            items.append(SelectItem(sql, wire.name_aggregate(index)))
+            origins.append(origin)
         backend = find_backend(self.runner.spark)
-        arrays = backend.watch_matches(
-            arrays, self.runner, items, [origins[index] for index in folds]
-        )
+        arrays = backend.watch_matches(arrays, self.runner, items, origins)
         return self.runner.select(arrays, [*kept_columns, *map(str, items)])
+
+    def drop_repeated_values(
+        self,
+        arrays: DataFrame,
+        values_by_index: Mapping[int, FoldedValues],
+        kept_columns: Sequence[str],
+    ) -> DataFrame:
+        """Return the rows with each value once in the arrays of aggregates with DISTINCT.
+
+        Args:
+            arrays: the rows with the arrays of values, see `collect_values`.
+            values_by_index: the values of each aggregate, by its index.
+            kept_columns: the columns that are kept as well.
+        """
+        items = []
+        for index, values in values_by_index.items():
+            is_distinct = self.aggregates[index].call.distinct
+            sql = write_distinct_values(values) if is_distinct else values.array
+            items.append(SelectItem(sql, values.array))
+        return arrays.selectExpr(*kept_columns, *map(str, items))
 
     def describe_values(
         self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
     ) -> FoldedValues:
-        """Return a description of the values of an aggregate, for its fold.
+        """Return the record of the values of an aggregate, for its fold.
 
         Args:
             arrays: the rows with the array of the values in a column, see `collect_values`.
             index: the index of the aggregate.
-            fold: how it is computed.
+            fold: the fold that computes it.
             result_type: the type of its result.
         """
         aggregate = self.aggregates[index]
-        array_type = arrays.schema[wire.name_aggregated_values(index)].dataType
+        array = wire.name_aggregated_values(index)
+        array_type = arrays.schema[array].dataType
         assert isinstance(array_type, types.ArrayType)
-        is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
-        row_arguments = fold.count_row_arguments(len(aggregate.arguments))
+        returns_nan = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
+        row_argument_count = fold.count_row_arguments(len(aggregate.arguments))
+        constants = aggregate.arguments[row_argument_count:]
         return FoldedValues(
-            array=wire.name_aggregated_values(index),
-            element=array_type.elementType,
-            type=result_type,
-            constants=tuple(write_term(term) for term in aggregate.arguments[row_arguments:]),
+            array=array,
+            value_type=array_type.elementType,
+            result_type=result_type,
+            constants=tuple(write_term(term) for term in constants),
             ordering=tuple(words for _, words in aggregate.ordering),
             ignore_nulls=aggregate.call.ignore_nulls,
-            undefined=NAN if is_legacy else "NULL",
+            undefined=NAN if returns_nan else "NULL",
         )
 
     def collect_values(self, folds: Mapping[int, Fold], kept_columns: Sequence[str]) -> DataFrame:
         """Return the rows with a column for each aggregate: the array of its values.
 
-        Functions over arrays accept neither subqueries nor Python functions. If a term has one,
-        the arrays are exploded to rows, and the rows are grouped again.
+        Functions over arrays accept neither subqueries nor Python functions. If a term has one of
+        these, the arrays are exploded to rows, and the rows are grouped again.
 
         Args:
             folds: the folds, by the indices of the aggregates.
@@ -205,10 +231,19 @@ class MatchAggregates:
             return self.collect_values_by_group(folds, kept_columns)
 
     def write_values(self, index: int, fold: Fold) -> str:
-        """Return SQL of the array of an aggregate's values, from the array of rows."""
+        """Return SQL of the array of an aggregate's values, made from the array of rows.
+
+        Args:
+            index: the index of the aggregate.
+            fold: the fold that computes it.
+        """
         aggregate = self.aggregates[index]
         row_filter = write_row_filter(aggregate, self.compiled_query.task.variables)
-        array = f"filter({self.rows}, {MATCH_ROW} -> {row_filter})" if row_filter else self.rows
+        array = (
+            f"filter({self.rows_column}, {MATCH_ROW} -> {row_filter})"
+            if row_filter
+            else self.rows_column
+        )
         terms = write_row_terms(aggregate, fold)
         if terms:
             values = f"transform({array}, {MATCH_ROW} -> {write_struct(terms)})"
@@ -220,25 +255,27 @@ class MatchAggregates:
     ) -> DataFrame:
         """Do the same as `collect_values`, but explode the rows and group them again.
 
-        A struct is evaluated on each row. Its fields are the position `p` in the match, by which
-        the rows are sorted, and for aggregate 0 whether the row counts, `k0`, and its value, `t0`.
+        A struct is evaluated on each row. Its fields are the `position` in the match, by which the
+        rows are sorted again, and for aggregate 0 whether the row `counts0`, and its `value0`.
         """
-        fields = [f"{ROW_POSITION} AS p"]
+        fields = [f"{ROW_POSITION} AS position"]
         items = []
         for index, fold in folds.items():
             aggregate = self.aggregates[index]
             row_filter = write_row_filter(aggregate, self.compiled_query.task.variables) or "TRUE"
             value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
-            fields.append(f"({row_filter}) AS k{index}")
-            fields.append(f"CASE WHEN {row_filter} THEN {value} END AS t{index}")
+            fields.append(f"({row_filter}) AS counts{index}")
+            fields.append(f"CASE WHEN {row_filter} THEN {value} END AS value{index}")
             # A match without rows is exploded to one row of NULLs, which must not count.
-            rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
-            values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
+            is_counted = f"x.position IS NOT NULL AND x.counts{index}"
+            counted_rows = f"filter({ROW_VALUES}, x -> {is_counted})"
+            values = drop_nulls(f"transform({counted_rows}, x -> x.value{index})", aggregate, fold)
             items.append(SelectItem(values, wire.name_aggregated_values(index)))
-        exploded = explode_output_rows(self.output_rows, kept_columns, self.rows)
+        exploded = explode_output_rows(self.output_rows, kept_columns, self.rows_column)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
-        in_order = f"array_sort(collect_list({ROW_VALUES}), (l, r) -> CAST(l.p - r.p AS INT))"
+        comparison = "(l, r) -> CAST(l.position - r.position AS INT)"
+        in_order = f"array_sort(collect_list({ROW_VALUES}), {comparison})"
         grouped = group_rows(
             self.runner, evaluated, kept_columns, [SelectItem(in_order, ROW_VALUES)]
         )
@@ -258,9 +295,8 @@ class MatchAggregates:
             SelectItem(write_aggregate(self.aggregates[index]), wire.name_aggregate(index))
             for index in indices
         ]
-        return group_rows(
-            self.runner, explode_output_rows(frame, kept_columns, self.rows), kept_columns, items
-        )
+        exploded = explode_output_rows(frame, kept_columns, self.rows_column)
+        return group_rows(self.runner, exploded, kept_columns, items)
 
 
 def aggregate_matches(
@@ -276,15 +312,21 @@ def aggregate_matches(
     Raises:
         pyspark.errors.AnalysisException: Spark does not allow an aggregate.
     """
-    reads = compiled_query.reads
-    rows_index = next(
-        index for index, read in enumerate(reads) if isinstance(read, ReadRowsForSpark)
-    )
-    kept_columns = tuple(
-        wire.name_read(index) for index in range(len(reads)) if index != rows_index
-    )
-    rows = wire.name_read(rows_index)
-    return MatchAggregates(runner, output_rows, compiled_query, kept_columns, rows).compute()
+    kept_columns = []
+    rows_column = ""
+    for index, read in enumerate(compiled_query.reads):
+        if isinstance(read, ReadRowsForSpark):
+            rows_column = wire.name_read(index)
+        else:
+            kept_columns.append(wire.name_read(index))
+    assert rows_column, "a query with aggregates reads the rows of its matches"
+    return MatchAggregates(
+        runner=runner,
+        output_rows=output_rows,
+        compiled_query=compiled_query,
+        kept_columns=tuple(kept_columns),
+        rows_column=rows_column,
+    ).compute()
 
 
 def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:
@@ -304,17 +346,21 @@ def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | 
 def write_row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
     """Return SQL of the expressions that are evaluated on each row for a fold.
 
-    They are the arguments that may differ from row to row, and the sort keys. If there are several
+    They are the arguments that can differ from row to row, and the sort keys. If there are several
     expressions, they are named: a0, a1, ... for arguments, o0, o1, ... for sort keys.
+
+    Args:
+        aggregate: the aggregate.
+        fold: the fold that computes it.
     """
-    row_arguments = fold.count_row_arguments(len(aggregate.arguments))
-    terms = [write_term(argument) for argument in aggregate.arguments[:row_arguments]]
-    if len(terms) == 1 and not aggregate.ordering:
-        return terms
-    sort_terms = [write_term(term) for term, _ in aggregate.ordering]
-    named_terms = [f"{term} AS a{index}" for index, term in enumerate(terms)]
-    named_sort_terms = [f"{term} AS o{index}" for index, term in enumerate(sort_terms)]
-    return named_terms + named_sort_terms
+    row_argument_count = fold.count_row_arguments(len(aggregate.arguments))
+    arguments = [write_term(argument) for argument in aggregate.arguments[:row_argument_count]]
+    if len(arguments) == 1 and not aggregate.ordering:
+        return arguments
+    sort_keys = [write_term(term) for term, _ in aggregate.ordering]
+    named_arguments = [f"{argument} AS a{index}" for index, argument in enumerate(arguments)]
+    named_sort_keys = [f"{sort_key} AS o{index}" for index, sort_key in enumerate(sort_keys)]
+    return named_arguments + named_sort_keys
 
 
 def write_struct(terms: Sequence[str]) -> str:
@@ -326,17 +372,21 @@ def drop_nulls(values: str, aggregate: RowAggregate, fold: Fold) -> str:
     """Return SQL of an array without the values that do not count because they are NULL.
 
     Args:
-        values: SQL of the array. Its elements are as `write_row_terms` names them.
+        values: SQL of the array. An element is the only term of `write_row_terms`, or a struct of
+            its terms.
         aggregate: the aggregate of the values.
-        fold: how it is computed.
+        fold: the fold that computes it.
     """
-    row_arguments = fold.count_row_arguments(len(aggregate.arguments))
-    required = range(row_arguments) if fold.required is None else fold.required
+    row_argument_count = fold.count_row_arguments(len(aggregate.arguments))
+    required: Sequence[int] = range(row_argument_count)
+    if fold.required_arguments is not None:
+        required = fold.required_arguments
     if not required:
         return values
-    if row_arguments + len(aggregate.ordering) == 1:
+    has_one_term = row_argument_count + len(aggregate.ordering) == 1
+    if has_one_term:
         return f"array_compact({values})"
-    tests = " AND ".join(f"x.a{argument} IS NOT NULL" for argument in required)
+    tests = " AND ".join(f"x.a{index} IS NOT NULL" for index in required)
     return f"filter({values}, x -> {tests})"
 
 
@@ -353,8 +403,9 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
 
     Args:
         aggregate: the aggregate.
-        variables: all variables to which a row can be mapped. They are left out if the row may be
-            missing, as in the one row to which an empty array is exploded.
+        variables: all variables to which a row can be mapped. If the aggregate is over all of them,
+            their test is left out. Without `variables` it is always written: an empty array is
+            exploded to a row of NULLs, which this test rejects.
     """
     tests = []
     if set(aggregate.variables) != set(variables):
@@ -367,14 +418,14 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
 
 
 def write_term(term: RowTerm) -> str:
-    """Return SQL of what an aggregate evaluates on a row, with the names of its reads."""
+    """Return SQL of an expression on a row of the match, with a column for each read."""
     return "".join(
         wire.name_read(piece.index) if isinstance(piece, ReadInSql) else piece for piece in term
     )
 
 
 def find_origin(aggregate: RowAggregate) -> SqlOrigin:
-    """Return the origin of an aggregate, for the errors of Spark."""
+    """Return the origin of an aggregate, which errors of Spark show: its place in MEASURES."""
     clause = name_part("MEASURES")
     return make_origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)
 
@@ -382,7 +433,9 @@ def find_origin(aggregate: RowAggregate) -> SqlOrigin:
 # Arrays as rows, and back.
 
 
-def explode_output_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> DataFrame:
+def explode_output_rows(
+    frame: DataFrame, kept_columns: Sequence[str], rows_column: str
+) -> DataFrame:
     """Return the rows of all matches, each with the number of its output row.
 
     An output row whose array is empty becomes one row of NULL.
@@ -390,10 +443,10 @@ def explode_output_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str
     Args:
         frame: the output rows.
         kept_columns: the columns of an output row that each of its rows keeps.
-        rows: the column with the array of rows.
+        rows_column: the name of the column with the array of rows.
     """
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
-    row = SelectItem(f"explode_outer({rows})", MATCH_ROW)
+    row = SelectItem(f"explode_outer({rows_column})", MATCH_ROW)
     return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept_columns, str(row))
 
 
@@ -411,14 +464,15 @@ def group_rows(
         kept_columns: the columns of output rows.
         aggregates: the aggregates, as items of the select list.
     """
-    fields = {name: exploded.schema[name] for name in kept_columns}
-    keys = [name for name in kept_columns if can_be_key(fields[name])]
-    items = [SelectItem(name, name) for name in keys]
-    items += [
-        SelectItem(write_group_value(fields[name]), name)
-        for name in kept_columns
-        if name not in keys
-    ]
+    keys = []
+    items = []
+    for name in kept_columns:
+        field = exploded.schema[name]
+        if can_be_key(field):
+            keys.append(name)
+            items.append(SelectItem(name, name))
+        else:
+            items.append(SelectItem(write_group_value(field), name))
     select_list = runner.find_holes(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
     source = (View("matchrec_exploded"), groups)
@@ -437,10 +491,10 @@ def write_group_value(field: types.StructField) -> str:
 
 
 def can_be_key(field: types.StructField) -> bool:
-    """Return whether to group by a column as well, so that its schema still excludes NULL.
+    """Return whether to group by a kept column as well, so that its schema still excludes NULL.
 
     A column cannot be a key if grouping changes its values (-0.0 becomes 0.0), or if Spark does not
-    allow its type as a key (maps, variants).
+    allow its type as a key (maps, variants). A column that can be NULL need not be a key.
     """
     is_atomic = isinstance(field.dataType, types.AtomicType)
     is_excluded = field.dataType.typeName() in ("float", "double", "variant")

@@ -1,4 +1,4 @@
-"""The records of folds: a fold is an aggregate that is computed as SQL over an array of values."""
+"""The records of folds. A fold computes an aggregate as SQL over an array of values."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from matchrec.conditions.types import MAX_DIGITS, keeps_digits
 class FoldedValues:
     """The values of an aggregate, one for each row that counts, and the type of its result."""
 
-    # The column that holds the values as an array, without the rows that do not count because an
-    # argument is NULL: see `Fold.required`.
+    # The column that holds the values as an array. A row does not count if one of the arguments in
+    # `Fold.required_arguments` is NULL.
     array: str
-    # The type of a value. For an aggregate of one term it is the type of its argument. For several
-    # terms it is a struct of the arguments a0, a1, ... and the sort keys o0, o1, ...
-    element: DataType
+    # The type of a value. If the aggregate has one term, it is the type of this argument. If it has
+    # several, it is a struct of the arguments a0, a1, ... and the sort keys o0, o1, ...
+    value_type: DataType
     # The type of the result, as Spark gives it.
-    type: DataType
+    result_type: DataType
     # SQL of the arguments that have the same value on all rows.
     constants: tuple[str, ...] = ()
-    # The words after each term of WITHIN GROUP, such as DESC.
+    # The words after each sort key of WITHIN GROUP, such as DESC.
     ordering: tuple[str, ...] = ()
     # Whether IGNORE NULLS is written.
     ignore_nulls: bool = False
-    # SQL of a statistic that would divide by zero: NULL, or NaN with a legacy setting.
+    # SQL for a statistic that would divide by zero: NULL, or NaN with a legacy setting.
     undefined: str = "NULL"
 
     @property
     def type_name(self) -> str:
         """Return the type of the result, as SQL."""
-        return self.type.simpleString()
+        return self.result_type.simpleString()
 
 
-# Returns SQL of an aggregate, or of an array, for some values.
+# A function that returns SQL of an aggregate of some values, or SQL of an array of them.
 WriteSql = Callable[[FoldedValues], str]
 
 
@@ -47,24 +47,31 @@ class Fold:
 
     # Returns SQL of the aggregate.
     write: WriteSql
-    # How many arguments, from the first one on, may differ from row to row; None for all. It is 1
+    # How many arguments, from the first one on, can differ from row to row; None for all. It is 1
     # for `listagg(name, ', ')`, whose delimiter is the same on all rows.
-    row_arguments: int | None = None
+    max_row_arguments: int | None = None
     # The indices of the arguments that must not be NULL for a row to count; None for all arguments
-    # that may differ from row to row.
-    required: tuple[int, ...] | None = None
-    # The most digits of a decimal result, see `conditions.types.keeps_digits`.
-    most_digits: int = MAX_DIGITS
+    # that can differ from row to row.
+    required_arguments: tuple[int, ...] | None = None
+    # The largest number of digits of a decimal result that the fold computes without losing digits,
+    # see `conditions.types.keeps_digits`.
+    max_digits: int = MAX_DIGITS
 
-    def count_row_arguments(self, arguments: int) -> int:
-        """Return how many of the arguments of an aggregate may differ from row to row."""
-        return arguments if self.row_arguments is None else min(self.row_arguments, arguments)
+    def count_row_arguments(self, argument_count: int) -> int:
+        """Return how many of the arguments of an aggregate can differ from row to row.
+
+        Args:
+            argument_count: how many arguments the aggregate has.
+        """
+        if self.max_row_arguments is None:
+            return argument_count
+        return min(self.max_row_arguments, argument_count)
 
     def keeps_digits(self, result_type: DataType) -> bool:
         """Return whether the fold computes a result of this type without losing digits."""
         if not isinstance(result_type, DecimalType):
             return True
-        return keeps_digits(result_type.precision, result_type.scale, self.most_digits)
+        return keeps_digits(result_type.precision, result_type.scale, self.max_digits)
 
 
 def write_field(structs: str, field: str) -> str:

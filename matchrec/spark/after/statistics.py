@@ -1,7 +1,8 @@
 """Write the folds of statistics, such as the deviation or the correlation of numbers.
 
-The state of a fold is a struct `s` of sums. Each sum has a name, and SQL that updates it for the
-next number `x`, or the next pair of numbers `x.a0` and `x.a1`. For `var_pop(price)`, the SQL is
+The state of a fold is a struct `s` of sums and averages, all of type DOUBLE. Each has a name, and
+SQL that updates it for the next number `x`, or the next pair of numbers `x.a0` and `x.a1`. For
+`var_pop(price)`, the SQL is
 
     aggregate(<prices>, named_struct('n', 0D, 'average', 0D, 'm2', 0D),
               (s, x) -> named_struct('n', <s.n + 1>, 'average', <...>, 'm2', <...>),
@@ -25,8 +26,8 @@ NEXT_N = "(s.n + 1D)"
 def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
     """Return SQL that updates the central moments of some numbers, by their names.
 
-    The sums are the number of rows `n`, the average, and the sums `m2`, `m3` and `m4` of powers of
-    the distances from the average.
+    These are the number of rows `n`, the `average`, and the sums `m2`, `m3` and `m4` of the second,
+    third and fourth powers of the distances from the average.
 
     Args:
         value: SQL of the next number.
@@ -47,8 +48,8 @@ def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
 
 MOMENT_UPDATES = write_moment_updates("x", "s.average")
 
-# The updates for pairs: the averages `x` and `y` of both numbers, and the sums of products of their
-# distances from these averages.
+# The updates for pairs of numbers: the averages `x` and `y` of the first and the second numbers,
+# and the sums `xy`, `xx` and `yy` of products of their distances from these averages.
 X_DISTANCE = "(x.a0 - s.x)"
 Y_DISTANCE = "(x.a1 - s.y)"
 NEXT_X = f"(s.x + {X_DISTANCE} / {NEXT_N})"
@@ -73,28 +74,34 @@ def write_doubles(values: FoldedValues, field: str = "") -> str:
 
 
 def write_pairs(values: FoldedValues, first: str = "a0", second: str = "a1") -> str:
-    """Return SQL of the array of two fields of the values as DOUBLE; they become a0 and a1."""
+    """Return SQL of the array of two fields of the values as DOUBLE.
+
+    Args:
+        values: the values, which are structs.
+        first: the field that becomes a0.
+        second: the field that becomes a1.
+    """
     fields = f"CAST(x.{first} AS DOUBLE) AS a0, CAST(x.{second} AS DOUBLE) AS a1"
     return f"transform({values.array}, x -> struct({fields}))"
 
 
 def make_statistic(
-    sums: str,
+    state: str,
     result: str,
     updates: Mapping[str, str] = MOMENT_UPDATES,
-    array: WriteSql = write_doubles,
+    write_array: WriteSql = write_doubles,
 ) -> Fold:
     """Return the fold of a statistic, which is NULL if there are no values.
 
     Args:
-        sums: the names of the sums that the result needs, with blanks between them. `n` must be
+        state: the names of the fields of `s` that are needed, with blanks between them. `n` must be
             among them.
-        result: SQL of the statistic from the sums in `s`; `{undefined}` stands for its value if it
-            would divide by zero.
-        updates: SQL that updates each sum.
-        array: returns SQL of the array that is folded.
+        result: SQL of the statistic from the fields of `s`; `{undefined}` stands for its value if
+            it would divide by zero.
+        updates: SQL that updates each field, by its name.
+        write_array: returns SQL of the array that is folded.
     """
-    used_updates = {name: updates[name] for name in sums.split()}
+    used_updates = {name: updates[name] for name in state.split()}
     first_state = ", ".join(f"'{name}', 0D" for name in used_updates)
     next_state = ", ".join(f"'{name}', {update}" for name, update in used_updates.items())
 
@@ -102,7 +109,7 @@ def make_statistic(
         """Return SQL that folds the values into the statistic."""
         defined_result = result.replace("{undefined}", values.undefined)
         return (
-            f"aggregate({array(values)}, named_struct({first_state}), "
+            f"aggregate({write_array(values)}, named_struct({first_state}), "
             f"(s, x) -> named_struct({next_state}), "
             f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {defined_result} END)"
         )
@@ -110,19 +117,25 @@ def make_statistic(
     return Fold(write_statistic)
 
 
-def make_pair_statistic(sums: str, result: str) -> Fold:
+def make_pair_statistic(state: str, result: str) -> Fold:
     """Return the fold of a statistic of two numbers on each row, see `make_statistic`."""
-    return make_statistic(sums, result, PAIR_UPDATES, write_pairs)
+    return make_statistic(state, result, PAIR_UPDATES, write_pairs)
 
 
 def make_line_statistic(result: str) -> Fold:
-    """Return the fold of a statistic of a line through points; x is the second argument."""
+    """Return the fold of a statistic of the regression line through points.
+
+    The first argument of the aggregate is the y of a point, and the second argument its x.
+
+    Args:
+        result: see `make_statistic`. The state has `n`, `x`, `y`, `xy` and `m2`.
+    """
     swapped_pairs = partial(write_pairs, first="a1", second="a0")
     return make_statistic("n x y xy m2", result, LINE_UPDATES, swapped_pairs)
 
 
 def write_unless(is_undefined: str, result: str) -> str:
-    """Return SQL of a result that is `{undefined}` if a test holds, see `make_statistic`."""
+    """Return SQL of a result that is `{undefined}` if a test is true, see `make_statistic`."""
     return f"CASE WHEN {is_undefined} THEN {{undefined}} ELSE {result} END"
 
 
@@ -155,8 +168,12 @@ STATISTICS: Mapping[str, Fold] = {
     ),
     "regr_r2": make_pair_statistic("n x y xy xx yy", DETERMINATION),
     "regr_sxy": make_pair_statistic("n x y xy", "s.xy"),
-    "regr_syy": make_statistic("n average m2", "s.m2", array=partial(write_doubles, field="a0")),
-    "regr_sxx": make_statistic("n average m2", "s.m2", array=partial(write_doubles, field="a1")),
+    "regr_syy": make_statistic(
+        "n average m2", "s.m2", write_array=partial(write_doubles, field="a0")
+    ),
+    "regr_sxx": make_statistic(
+        "n average m2", "s.m2", write_array=partial(write_doubles, field="a1")
+    ),
     "regr_slope": make_line_statistic(f"IF(s.m2 = 0D, NULL, {SLOPE})"),
     "regr_intercept": make_line_statistic(f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)"),
 }
