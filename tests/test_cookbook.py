@@ -61,11 +61,13 @@ def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession, tmp_path
     assert read_ids(tmp_path / f"{name}.svg") == read_ids(IMAGES / f"{name}.svg")
 
 
-def test_index_lists_every_page() -> None:
+def test_index_lists_every_page_in_the_order_of_the_menu() -> None:
     index = (COOKBOOK / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[[^]]+\]\((\w+\.md)\)", index, re.M)
     pages = {path.name for path in COOKBOOK.glob("*.md")}
     assert {*listed, "README.md"} == pages
+    menu = (pictures.ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
+    assert re.findall(r"how-to/cookbook/(\w+\.md)", menu) == ["README.md", *listed]
 
 
 def test_every_page_has_a_picture_a_pattern_and_pitfalls() -> None:
