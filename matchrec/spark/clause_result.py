@@ -399,7 +399,7 @@ def select_result_columns(
     if compiled_query.result_form is ResultForm.COMPUTED:
         origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
         output_rows = find_backend(runner.spark).watch_matches(output_rows, runner, items, origins)
-    return runner.select_typed(output_rows, [str(item) for item in items])
+    return runner.select_with_value_types(output_rows, [str(item) for item in items])
 
 
 def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> list[SelectItem]:

@@ -143,7 +143,7 @@ def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | Non
     """
     relation = request.relation
     for text, field in kept.analysed_fields.items():
-        if relation.determines_type(text):
+        if relation.has_fixed_type(text):
             relation.analysed_fields[text] = field
     preparation = build_preparation(request, kept.joined, kept.sorter)
     if analyse_columns(request, preparation) != kept.fields:

@@ -1,4 +1,12 @@
-"""Find the types of the columns that the workers return: the reads of a compiled query."""
+"""Find the types of the columns that the workers return: the reads of a compiled query.
+
+A read has a `ReadType` in terms of the columns that are sent to the workers. Here it becomes a type
+of Spark:
+
+    ColumnType(0)        the type of sent column 0
+    ListType(0)          an array of this type
+    FixedType.BIGINT     BIGINT for every input
+"""
 
 from __future__ import annotations
 
@@ -10,6 +18,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from typing_extensions import assert_never
 
 from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.conditions.types import MAX_DIGITS
 from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     ColumnType,
@@ -38,12 +47,13 @@ def build_read_schema(
         compiled_query: the compiled query.
         sent_fields: the fields of the columns that are sent to the workers.
     """
+    # Both output runs that did not become a match.
+    shows_partial = compiled_query.task.partial is not None
     reads_kind = any(isinstance(read, ReadMatchKind) for read in compiled_query.reads)
-    shows_partial = compiled_query.task.partial is not None or reads_kind
     shows_unmatched = compiled_query.rows_per_match.shows_unmatched
     nullability = Nullability(
         columns=tuple(field.nullable for field in sent_fields),
-        has_rows_without_match=shows_unmatched or shows_partial,
+        has_rows_without_match=shows_unmatched or shows_partial or reads_kind,
     )
     fields = []
     for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
@@ -96,7 +106,8 @@ def find_read_type(type_: ReadType, sent_fields: Sequence[StructField]) -> DataT
 def find_total_type(aggregate: TotalAggregate, measure_type: DataType | None) -> DataType:
     """Return the type of an aggregate over all matches.
 
-    The result is the type of Spark's aggregate over the matches, or the type of the CAST around it.
+    It is the type that Spark's aggregate over the matches would have, or the type of the CAST
+    around the aggregate.
 
     Args:
         aggregate: the aggregate.
@@ -114,10 +125,10 @@ def find_total_type(aggregate: TotalAggregate, measure_type: DataType | None) ->
         spark_type = find_sum_type(measure_type)
     if aggregate.cast is None:
         return spark_type
-    exact_type = spark_types.DecimalType(38, find_scale(spark_type))
-    exact_cast = None  # no cast of a DOUBLE is exact
+    exact_type = spark_types.DecimalType(MAX_DIGITS, find_scale(spark_type))
+    exact_cast = None  # no cast of a DOUBLE to a decimal is exact
     if spark_type != spark_types.DoubleType():
-        exact_cast = f"DECIMAL(38, {exact_type.scale})"
+        exact_cast = f"DECIMAL({MAX_DIGITS}, {exact_type.scale})"
     if aggregate.cast != exact_cast:
         raise errors.inexact_cast(aggregate=aggregate, exact=replace(aggregate, cast=exact_cast))
     return exact_type

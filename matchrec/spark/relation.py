@@ -1,5 +1,8 @@
 """The input of a clause: write queries over it, and find the types of expressions over it.
 
+    relation.select(["price * 2"])      the DataFrame of SELECT price * 2 FROM <the input>
+    relation.find_type("price * 2")     its type, for which the engine analyses this query
+
 A `Relation` stores every type that the engine has returned, so that the engine analyses an
 expression once.
 """
@@ -32,10 +35,10 @@ from matchrec.spark.types import to_value_type
 # The beginning of a call of a function, and of some other SQL, such as `x IN (1, 2)`.
 CALL_START = re.compile(r"[\w`]\s*\(")
 
-# The types that PySpark gives to values of some classes.
-LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
+# The types that PySpark gives to parameters whose values have these classes.
+TYPES_BY_CLASS = {bool: BooleanType(), float: DoubleType(), str: StringType()}
 # The least positive integer that does not fit into an INT.
-FIRST_LONG = 1 << 31
+LEAST_BIGINT = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Relation:
     runner: Runner
     # The text after FROM in a query over the input.
     text: Template
-    # Creates the DataFrame of the input's rows, when they are first needed. None if that is
+    # Creates the DataFrame of the input's rows when they are first needed. None if the DataFrame is
     # `SELECT *` over `text`.
     create_rows: Callable[[], DataFrame] | None = None
 
@@ -61,16 +64,20 @@ class Relation:
         return self.runner.backend.count_tasks(self.rows)
 
     def write_query(self, items: Iterable[str]) -> Template:
-        """Return the query of a select list over the input."""
+        """Return the text of a query over the input, with a select list.
+
+        Args:
+            items: the items of the select list, as SQL.
+        """
         select_list = self.runner.find_holes(", ".join(items))
         return write_select(select_list, self.text, self.runner.with_clauses)
 
     def select(self, items: Iterable[str]) -> DataFrame:
-        """Return the DataFrame of a select list over the input."""
+        """Return the DataFrame of a query over the input, with a select list."""
         return self.runner.sql(self.write_query(items))
 
     def write_query_over(self, query: Template, items: Iterable[str]) -> Template:
-        """Return the query of a select list over another query, as one text.
+        """Return the text of a query over another query, with a select list.
 
         Spark analyses one text at once. It would analyse two DataFrames one after the other.
 
@@ -91,7 +98,7 @@ class Relation:
         """Return the fields of expressions whose types are known, by the SQL of the expressions.
 
         At first the dict has the columns, with quoted names: "`price`". `find_fields` adds the
-        fields of other expressions. Columns that share a name are left out, because an expression
+        fields of other expressions. Columns with the same name are left out, because an expression
         that names them is ambiguous.
         """
         schema = self.rows.schema
@@ -106,7 +113,7 @@ class Relation:
     def column_types(self) -> dict[str, str]:
         """Return the types of the columns as Spark writes them, by quoted names: {"`v`": "int"}.
 
-        Columns that share a name are left out, as in `known_fields`.
+        Columns with the same name are left out, as in `known_fields`.
         """
         columns = {quote_name(name) for name in self.rows.schema.names}
         return {
@@ -119,28 +126,38 @@ class Relation:
     def analysed_fields(self) -> dict[str, StructField]:
         """Return the fields of SQL that the session has analysed over the input, by the SQL.
 
-        A field has the name of a column of this query, not the name of an expression as in
-        `known_fields`. The dict is empty at first; `Preparation.remember_fields` adds to it.
+        In contrast to `known_fields`, a field has the name of a generated column, such as `__c0`.
+        The dict is empty at first; `Preparation.remember_fields` adds to it.
         """
         return {}
 
-    def determines_type(self, text: str) -> bool:
-        """Return whether the types of the input's columns and of parameters decide the type of SQL.
+    def has_fixed_type(self, text: str) -> bool:
+        """Return whether the type of SQL follows from the types of columns and parameters alone.
 
-        Other things decide if the SQL calls a function, because another function may have this name
-        by now. The same is true of the tables in a subquery.
+        It does not if the expression calls a function or has a subquery: a function or a table of
+        this name can be replaced at any time.
+
+        Args:
+            text: the expression, as SQL.
         """
         if CALL_START.search(text) or SUBQUERY_START.search(text):
             return False
         values = self.runner.args
         if not values or not PARAMETER_SIGN.search(text):
             return True
-        return isinstance(values, dict) and None not in map(find_parameter_type, values.values())
+        if isinstance(values, list):
+            return False
+        return all(find_parameter_type(value) is not None for value in values.values())
 
     def find_fields(self, texts: Iterable[str]) -> list[StructField]:
         """Return the fields of expressions over the input, in their order.
 
-        The engine analyses all expressions that are not yet known together.
+        The engine analyses all expressions together whose fields are not yet known.
+
+        Args:
+            texts: the expressions, as SQL.
+
+        Raises one of Spark's `QUERY_ERRORS`.
         """
         texts = tuple(texts)
         new_texts = tuple(dict.fromkeys(text for text in texts if text not in self.known_fields))
@@ -170,7 +187,7 @@ class Relation:
         return None if type_ is None else to_value_type(type_)
 
     def find_name(self, text: str) -> str:
-        """Return the name that Spark gives to an expression over the input."""
+        """Return the name that Spark gives to the column of an expression over the input."""
         return self.find_fields([text])[0].name
 
 
@@ -181,5 +198,5 @@ def find_parameter_type(value: object) -> DataType | None:
     (IntegerType(), LongType(), None)
     """
     if type(value) is int:
-        return IntegerType() if -FIRST_LONG <= value < FIRST_LONG else LongType()
-    return LITERAL_TYPES.get(type(value))
+        return IntegerType() if -LEAST_BIGINT <= value < LEAST_BIGINT else LongType()
+    return TYPES_BY_CLASS.get(type(value))

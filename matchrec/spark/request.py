@@ -170,8 +170,8 @@ class Purpose(Enum):
 class MatchRequest:
     """Rules over a relation, how they are run, and what for.
 
-    `build` makes one: the rules and the relation are rewritten for the session. `use_session` only
-    changes the session of a request, for rows that the workers have returned.
+    `build` rewrites the rules and the relation for the session. `use_session` only changes the
+    session of a request, for rows that the workers have returned.
     """
 
     rules: tuple[Rule, ...]
@@ -203,7 +203,8 @@ class MatchRequest:
         """Return a request for rules as the user wrote them. The arguments are the fields.
 
         The rules and the relation are rewritten for the session: earlier measures are inlined, CHAR
-        values are padded, and what the engine computes differently from Spark is changed.
+        values are padded, and expressions that the engine computes differently from Spark are
+        replaced.
 
         Raises:
             MatchRecognizeError: a rule is wrong.
@@ -256,7 +257,7 @@ class MatchRequest:
             rule.version is not None and not rule.version.covers_all_time for rule in self.rules
         )
 
-    # The meaning of the options, so that no other module compares their values.
+    # What the options mean. No other module compares their values.
 
     @property
     def workers_must_sort(self) -> bool:
@@ -285,7 +286,7 @@ class MatchRequest:
 
     @contextmanager
     def locate_rule_errors(self, rule: Rule) -> Iterator[None]:
-        """Turn Spark's errors in the `with` block into errors that show their location in a rule.
+        """Replace Spark's errors in the `with` block by errors that show their location in a rule.
 
         Raises:
             MatchRecognizeError: Spark or matchrec rejects something in the block.
@@ -312,13 +313,9 @@ class MatchRequest:
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
-        expressions = [
-            expression.text
-            for expression in plan.sorted_by
-            if self.columns.find(expression.names) is None
-        ]
-        expressions += [length.text for length in plan.computed_lengths]
-        self.relation.find_fields(expressions)
+        texts = [key.text for key in plan.sorted_by if self.columns.find(key.names) is None]
+        texts += [length.text for length in plan.computed_lengths]
+        self.relation.find_fields(texts)
 
     def check_lengths(self, plan: MatchPlan) -> None:
         """Check the types of lengths of windows, and the constants that give lengths.
@@ -334,7 +331,7 @@ class MatchRequest:
             check_frame_length(plan.frame_length, self.runner)
 
     def find_order_type(self, text: str) -> OrderType:
-        """Return the type of an ORDER BY expression, and whether its zone has one offset."""
+        """Return the type of an ORDER BY expression, and whether the time zone has one offset."""
         zone = self.runner.settings["spark.sql.session.timeZone"]
         return OrderType(to_value_type(self.relation.find_type(text)), has_fixed_offset(zone))
 
@@ -372,12 +369,12 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
     """
 
     def is_known(name: str) -> bool:
-        """Return whether the session resolves a name in the input."""
+        """Return whether the session finds a column or variable of this name in the input."""
         with silence_analysis():
             return find_refusal([name], relation) is None
 
     with rule.name_in_errors():
-        # This plan is not kept, because a variable of the session may have the name of a measure by
+        # This plan is not kept, because a variable of the session can have the name of a measure by
         # the next query.
         plan = inline_earlier_measures(rule.plan, columns, is_known)
         if rule.name:  # the rules of a set are read anew for each query
@@ -400,8 +397,8 @@ def rewrite_conditions(
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
     """Return the plan with padding in conditions that compare CHAR(n) values of several rows.
 
-    Spark pads a constant that is compared with a CHAR(n) column, but values of the column that are
-    read on other rows are texts like any other.
+    Spark pads a constant that is compared with a CHAR(n) column, but not if the value of the column
+    comes from another row, because that value is a string like any other.
 
     Args:
         plan: the plan of a rule.
@@ -431,7 +428,7 @@ def is_streaming(rows: DataFrame) -> bool:
 def find_input_columns(
     relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
 ) -> InputColumns:
-    """Return the names of a relation's columns as rules may write them.
+    """Return the names of a relation's columns, by which rules refer to them.
 
     Args:
         relation: the relation.

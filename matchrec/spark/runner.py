@@ -39,21 +39,21 @@ SETTINGS = (
     "spark.sql.timestampType",
 )
 
-# The values of parameters: a dict by their names, or a list with a value for each `?`; None if the
-# query has no parameters.
+# The values of parameters: a dict by the names of the parameters, or a list with a value for each
+# `?`; None if the query has no parameters.
 ParameterValues = dict[str, Any] | list[Any] | None
 
 # The first character of a parameter. A text without it has no parameter.
 PARAMETER_SIGN = re.compile("[:?]")
 
-# Finds the beginning of a subquery.
+# The beginning of a subquery.
 SUBQUERY_START = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
 class TextBackend(Protocol):
-    """The part of `spark.backend.Backend` that a runner calls. Its methods are described there.
+    """The methods of `spark.backend.Backend` that a runner calls, which are described there.
 
-    `Backend` itself cannot be imported here, because its methods have runners as arguments.
+    `Backend` cannot be imported here, because its module imports this one.
     """
 
     spark: SparkSession
@@ -99,12 +99,12 @@ class Runner:
     # The DataFrames and values that fill the holes of texts, by the names of the holes. PySpark
     # writes values as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
-    # Divides the text of one of the user's expressions into SQL and holes.
+    # Cuts up the text of one of the user's expressions at its holes.
     find_holes: Callable[[str], Template] = join_template
     # The WITH clauses around the user's clause, outermost first. A query that matchrec writes
-    # begins with them if it may name their tables.
+    # begins with them if it can name their tables.
     with_clauses: tuple[Template, ...] = ()
-    # The user's query, into which Spark's errors then point, if the texts have its layout; None
+    # The user's query, if the texts have its layout: then errors of the engine point into it. None
     # for texts that matchrec has written.
     source: Source | None = None
 
@@ -118,7 +118,7 @@ class Runner:
 
         Raises:
             pyspark.errors.AnalysisException: the text is wrong. If the runner has a `source`, the
-                error says so in the user's terms.
+                error is in the user's terms, and it can also be another one of `REFUSALS`.
         """
         with self.backend.open_views(self.frames, text) as view_names:
             return self._run_with_views(text, view_names)
@@ -157,7 +157,7 @@ class Runner:
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
         """Return the DataFrame that the engine itself makes of a text.
 
-        `enable` may have replaced the session's `sql`: the text goes to the original method.
+        The backend calls Spark's own `sql`, even if `enable` has replaced this method.
 
         Args:
             text: the query text.
@@ -167,7 +167,7 @@ class Runner:
         pieces = [filled_template.fill_piece(piece, view_names) for piece in text]
         if frames:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
-        else:  # PySpark does not format a text without frames, so nothing is escaped
+        else:  # PySpark does not format a text without frames, so braces are not escaped
             sql = "".join(str(piece) for piece in pieces)
         return self.backend.send_text(
             self.write_for_engine(sql), self.find_parameter_values(sql), frames
@@ -176,9 +176,12 @@ class Runner:
     def find_parameter_values(self, sql: str) -> ParameterValues:
         """Return the values to send with a text; None if the text has no parameter.
 
-        Without them, the plan of a text does not depend on the values, and can be used again.
+        The plan of a text that is sent without values does not depend on them, and can be used
+        again.
         """
-        return self.args if self.args and PARAMETER_SIGN.search(sql) else None
+        if self.args and PARAMETER_SIGN.search(sql):
+            return self.args
+        return None
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Return the DataFrame of a select list over another DataFrame.
@@ -209,8 +212,8 @@ class Runner:
 
         Args:
             frame: the DataFrame.
-            text: the only text of the DataFrame that may have a mistake; None if any part may. The
-                engine may skip a text that it has already analysed for columns of the same types.
+            text: the only text in the DataFrame that can have a mistake; None if any part can. The
+                backend can skip a text that was already analysed for columns of the same types.
 
         Raises:
             pyspark.errors.AnalysisException: the DataFrame has a mistake.
@@ -227,7 +230,7 @@ class Runner:
         """
         return self.backend.find_fields(frame, text)
 
-    def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
+    def select_with_value_types(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Select as `select` does, and cast columns to the types that their values have.
 
         Sail gives CASE, IF and UNION the type of their first value. Here they have the common type
@@ -242,13 +245,15 @@ class Runner:
     def list_tables(self) -> list[str]:
         """Return the names of the tables and views of the session; empty if they are not known."""
         with suppress(*TEXT_ERRORS):
-            return [row["tableName"] for row in find_plain_sql(self.spark)("SHOW TABLES").collect()]
+            rows = find_plain_sql(self.spark)("SHOW TABLES").collect()
+            return [row["tableName"] for row in rows]
         return []
 
     def list_functions(self) -> list[str]:
         """Return the names of the functions of the session; empty if they are not known."""
         with suppress(*TEXT_ERRORS):
-            return [str(row[0]) for row in find_plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
+            rows = find_plain_sql(self.spark)("SHOW FUNCTIONS").collect()
+            return [str(row[0]) for row in rows]
         return []
 
     def with_frames(self, **frames: DataFrame) -> Runner:

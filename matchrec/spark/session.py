@@ -1,4 +1,8 @@
-"""Find the kind, the application and the context of a SparkSession, and keep objects in it."""
+"""Tell sessions apart: their kind, their application and their views; and cache results in them.
+
+A session is *Classic*, with Spark in the Java process of this program, or a client of Spark
+Connect. All sessions of one application share one `SparkContext`, or one server.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ def _has_connect_class(classes: tuple[type, ...]) -> bool:
 
 
 def unwrap_session(spark: SparkSession) -> Any:
-    """Return PySpark's session, which a platform may have wrapped in its own class."""
+    """Return PySpark's session, which some platforms wrap in a class of their own."""
     return getattr(spark.sql, "__self__", spark)
 
 
@@ -36,7 +40,9 @@ def is_stopped(spark: SparkSession) -> bool:
     """Return whether the session has ended and can run nothing any more."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
-    return getattr(spark.sparkContext, "_jsc", spark) is None
+    context = spark.sparkContext
+    # PySpark sets this attribute, the Java context, to None when the context stops.
+    return hasattr(context, "_jsc") and context._jsc is None
 
 
 def find_context(spark: SparkSession) -> SparkContext | None:
@@ -59,7 +65,7 @@ def shares_views(spark: SparkSession, other: SparkSession) -> bool:
     """Return whether one session has the views of another.
 
     A client of Connect sends DataFrames along instead of views, so the result is True. In Classic,
-    several objects may be the same session.
+    several Python objects can be the same session of Java.
     """
     if spark is other or is_connect(spark) or is_connect(other):
         return True
@@ -68,16 +74,19 @@ def shares_views(spark: SparkSession, other: SparkSession) -> bool:
     return java_session is other_java_session or bool(java_session.equals(other_java_session))
 
 
-def cache_per_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
-    """Return a function that calls another one once in a session for each value of its arguments.
+def cache_per_session(
+    spark: SparkSession, name: str, function: Callable[..., T]
+) -> Callable[..., T]:
+    """Return a function that returns cached results of another one, from the cache of a session.
 
-    For the same arguments, it later returns the same object.
+    For the same arguments, it returns the same object, as long as the object is cached: old texts
+    and very long texts are dropped, see `shortcuts.keep_parsed`.
 
     Args:
-        spark: the session. It holds the function and its results, because a result may refer to
-            the session.
-        name: the attribute of the session that holds the function.
-        read: the other function. It is ignored if the session already has this attribute.
+        spark: the session. It holds the cache, because a result can refer to the session.
+        name: the attribute of the session for the cache.
+        function: the other function, whose first argument is a text, and whose other arguments are
+            hashable. It is ignored if the session already has this attribute.
     """
-    read_once: Callable[..., T] = vars(spark).setdefault(name, keep_parsed(read))
-    return read_once
+    cached_function: Callable[..., T] = vars(spark).setdefault(name, keep_parsed(function))
+    return cached_function

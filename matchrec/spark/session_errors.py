@@ -29,7 +29,7 @@ OTHER_VERSION_ERRORS: tuple[type[Exception], ...] = (*JAVA_ERRORS, TypeError)
 # Raised if a session rejects the names or the structure of a query text.
 TEXT_ERRORS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 
-# Raised if a session rejects a query text. Sail raises the last class also for an index that it
+# Raised if a session rejects a query text. Sail raises SparkRuntimeException for an index that it
 # cannot read.
 REFUSALS = (*TEXT_ERRORS, SparkRuntimeException)
 

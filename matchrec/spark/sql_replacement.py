@@ -1,7 +1,7 @@
 """Replace `SparkSession.sql` by a method that first calls a handler.
 
 `replace_sql` sets a handler for the sessions of an application, or for all sessions. It replaces
-the method of the class, because Spark makes further objects for one session and further sessions
+the method of the class, because Spark creates further objects for one session and further sessions
 for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. The sessions of other
 applications call the replacement as well; it passes their calls on to Spark's own method.
 
@@ -15,7 +15,7 @@ applications call the replacement as well; it passes their calls on to Spark's o
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from enum import Enum
 from functools import wraps
 from threading import Lock
@@ -28,7 +28,7 @@ from matchrec.spark.session import find_application
 
 # The attribute of a replacement: a pair of the replacement itself and the method that it replaces.
 # `find_original` reads it.
-REPLACED = "_matchrec_replaced"
+REPLACEMENT_AND_ORIGINAL = "_matchrec_replaced"
 
 
 class Sessions(Enum):
@@ -65,12 +65,12 @@ _change_lock = Lock()
 
 def find_plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
     """Return Spark's own method `sql` of a session, even if it is replaced."""
-    current: Any = spark.sql
-    original = find_original(getattr(current, "__func__", None))
-    plain: Callable[..., DataFrame] = (
-        MethodType(original, current.__self__) if original else current
-    )
-    return plain
+    bound_method: Any = spark.sql
+    original = find_original(getattr(bound_method, "__func__", None))
+    if original is not None:
+        return MethodType(original, bound_method.__self__)
+    plain_method: Callable[..., DataFrame] = bound_method
+    return plain_method
 
 
 def replace_sql(sessions: SparkSession | Sessions, handler: SqlHandler) -> None:
@@ -78,20 +78,22 @@ def replace_sql(sessions: SparkSession | Sessions, handler: SqlHandler) -> None:
 
     Args:
         sessions: a session of the application, or `Sessions.ALL`.
-        handler: the handler.
+        handler: the handler. It replaces an earlier handler of the same sessions.
     """
-    classes = (
-        iterate_session_classes() if isinstance(sessions, Sessions) else type(sessions).__mro__
-    )
+    classes: Iterable[type]
+    if isinstance(sessions, Sessions):
+        classes = iterate_session_classes()
+    else:
+        classes = type(sessions).__mro__
     with _change_lock:
         _handlers[find_handler_key(sessions)] = handler
         for cls in classes:
-            current = cls.__dict__.get("sql")
-            if not inspect.isfunction(current):
+            method = cls.__dict__.get("sql")
+            if not inspect.isfunction(method):
                 continue
             _changed_classes.add(cls)
-            if find_original(current) is None:
-                setattr(cls, "sql", make_replacement(current))  # noqa: B010 -- mypy knows the class
+            if find_original(method) is None:
+                setattr(cls, "sql", make_replacement(method))  # noqa: B010 -- mypy knows the class
 
 
 def restore_sql(sessions: SparkSession | Sessions) -> None:
@@ -133,10 +135,14 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         """Return the result of the session's handler, or else of Spark's own `sql`."""
         application_handler = _handlers.get(find_application(self)) if _handlers else None
         handler = application_handler or _handlers.get(Sessions.ALL)
-        result = handler(self, sqlQuery, args, kwargs) if handler else None
-        return original(self, sqlQuery, args, **kwargs) if result is None else result
+        result = None
+        if handler is not None:
+            result = handler(self, sqlQuery, args, kwargs)
+        if result is None:
+            return original(self, sqlQuery, args, **kwargs)
+        return result
 
-    setattr(sql, REPLACED, (sql, original))
+    setattr(sql, REPLACEMENT_AND_ORIGINAL, (sql, original))
     return sql
 
 
@@ -147,7 +153,7 @@ def find_original(function: object) -> Callable[..., DataFrame] | None:
     The first item of the copy is our function, not the wrapper, so the wrapper is not taken for
     ours.
     """
-    replacement, original = getattr(function, REPLACED, (None, None))
+    replacement, original = getattr(function, REPLACEMENT_AND_ORIGINAL, (None, None))
     return original if replacement is function else None
 
 
