@@ -1,4 +1,4 @@
-"""Write the time zone of a session as Arrow and JSON need it: as an offset or as a region."""
+"""Find the fixed offset or the region of a session's time zone, as Arrow and JSON need it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matchrec.conditions.functions.function import FunctionError
 
 
 def find_fixed_offset(zone: str) -> str | None:
-    """Return the offset from UTC of a time zone that never changes.
+    """Return the offset from UTC of a time zone that never changes its offset, such as `+03:00`.
 
-    Returns None if the offset may change, and for an unknown zone.
+    Returns None for any other zone, and for an unknown one.
 
     >>> [find_fixed_offset(zone) for zone in ("GMT+3", "-05:30", "UTC", "Europe/Paris", "PST")]
     ['+03:00', '-05:30', '+00:00', None, None]
@@ -28,9 +28,9 @@ def find_fixed_offset(zone: str) -> str | None:
 
 
 def find_region(zone: str) -> str | None:
-    """Return the region of a time zone, spelled as in the time zone database.
+    """Return the region of a time zone as the time zone database spells it.
 
-    Returns None for a zone that is not a region, and for an unknown one.
+    Returns None for a zone with a fixed offset, and for an unknown one.
 
     >>> [find_region(zone) for zone in ("europe/paris", "UTC", "PST")]
     ['Europe/Paris', None, None]

@@ -1,8 +1,11 @@
-"""Convert Spark's types to the types of plans, change their inner types, and write their SQL.
+"""Convert Spark's types to the types of plans, change their inner types, and write them as SQL.
 
-Neighbouring modules: `read_types` has the types of the columns that the workers return,
-`substitutes` the types in which values are sent to the workers, `value_texts` the texts of values,
-and `order_numbers` the values of ORDER BY as whole numbers.
+These modules are about types and values, too:
+
+- `read_types`: the types of the columns that the workers return;
+- `substitutes`: the types in which values are sent to the workers;
+- `value_texts`: the texts of values;
+- `order_numbers`: the values of ORDER BY as whole numbers.
 """
 
 from __future__ import annotations
@@ -16,15 +19,14 @@ from matchrec.conditions import types
 from matchrec.conditions.types import VOID, Family, ValueType, build_nested_type, find_type
 from matchrec.plan.text import quote_name
 
-# Spark's types that hold other values, and the families of the plan's types.
+# The families of the plan's types, by Spark's types that contain other types.
 NESTED_FAMILIES: dict[type[DataType], Family] = {
     spark_types.ArrayType: Family.ARRAY,
     spark_types.MapType: Family.MAP,
     StructType: Family.STRUCT,
 }
 
-
-# Spark's types of intervals, and the families of the plan's types.
+# The families of the plan's types, by Spark's types of intervals.
 INTERVAL_FAMILIES: dict[type[DataType], Family] = {
     spark_types.DayTimeIntervalType: Family.INTERVAL,
     spark_types.YearMonthIntervalType: Family.MONTHS,
@@ -32,18 +34,18 @@ INTERVAL_FAMILIES: dict[type[DataType], Family] = {
 
 
 def to_value_type(type_: DataType) -> ValueType:
-    """Return the type in plans that a Spark type becomes.
+    """Return the type by which plans describe values of a Spark type.
 
-    A collated string becomes OTHER, because only Spark knows its order. So does an array, a map or
-    a struct that holds a value of such a type.
+    A collated string has the family OTHER, because only Spark knows its order. So does an array, a
+    map or a struct that contains such a type.
     """
     name = type_.simpleString()
     if is_nested(type_):
-        names = tuple(type_.names) if isinstance(type_, StructType) else ()
-        parts = tuple(to_value_type(inner_type) for inner_type in list_inner_types(type_))
-        if any(part.family is Family.OTHER and part != VOID for part in parts):
+        field_names = tuple(type_.names) if isinstance(type_, StructType) else ()
+        inner_types = tuple(to_value_type(inner_type) for inner_type in list_inner_types(type_))
+        if any(inner.family is Family.OTHER and inner != VOID for inner in inner_types):
             return ValueType(Family.OTHER, name)
-        return build_nested_type(NESTED_FAMILIES[type(type_)], names, parts)
+        return build_nested_type(NESTED_FAMILIES[type(type_)], field_names, inner_types)
     if isinstance(type_, spark_types.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
@@ -60,15 +62,15 @@ def has_distance(type_: DataType) -> bool:
 
 
 def can_workers_sort(type_: DataType) -> bool:
-    """Return whether the workers sort and compare values of a type exactly as Spark does.
+    """Return whether the workers can sort and compare values of a type exactly as Spark does.
 
-    The workers cannot sort collated texts, nested values, maps, variants and calendar intervals.
+    They cannot do so for collated strings, nested values, variants and calendar intervals.
     """
     return to_value_type(type_).family not in types.COMPARED_BY_SPARK
 
 
 def is_nested(type_: DataType) -> bool:
-    """Return whether values of a type hold other values, as arrays do."""
+    """Return whether a type is an array, a map or a struct."""
     return type(type_) in NESTED_FAMILIES
 
 
@@ -97,13 +99,21 @@ def iterate_types(type_: DataType) -> Iterator[DataType]:
 
 
 def change_inner_types(type_: DataType, change: Callable[[DataType], DataType]) -> DataType:
-    """Return an array, map or struct type with its inner types changed; another type as it is."""
+    """Return an array, map or struct type with its direct inner types changed.
+
+    Returns another type unchanged.
+
+    >>> from pyspark.sql.types import ArrayType, LongType, StringType
+    >>> change_inner_types(ArrayType(LongType()), lambda inner_type: StringType())
+    ArrayType(StringType(), True)
+    """
     match type_:
         case spark_types.ArrayType():
             return spark_types.ArrayType(change(type_.elementType), type_.containsNull)
         case spark_types.MapType():
-            key, value = change(type_.keyType), change(type_.valueType)
-            return spark_types.MapType(key, value, type_.valueContainsNull)
+            key_type = change(type_.keyType)
+            value_type = change(type_.valueType)
+            return spark_types.MapType(key_type, value_type, type_.valueContainsNull)
         case StructType():
             return StructType(
                 [
@@ -114,8 +124,8 @@ def change_inner_types(type_: DataType, change: Callable[[DataType], DataType]) 
     return type_
 
 
-def allow_inner_nulls(columns: Iterable[StructField]) -> list[StructField]:
-    """Return the fields with NULL allowed inside of arrays, maps and structs.
+def allow_inner_nulls(fields: Iterable[StructField]) -> list[StructField]:
+    """Return fields whose arrays, maps and structs can contain NULL. The fields keep `nullable`.
 
     >>> from pyspark.sql.types import ArrayType, LongType
     >>> longs = ArrayType(LongType(), containsNull=False)
@@ -123,18 +133,18 @@ def allow_inner_nulls(columns: Iterable[StructField]) -> list[StructField]:
     [StructField('a', ArrayType(LongType(), True), False)]
     """
     return [
-        StructField(column.name, allow_nulls(column.dataType), column.nullable, column.metadata)
-        for column in columns
+        StructField(field.name, allow_nulls(field.dataType), field.nullable, field.metadata)
+        for field in fields
     ]
 
 
 def allow_nulls(type_: DataType) -> DataType:
-    """Return a type with NULL allowed inside of arrays, maps and structs."""
+    """Return a type whose arrays, maps and structs, at any depth, can contain NULL."""
     match change_inner_types(type_, allow_nulls):
-        case spark_types.ArrayType(elementType=element):
-            return spark_types.ArrayType(element)
-        case spark_types.MapType(keyType=key, valueType=value):
-            return spark_types.MapType(key, value)
+        case spark_types.ArrayType(elementType=element_type):
+            return spark_types.ArrayType(element_type)
+        case spark_types.MapType(keyType=key_type, valueType=value_type):
+            return spark_types.MapType(key_type, value_type)
         case StructType(fields=fields):
             return StructType(
                 [StructField(field.name, field.dataType, True, field.metadata) for field in fields]
@@ -144,9 +154,9 @@ def allow_nulls(type_: DataType) -> DataType:
 
 
 def write_type(type_: DataType) -> str:
-    """Return a type as SQL, with the names of fields in quotes.
+    """Return a type as SQL, with quotes around the names of fields.
 
-    `simpleString` does not quote the names, so Spark may be unable to read its result.
+    `simpleString` does not quote the names, so Spark cannot always read its result.
 
     >>> from pyspark.sql.types import ArrayType, LongType
     >>> write_type(ArrayType(StructType().add("at night", LongType())))
@@ -181,16 +191,17 @@ def find_scale(type_: DataType) -> int:
 
 
 def make_struct_type(fields: Mapping[str, DataType]) -> StructType:
-    """Return a struct type, or the schema of rows, whose fields may all be NULL."""
+    """Return a struct type, or the schema of rows, with these fields. Each of them can be NULL."""
     return StructType([StructField(name, type_) for name, type_ in fields.items()])
 
 
-# The key in the metadata of a STRING column that is CHAR(n) or VARCHAR(n) in its table.
+# The key of the metadata by which Spark marks a STRING column that is CHAR(n) or VARCHAR(n) in its
+# table. The value is the type, such as "char(3)".
 CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 def find_char_metadata(field: StructField) -> dict[str, str] | None:
-    """Return the metadata of a CHAR(n) or VARCHAR(n) column; None for other columns.
+    """Return the metadata that marks a CHAR(n) or VARCHAR(n) column; None for other columns.
 
     Because of this metadata, Spark pads the values that it compares with the column.
     """
@@ -201,14 +212,20 @@ def find_char_metadata(field: StructField) -> dict[str, str] | None:
 
 def find_char_length(field: StructField) -> int | None:
     """Return the n of a CHAR(n) column; None for other columns."""
-    type_name, _, length = str(field.metadata.get(CHAR_METADATA, "")).rstrip(")").partition("(")
-    return int(length) if type_name == "char" else None
+    type_text = str(field.metadata.get(CHAR_METADATA, ""))
+    name, _, length = type_text.rstrip(")").partition("(")
+    return int(length) if name == "char" else None
+
+
+# SQL of the NaN that normalized values have. On some processors the square root of -1 is a NaN with
+# a sign bit, which `abs` clears.
+NAN = "abs(sqrt(-1D))"
 
 
 def normalize_value(sql: str, type_: DataType) -> str:
-    """Return SQL of a value in which equal values have the same bits: one NaN and one zero.
+    """Return SQL of a value such that equal values have the same bits: one NaN and one zero.
 
-    Spark normalizes values itself when it groups and compares them. Other engines may not.
+    Spark normalizes values itself when it groups and compares them. Sail does not.
 
     >>> from pyspark.sql.types import DoubleType, LongType
     >>> normalize_value("k", LongType()), normalize_value("k", DoubleType())
@@ -216,11 +233,12 @@ def normalize_value(sql: str, type_: DataType) -> str:
     """
     if not isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
         return sql
-    return f"CAST(nanvl({sql}, abs(sqrt(-1D))) + 0D AS {type_.simpleString()})"
+    # -0 + 0 is 0.
+    return f"CAST(nanvl({sql}, {NAN}) + 0D AS {type_.simpleString()})"
 
 
 def normalize_columns(fields: Sequence[StructField]) -> list[str]:
-    """Return a select list with each column normalized under its own name."""
+    """Return the items of a select list that normalizes each column and keeps its name."""
     items = []
     for field in fields:
         name = quote_name(field.name)

@@ -1,7 +1,7 @@
-"""Convert the parts of a value in SQL: the elements of arrays and maps, and the fields of structs.
+"""Write SQL that converts the parts of a value: elements of arrays and maps, fields of structs.
 
-`substitutes` converts parts that Arrow cannot carry, and `value_texts` parts whose text would be
-ambiguous.
+`substitutes` converts the parts that Arrow cannot carry, and `value_texts` the parts whose text
+would be ambiguous.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from pyspark.sql.types import DataType, StructType
 from matchrec.plan.text import quote_string
 from matchrec.spark.types import iterate_types
 
-# Returns a template of the SQL that converts values of a type, in which `{0}` stands for the SQL of
-# the value. Returns None if such values stay as they are, or if only their parts are converted.
+# A function that returns a template of the SQL that converts values of a type. In the template,
+# `{0}` stands for the SQL of the value. The function returns None if values of the type stay
+# unchanged, or if only their parts are converted.
 FindTemplate = Callable[[DataType], str | None]
 
 
 def has_converted_part(type_: DataType, find_template: FindTemplate) -> bool:
-    """Return whether values of a type, or parts of them at any depth, are converted."""
+    """Return whether values of a type, or parts of them at any depth, have a template."""
     return any(find_template(part_type) is not None for part_type in iterate_types(type_))
 
 
@@ -29,11 +30,11 @@ def convert_parts(value: str, type_: DataType, find_template: FindTemplate, dept
 
     Args:
         value: SQL of the value.
-        type_: the type of the converted value, as `find_template` gets it. If values are decoded,
-            this is the type of the result.
+        type_: the type for which `find_template` is called. When values are decoded, this is the
+            type of the result, not of the value.
         find_template: finds the template of the value, and of its parts.
-        depth: the number of arrays around the value. It numbers the variables of lambdas, so that
-            nested lambdas have different ones: `e0`, `e1`.
+        depth: the number of arrays and maps around the value. It numbers the variables of lambdas,
+            so that nested lambdas have different ones: `e0`, `e1`.
 
     >>> from pyspark.sql.types import ArrayType, BinaryType
     >>> convert_parts("x", ArrayType(BinaryType()), {BinaryType(): "hex({0})"}.get)

@@ -1,4 +1,4 @@
-"""Write the SQL of the text that shows a value, and that names it in `partition` and `row`.
+"""Write SQL of the text of a value: messages show it, and users name partitions and rows by it.
 
     value                        its text
     'it's'                       it's
@@ -8,8 +8,8 @@
     named_struct('n', 1)         {1}
     X'0AFF'                      X'0AFF'
 
-A nested value is an array, a map or a struct. The strings in it have quotes, because otherwise
-different values would have the same text. Sail writes NULL in a nested value in capital letters.
+In an array, a map or a struct, strings have quotes, because otherwise different values would have
+the same text. Sail writes NULL in such a value in capital letters.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from matchrec.spark.value_parts import convert_parts
 def write_value_text(value: str, type_: DataType) -> str:
     """Return SQL of the text of a value.
 
-    If values of the type can be compared, two of them have the same text only if they are equal,
-    with one exception: the texts of timestamps have no time zone, so the hour that occurs twice
-    when clocks change has the same texts twice. Equal numbers have the same text in nested values.
+    Values that can be compared have the same text only if they are equal, with one exception: the
+    text of a timestamp has no time zone, so two instants have the same text in the hour that clocks
+    show twice. In arrays, maps and structs, equal numbers also have the same text.
 
     >>> from pyspark.sql.types import ArrayType, BinaryType
     >>> write_value_text("x", ArrayType(BinaryType()))
@@ -37,10 +37,10 @@ def write_value_text(value: str, type_: DataType) -> str:
 
 
 def find_part_template(type_: DataType) -> str | None:
-    """Return the SQL of the text of a part of a nested value; None if CAST writes the part.
+    """Return the template of a part of an array, map or struct; None if CAST writes the part.
 
-    A string has quotes, with each quote in it doubled. Of numbers that are equal but look
-    different, 0 and -0, both have the text of 0.
+    A string gets quotes, and quotes in it are doubled. Both 0 and -0 have the text of 0, because
+    they are equal.
     """
     if isinstance(type_, spark_types.StringType):
         return "concat(chr(39), replace({0}, chr(39), repeat(chr(39), 2)), chr(39))"
@@ -50,9 +50,9 @@ def find_part_template(type_: DataType) -> str | None:
 
 
 def find_bytes_template(type_: DataType) -> str | None:
-    """Return the SQL of the text of bytes, for instance `X'0AFF'`; None for other types.
+    """Return the template of the text of bytes, for instance `X'0AFF'`; None for other types.
 
-    Geometries and geographies are shown by their bytes, because Spark cannot cast them to text.
+    Geometries and geographies are shown as bytes, because Spark cannot cast them to text.
     """
     if isinstance(type_, spark_types.BinaryType):
         value_bytes = "{0}"
