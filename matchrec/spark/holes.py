@@ -1,14 +1,14 @@
-"""Fill the holes of a query text, `{name}`, with DataFrames.
+"""Fill the holes of a query text, such as `{ticks}`, with DataFrames.
 
-Spark's SQL reads DataFrames by name only. There are two ways to fill a hole:
+Spark's SQL can only name a table or a view. So there are two ways to fill a hole:
 
-- A temporary view of the DataFrame exists while Spark analyses the text (`create_views`). The text
-  has the name of the view.
-- Over Connect, where a text is analysed again for every action, the view would have to stay. So the
-  DataFrame is sent along with the text: `spark.sql("SELECT * FROM {ticks}", ticks=frame)`. PySpark
-  runs `str.format` over the text, so its other braces are doubled (`escape_for_pyspark`).
+- A temporary view of the DataFrame exists while Spark analyses the text, which contains the name of
+  the view: `create_views`.
+- Over Connect, a text is analysed again for every action, so the view would have to stay. So
+  PySpark sends the DataFrame along: `spark.sql("SELECT * FROM {ticks}", ticks=frame)`. It runs
+  `str.format` over the text, so `escape_for_pyspark` doubles its other braces.
 
-PySpark fills in values that are not DataFrames, as literals.
+If the value of a hole is not a DataFrame, PySpark writes it as a literal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def list_holes(text: Template) -> tuple[str, ...]:
 
 
 def is_dataframe(value: object) -> bool:
-    """Return whether a hole is filled with a view of the value, not with a literal."""
+    """Return whether a value is a DataFrame of Spark or of Connect, of which a view can be made."""
     return hasattr(value, "createTempView")
 
 
@@ -50,8 +50,8 @@ def create_views(
         views: drops the views when it is closed.
 
     Returns:
-        The name of the view of each DataFrame. It is a new name, because a view hides a table with
-        the same name from the whole session.
+        The name of each view, by the name of its DataFrame. A view gets a new name, because it
+        would hide a table with the same name from the whole session.
     """
     view_names = {name: f"{name}_{uuid4().hex[:8]}" for name in names}
     for name, view_name in view_names.items():
@@ -66,18 +66,21 @@ def create_lasting_views(
 ) -> Iterator[dict[str, str]]:
     """Create temporary views that stay, unless the `with` block raises an error.
 
+    The arguments are those of `create_views`.
+
     Yields:
-        The name of the view of each DataFrame.
+        The name of each view, by the name of its DataFrame.
     """
     with ExitStack() as views:
         yield create_views(spark, frames, names, views)
-        views.pop_all()  # so that nothing drops the views
+        views.pop_all()  # so that closing the stack does not drop the views
 
 
 def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
-    """Return a piece of a text in the form for PySpark, which runs `str.format` over the text.
+    """Return a piece of a text as it is written for PySpark, which runs `str.format` over the text.
 
-    A hole is as wide as in the user's query, so that positions in errors of Spark can be found.
+    The name of a DataFrame is padded to the width of the hole in the user's query, so that the
+    positions in Spark's errors can be found in the query.
 
     Args:
         piece: SQL, whose braces are doubled, or a hole that PySpark fills.

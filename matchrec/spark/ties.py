@@ -1,11 +1,11 @@
-"""Warn of rows that ORDER BY does not tell apart, once a query has run.
+"""Warn of ties, which are rows that ORDER BY does not tell apart, once a query has run.
 
-Workers that sort count such rows (`sorting.ties`) and report them (`sorting.tie_reports`). The
-warning belongs to the call that has run the query, so it is raised in the thread of this call, when
-the call returns:
+Workers that sort count ties (`worker.sorting.ties`) and report them (`worker.sorting.tie_reports`).
+The warning belongs to the call that has run the query, so it is raised in the thread of this call,
+when the call returns:
 
-- PySpark Classic passes every answer of Java to `get_return_value`, where PySpark itself
-  translates errors. Spark applies the updates of an accumulator before an action answers.
+- PySpark Classic passes every answer of Java to `get_return_value`, which `listen_to_java` wraps.
+  Spark applies the updates of an accumulator before an action answers.
 - For a client of Connect, `errors.failed_actions` calls `warn_of_ties` after each call. This works
   only if the server runs inside this program, such as the Sail that `matchrec.session` starts.
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from matchrec.compile.joined_queries import JoinedQueries
     from matchrec.worker.column_roles import Sorting
 
-# The attribute of a function of PySpark that we have wrapped.
+# The attribute that marks a function of PySpark as wrapped.
 WARNS_OF_TIES = "_matchrec_warns_of_ties"
 
-# The ids of the last queries with a warning, so that each query gets one warning. A report arrives
-# soon after the query has run, so no more ids are needed.
+# The ids of the last queries with a warning, so that each query gets one warning. All reports of a
+# query arrive soon after it has run, so older ids are not needed.
 MAX_QUERY_IDS = 10_000
 _warned_query_ids: deque[str] = deque(maxlen=MAX_QUERY_IDS)
 
@@ -60,31 +60,29 @@ _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 def make_tie_reporter(
     spark: SparkSession, joined: JoinedQueries, sorting: Sorting
 ) -> TieReporter | None:
-    """Return the watch that counts the ties of one query.
+    """Return the object by which workers count and report the ties of a query.
 
     Returns None if the query has no ORDER BY, or if the session's workers cannot report.
 
     Args:
         spark: the session of the query.
         joined: the query whose rows are sorted.
-        sorting: how the workers sort, with the keys and the order of the query, in the same order.
+        sorting: the columns by which the workers sort: those of `joined.sorted_by`, in their order.
+            Other keys, such as the number of a range, follow the keys of the query.
     """
     if not sorting.order:
         return None
     channel = find_channel(spark)
     if channel is None:
         return None
-    names = (*sorting.keys[: len(joined.partition_keys)], *(item.name for item in sorting.order))
-    shown_names = [unquote_column(expression.text) for expression in joined.sorted_by]
-    shown_names_by_name = dict(zip(names, shown_names, strict=True))
+    key_names = sorting.keys[: len(joined.partition_keys)]
+    order_names = [column.name for column in sorting.order]
+    texts = [unquote_column(expression.text) for expression in joined.sorted_by]
+    # An expression that is both a key and in ORDER BY is shown once.
+    texts_by_name = dict(zip((*key_names, *order_names), texts, strict=True))
+    columns = tuple(ShownColumn(text, name) for name, text in texts_by_name.items())
     return TieReporter(
-        query_id=uuid4().hex,
-        channel=channel,
-        clause=name_part("ORDER BY"),
-        columns=tuple(
-            ShownColumn(text=shown_name, name=name)
-            for name, shown_name in shown_names_by_name.items()
-        ),
+        query_id=uuid4().hex, channel=channel, clause=name_part("ORDER BY"), columns=columns
     )
 
 
@@ -102,10 +100,10 @@ def find_channel(spark: SparkSession) -> Channel | None:
 
 
 def listen_to_java() -> None:
-    """Warn of ties after each call of Java, from now on.
+    """Wrap the function that returns Java's answers, so that each answer warns of ties.
 
-    PySpark replaces the function that we wrap whenever it makes a session, so each query calls
-    `listen_to_java` again.
+    PySpark sets this function again whenever it makes a session, so each query calls
+    `listen_to_java`.
     """
     from py4j import java_gateway
 
@@ -115,7 +113,7 @@ def listen_to_java() -> None:
 
     @wraps(get_return_value)
     def return_and_warn(*arguments: Any, **named_arguments: Any) -> Any:
-        """Return the value from Java, and warn of the ties that were reported until then."""
+        """Return the value from Java, and warn of the ties that were reported before it came."""
         value = get_return_value(*arguments, **named_arguments)
         warn_of_ties()
         return value

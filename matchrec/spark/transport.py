@@ -1,7 +1,7 @@
-"""Run a worker over rows: by mapInArrow, or by mapInPandas if the user asks for it.
+"""Run a worker over the rows of a DataFrame, by mapInArrow or mapInPandas.
 
-Arrow is the default, because it keeps every value and is faster. For mapInPandas the rows are
-encoded: see `pandas_encoding`.
+Arrow is the default, because it keeps every value and is faster. Pandas would alter some values, so
+the rows for mapInPandas are encoded: see `pandas_encoding`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ class Worker(Protocol):
     """An object that runs over the rows of a task, such as a `QueryWorker`. Picklable."""
 
     def run(self, batches: Iterator[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
-        """Yield the output rows of a task."""
+        """Yield the output rows of a task.
+
+        Args:
+            batches: the rows of the task.
+        """
 
 
 def plan_worker_output(
@@ -38,11 +42,11 @@ def plan_worker_output(
     name: str,
     pandas_query: CompiledQuery | None = None,
 ) -> DataFrame:
-    """Return the DataFrame of the output of a worker that runs over each task. Nothing runs.
+    """Return the DataFrame of the rows that a worker yields for each task. Nothing runs.
 
     Args:
         rows: the rows as the worker gets them. All rows of a partition are in one task.
-        worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
+        worker: the worker. It yields batches with the schema `build_output_schema(schema)`.
         schema: the schema of the DataFrame.
         name: the name of the operator in Spark's plan.
         pandas_query: the query of the rows, if they are sent through pandas; None to send them by
@@ -63,32 +67,40 @@ def plan_worker_output(
 
 
 def build_output_schema(schema: StructType) -> pa.Schema:
-    """Return the Arrow schema in which a worker yields the rows of a DataFrame of a schema."""
+    """Return the Arrow schema of the batches that a worker yields.
+
+    Args:
+        schema: the schema of the DataFrame of the worker's output.
+    """
     return to_arrow_schema(build_sent_schema(schema))
 
 
 def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
-    """Return a function that runs `worker.run` in a Python worker of Spark.
+    """Return a function that runs `worker.run` in a Python process of Spark.
 
-    The worker is pickled separately from the function. So a Python worker that lacks this package
-    can load the function, which then raises an error that says what to install. For the same
-    reason, the function must not use any name of this module.
+    The worker is pickled separately from the function. So a process that lacks this package can
+    load the function, which then raises an error that says what to install. For the same reason,
+    the function must not use any name of this module.
+
+    Args:
+        worker: a picklable object. Its method `run` has the arguments of the function; the function
+            counts the rows of arguments that are iterators.
     """
     makes_queries.set()
-    payload = pickle.dumps(worker)
+    pickled_worker = pickle.dumps(worker)
     shortcuts = current_shortcuts()
-    workers: list[Any] = []  # empty, or the unpickled worker, which all tasks of a process share
+    workers: list[Any] = []  # the unpickled worker, which all tasks of a process share
 
     def run(*arguments: Any) -> Iterator[Any]:
-        """Run the worker, which is unpickled at the first call."""
+        """Run the worker in a task."""
         try:
             from matchrec.shortcuts import yield_under
             from matchrec.worker.failing import read_input, report_errors, unpickle
 
             def run_worker() -> Iterator[Any]:
-                """Unpickle the worker if necessary, and run it over the input."""
+                """Unpickle the worker at the first call, and run it."""
                 if not workers:
-                    workers.append(unpickle(payload))
+                    workers.append(unpickle(pickled_worker))
                 inputs = [
                     read_input(argument) if isinstance(argument, Iterator) else argument
                     for argument in arguments
@@ -106,16 +118,16 @@ def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def make_unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow that unpacks the rows in a column of Arrow streams.
+    """Return a function for mapInArrow that unpacks rows from the first column.
 
-    In a Python worker, the function needs no package but Arrow.
+    Each value of this column is an Arrow stream of rows. The function needs no package but Arrow.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Unpack the rows of each batch."""
+        """Yield the rows that are packed in each batch."""
         for batch in batches:
-            for rows in batch.column(0):
-                with pa.ipc.open_stream(rows.as_buffer()) as reader:
+            for stream in batch.column(0):
+                with pa.ipc.open_stream(stream.as_buffer()) as reader:
                     yield from reader
 
     return run
