@@ -16,6 +16,34 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import SHORT, join_names, list_candidates
 from matchrec.source import Span
 
+# How an object of each class begins.
+_BEGINNINGS = {"Pattern": 'Pattern.begin("name")', "AfterMatch": 'AfterMatch.skip_to_last("name")'}
+
+
+def called_on_class(*, class_name: str, method: str) -> MatchRecognizePlanError:
+    """Return the error for a method that is called on a class, as in `Pattern.next("a")`.
+
+    Args:
+        class_name: Pattern or AfterMatch.
+        method: the method.
+    """
+    noun = "pattern" if class_name == "Pattern" else class_name
+    return MatchRecognizePlanError(
+        f"missing {noun} before `.{method}(...)`",
+        notes=(f"{class_name}.{method} is called on the class {class_name}",),
+        hint=f"write {_BEGINNINGS.get(class_name, class_name)}.{method}(...)",
+        code="called-on-class",
+    )
+
+
+def begin_on_pattern() -> MatchRecognizePlanError:
+    """Return the error for `begin` on a pattern, which would drop the stages of the pattern."""
+    return MatchRecognizePlanError(
+        "begin() is not allowed on a pattern: it starts a new one",
+        hint='write next("name") or followed_by("name") for a further stage',
+        code="begin-on-pattern",
+    )
+
 
 def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     """Return the error for an empty or reserved name of a stage, or one with a colon.
