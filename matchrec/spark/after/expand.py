@@ -1,12 +1,17 @@
 """Expand results that hold rows as values: arrays of matched rows, and graphs of matches.
 
-`explode_rows` returns the rows of arrays of matched rows. Matched rows and their match share
-columns, such as those of PARTITION BY. The result has such a column once, and checks that each row
-has the value of its match.
+`explode_rows` returns the rows of arrays of matched rows:
+
+    sym   falls                                          sym   day   price   classifier
+    X     [{X, 2, 80, FALL}, {X, 3, 70, FALL}]     →     X     2     80      FALL
+                                                         X     3     70      FALL
+
+Matched rows and their match share columns, such as those of PARTITION BY. The result has such a
+column once, and checks that each row has the value of its match.
 
 `unwind_graph` returns the matches of a graph. The events of a graph do not leave Spark: Python gets
-only the pointers. For each match, it returns the indices of the pointers in the partition's array
-of pointers, and Spark selects the events by these indices.
+only the pointers. For each match, Python returns the indices of its pointers in the partition's
+array of pointers, and Spark selects the events by these indices.
 
 Source: SASE+, "The shared versioned match buffer" (retrieval).
 """
@@ -39,25 +44,26 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
 
     Args:
         result: a result with a column that has the array of rows of each match.
-        column: the name of this column; None for the column that `MATCHED_ROWS()` has returned.
+        column: the name of this column; None for the only column that `MATCHED_ROWS()` has made.
 
     Raises:
         MatchRecognizePlanError: the result has no such column or several, or a column of the
             matches has another type in the rows.
     """
-    is_sensitive = make_runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
-    names = InputColumns(tuple(result.columns), None, is_sensitive)
+    settings = make_runner(result.sparkSession).settings
+    is_case_sensitive = settings["spark.sql.caseSensitive"] == "true"
+    names = InputColumns(tuple(result.columns), None, is_case_sensitive)
     rows_column, row_type = find_rows_column(result.schema, names, column)
     match_fields = [field for field in result.schema.fields if field.name != rows_column]
     match_columns = [quote_name(field.name) for field in match_fields]
     exploded = result.selectExpr(
         *match_columns, f"explode({quote_name(rows_column)}) AS {MATCH_ROW}"
     )
-    items = iterate_columns(match_fields, row_type, names.are_same)
+    items = iterate_exploded_columns(match_fields, row_type, names.are_same)
     return exploded.selectExpr(*[str(item) for item in items])
 
 
-def iterate_columns(
+def iterate_exploded_columns(
     match_fields: list[StructField], row_type: StructType, are_same: Callable[[str, str], bool]
 ) -> Iterator[SelectItem]:
     """Yield the columns of a match, then the columns that only its rows have.
@@ -66,19 +72,22 @@ def iterate_columns(
         match_fields: the columns of a match.
         row_type: the type of a row.
         are_same: returns whether two names are the same for Spark.
+
+    Raises:
+        MatchRecognizePlanError: a column of the match has another type in the rows.
     """
-    row_fields = list(row_type.fields)  # the columns of rows that are not yielded yet
+    remaining_fields = list(row_type.fields)  # the columns of rows that are not yielded yet
     for match_field in match_fields:
         name = quote_name(match_field.name)
         row_field = next(
-            (field for field in row_fields if are_same(field.name, match_field.name)), None
+            (field for field in remaining_fields if are_same(field.name, match_field.name)), None
         )
         if row_field is None:
             yield SelectItem(name, name)
         else:
-            row_fields.remove(row_field)
+            remaining_fields.remove(row_field)
             yield SelectItem(write_shared_column(match_field, row_field), name)
-    for row_field in row_fields:
+    for row_field in remaining_fields:
         yield SelectItem(write_row_column(row_field), quote_name(row_field.name))
 
 
@@ -88,7 +97,9 @@ def write_row_column(field: StructField) -> str:
 
 
 def write_shared_column(match_field: StructField, row_field: StructField) -> str:
-    """Return SQL of a column of both match and row. The SQL raises an error if their values differ.
+    """Return SQL of a column that a match and its rows share.
+
+    When it runs, the SQL raises an error if the value of a row differs from the value of its match.
 
     Raises:
         MatchRecognizePlanError: the types of the column differ.
@@ -109,9 +120,15 @@ def find_rows_column(
 ) -> tuple[str, StructType]:
     """Return the name of the column with the rows of each match, and the type of a row.
 
-    Raises as `explode_rows`, for its `column`.
+    Args:
+        schema: the schema of a result.
+        names: the names of its columns.
+        column: see `explode_rows`.
+
+    Raises:
+        MatchRecognizePlanError: the result has no such column or several.
     """
-    row_types = {}  # by the indices of the columns, because columns may share names
+    row_types = {}  # by the indices of the columns, because columns can have the same name
     for index, field in enumerate(schema):
         if isinstance(field.dataType, ArrayType):
             element_type = field.dataType.elementType
@@ -121,7 +138,7 @@ def find_rows_column(
     for index, row_type in row_types.items():
         name = schema[index].name
         if column is None:
-            is_candidate = row_type.names[-1:] == [CLASSIFIER_FIELD]
+            is_candidate = row_type.names[-1:] == [CLASSIFIER_FIELD]  # as `MATCHED_ROWS()` has
         else:
             is_candidate = names.are_same(name, column)
         if is_candidate:
@@ -143,18 +160,24 @@ def find_rows_column(
 STATES_METADATA = "matchrec.states"
 KEY_COUNT_METADATA = "matchrec.keys"
 
-# The columns of a pointer, without its event.
-POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
+# The columns of a pointer, without its event: the entry that has the pointer (a state and a row),
+# the version, the entry before it, and whether the pointer completes a match.
+POINTER_COLUMNS = ("state", "row", "version", "previous_state", "previous_row", "completes")
+
+# The columns that only `unwind_graph` uses: the pointers of a partition, as an array of structs,
+POINTERS = "__pointers"
+# and the indices in this array of the pointers of a match, as an array in the order of the rows.
+PATH = "__path"
 
 
 def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
-    """Return the graph of a plan, with the metadata that `unwind_graph` needs."""
+    """Return the graph of a plan's matches, with the metadata that `unwind_graph` needs."""
     metadata = {STATES_METADATA: list_states(plan), KEY_COUNT_METADATA: len(plan.partition_by)}
     return graph.withMetadata("state", metadata)
 
 
 def unwind_graph(graph: DataFrame) -> DataFrame:
-    """Return the matches of a graph.
+    """Return the matches of a graph: the partition columns, and an array of events per variable.
 
     Raises:
         MatchRecognizePlanError: the DataFrame is not a graph of matches.
@@ -162,20 +185,20 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     if "state" not in graph.columns or STATES_METADATA not in graph.schema["state"].metadata:
         raise calls.not_a_match_graph(columns=graph.columns)
     states_by_variable = graph.schema["state"].metadata[STATES_METADATA]
-    shown_key_count = graph.schema["state"].metadata[KEY_COUNT_METADATA]
+    partition_column_count = graph.schema["state"].metadata[KEY_COUNT_METADATA]
     key_fields = graph.schema.fields[: graph.columns.index("state")]
     keys = [quote_name(field.name) for field in key_fields]
-    collect_pointers = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
+    collect_pointers = sql.collect_list(sql.struct("event", *POINTER_COLUMNS)).alias(POINTERS)
     groups = [sql.expr(column) for column in normalize_columns(key_fields)]
     partitions = graph.groupBy(*groups).agg(collect_pointers)
-    pointer_fields = ", ".join(f"p.{name}" for name in POINTER)
-    pointers = sql.expr(f"transform(__pointers, p -> struct({pointer_fields}))")
+    pointer_fields = ", ".join(f"p.{name}" for name in POINTER_COLUMNS)
+    pointers = sql.expr(f"transform({POINTERS}, p -> struct({pointer_fields}))")
     # PySpark would choose by type hints how rows reach the function. A lambda has no type hints.
     find_paths = sql.udf(lambda pointers: list_paths(pointers), "array<array<int>>")  # noqa: PLW0108
     with use_own_interpreter(graph.sparkSession):
-        matches = partitions.select("*", sql.explode(find_paths(pointers)).alias("__path"))
+        matches = partitions.select("*", sql.explode(find_paths(pointers)).alias(PATH))
     events = [write_events(name, states) for name, states in states_by_variable.items()]
-    return matches.selectExpr(*keys[:shown_key_count], *events)
+    return matches.selectExpr(*keys[:partition_column_count], *events)
 
 
 def write_events(variable: str, states: Sequence[str]) -> str:
@@ -186,19 +209,19 @@ def write_events(variable: str, states: Sequence[str]) -> str:
         states: the states whose events belong to the variable.
     """
     state_list = ", ".join(quote_string(state) for state in states)
-    path = f"filter(__path, i -> get(__pointers, i).state IN ({state_list}))"
-    return f"transform({path}, i -> get(__pointers, i).event) AS {quote_name(variable)}"
+    indices = f"filter({PATH}, i -> get({POINTERS}, i).state IN ({state_list}))"
+    return f"transform({indices}, i -> get({POINTERS}, i).event) AS {quote_name(variable)}"
 
 
 def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
-    """Return the matches of a partition, each as the indices of its pointers in order.
+    """Return the matches of a partition, each as the indices of its pointers in order of the rows.
 
-    A match is found from its last pointer, which completes it, backwards. Each pointer names the
+    A match is followed backwards from its last pointer, which completes it. Each pointer names the
     state and the row of the entry before it. Of the pointers of this entry, exactly one has a
     compatible version.
 
     Args:
-        pointers: the pointers of the partition, with the fields of `POINTER`.
+        pointers: the pointers of the partition, with the fields of `POINTER_COLUMNS`.
     """
     from matchrec.search.graph import is_compatible
 
@@ -208,7 +231,7 @@ def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
     versions = [tuple(pointer.version) for pointer in pointers]
 
     def find_path(last_index: int) -> list[int]:
-        """Return the indices of the pointers of a match, in the order of the rows."""
+        """Return the indices of the pointers of a match, from the index of its last pointer."""
         path = [last_index]
         index = last_index
         while pointers[index].previous_row is not None:
