@@ -55,8 +55,9 @@ class SameValueWarning(MatchRecognizeWarning):
 class NeverTrueWarning(MatchRecognizeWarning):
     """A comparison in a condition, or a part of PATTERN, can never be true.
 
-    The comparison is with NULL, with a variable that has no row yet, or of two constants. The part
-    of PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a row.
+    The comparison is with NULL, with a variable that has no row yet, with an earlier row that the
+    first row of a variable does not have, or of two constants. The part of PATTERN is NOT of a
+    variable without a condition, `^` after a row, or `$` before a row.
     """
 
 

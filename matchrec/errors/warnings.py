@@ -246,6 +246,27 @@ def compared_with_later_variable(
     )
 
 
+def compared_with_row_before_first(
+    span: Span, *, read: str, rows: str | None, variable: str, condition: str
+) -> NeverTrueWarning:
+    """Return the warning for DEFINE A AS price < LAST(A.price, 1).
+
+    Args:
+        span: the comparison in the text of the query.
+        read: the value that is NULL for the first row of the variable, `LAST(A.price, 1)`.
+        rows: the variable, or the SUBSET, whose rows `read` counts; None for all rows of the match.
+        variable: the variable of the condition, `A`.
+        condition: what to write: `count(A.*) = 1 OR price < LAST(A.price, 1)`.
+    """
+    reason = f"no row of {rows or 'the match'} comes before the first row of {variable}"
+    return NeverTrueWarning(
+        f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"{reason}, so {read} is NULL there",),
+        hint=f"write ({condition}), or PREV(...) for the row before",
+    )
+
+
 def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -> NeverTrueWarning:
     """Return the warning for Pattern.begin("a").where("a.price > 5").
 

@@ -4,6 +4,7 @@ Each of these conditions can be computed, but is never true or has one value for
 
     DEFINE A AS price > A.price       a value is compared with itself
     DEFINE A AS B.price > 1           B has no row yet when a row is tested for A
+    DEFINE A AS price < LAST(A.price, 1)    the first row of A has no row of A before it
     DEFINE A AS price = NULL          a comparison with NULL is never true
     DEFINE A AS "status" = 'on'       two texts are compared; one was meant as a column
 """
@@ -36,6 +37,7 @@ from matchrec.plan.expression import (
     walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operators import OPERATORS
 from matchrec.plan.show import show_scalar
 from matchrec.plan.warning_rules.references import (
     find_literal_text,
@@ -73,6 +75,16 @@ class ComparisonInCondition:
     # Whether the comparison must hold for the condition to hold: it does in `x > 1 AND c`, and not
     # in `x > 1 OR c`.
     is_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRead:
+    """A part of an expression that is nothing but a reference to a column."""
+
+    # The part.
+    term: Term
+    # The reference.
+    reference: ColumnReference
 
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -133,6 +145,8 @@ def warn_about_operands(
         return  # The operator is meant for values that may be NULL.
     if plan.staging or current_language() is SQL:
         yield from warn_about_later_rows(context, early_variables)
+    if context.is_required and not plan.staging and current_language() is SQL:
+        yield from warn_about_first_row(context, early_variables)
     not_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(not_null) == 1:
         other = show_users_operand(not_null[0], "x" if plan.staging else None)
@@ -214,6 +228,69 @@ def warn_about_later_rows(
             yield warnings.compared_with_later_variable(
                 span, read=operand_text, other=variable_read, variable=subject.name
             )
+
+
+def warn_about_first_row(
+    context: ComparisonInCondition, early_variables: EarlyVariables
+) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning if a comparison is NULL for the first row of the tested variable.
+
+    In `A AS price < LAST(A.price, 1)`, the first row of A has no row of A before it. The comparison
+    must hold for every row of A, so no row is mapped to A.
+
+    Args:
+        context: a comparison that must hold for a condition of SQL to hold.
+        early_variables: the variables that can have rows when a condition is tested.
+    """
+    plan = context.plan
+    variable = context.definition.variable
+    if variable not in patterns.list_variable_names(plan.pattern):
+        return  # the variable is negated, or the condition tests whole matches
+    subject = early_variables.find_subject(variable, is_required=True)
+    earlier_ids = {plan.ids[name] for name in subject.early_variables if name != variable}
+    for read in find_required_reads(context.comparison):
+        navigation = read.reference.navigation
+        if navigation.logical_offset == 0:
+            continue
+        members = plan.members[navigation.variable]
+        if plan.ids[variable] in members and members.isdisjoint(earlier_ids):
+            yield warnings.compared_with_row_before_first(
+                context.comparison.span,
+                read=show_users_operand(read.term, None),
+                rows=navigation.variable,
+                variable=variable,
+                condition=allow_first_rows(context.comparison, navigation),
+            )
+            return
+
+
+def allow_first_rows(comparison: Operation, navigation: Navigation) -> str:
+    """Return a comparison as the user wrote it, but true for the first rows.
+
+    For `price < LAST(A.price, 1)`, the result is `count(A.*) = 1 OR price < LAST(A.price, 1)`.
+
+    Args:
+        comparison: the comparison.
+        navigation: the way to the row that does not exist for the first rows.
+    """
+    rows = "*" if navigation.variable is None else f"{navigation.variable}.*"
+    offset = navigation.logical_offset
+    test = "= 1" if offset == 1 else f"<= {offset}"
+    return f"count({rows}) {test} OR {show_users_operand(comparison, None)}"
+
+
+def find_required_reads(scalar: Scalar) -> Iterator[ColumnRead]:
+    """Yield the reads of columns without whose row an expression is NULL.
+
+    `price < 0.9 * LAST(A.price, 1)` has two such reads, `price` and `LAST(A.price, 1)`.
+    `coalesce(LAST(A.price, 1), 0)` has none, because it has a value without the row.
+    """
+    match scalar:
+        case Term((ColumnReference() as reference,)):
+            yield ColumnRead(scalar, reference)
+        case Operation() if scalar.operator in OPERATORS and OPERATORS[scalar.operator].is_strict:
+            for operand in scalar.operands:
+                yield from find_required_reads(operand)
 
 
 class EarlyVariables:
