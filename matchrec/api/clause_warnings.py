@@ -63,13 +63,13 @@ def find_nanosecond_warnings(
 
     order = [find_name(item.expression) for item in plan.order_by]
     keys = [find_name(key) for key in plan.partition_keys]
-    for ambiguous_times, column, count in find_nanosecond_ties(frames, order, keys):
+    for ties in find_nanosecond_ties(frames, order, keys):
         yield order_lost_with_nanoseconds(
-            plan.order_by[order.index(column)].expression.span,
-            count=count,
-            frame=ambiguous_times.frame_name,
-            column=column,
-            frame_with_ns=ambiguous_times.expressions[column],
+            plan.order_by[order.index(ties.column)].expression.span,
+            count=ties.row_count,
+            frame=ties.times.frame_name,
+            column=ties.column,
+            frame_with_ns=ties.times.expressions[ties.column],
         )
 
 

@@ -1,11 +1,13 @@
-"""Choose the interpreter of workers, and check a session before a query runs.
+"""Choose the Python interpreter of workers, and check a session before a query runs.
 
-If driver and workers are on one machine, the driver's own interpreter runs the functions that are
-sent to workers, because the interpreter on PATH may have other versions of packages. PySpark
-Classic reads `pythonExec` of the context when it creates a function. So `use_own_interpreter`
-changes this attribute only while matchrec creates its functions, and the functions of the user keep
-their interpreter. A server of Connect reads its environment variables when it starts, so
-`check_session` can only check its interpreter.
+If the driver and the workers are on one machine, the workers run in the driver's own interpreter,
+because the interpreter on PATH can have other versions of packages:
+
+- PySpark Classic reads `pythonExec` of the context when it creates a function for workers. So
+  `use_own_interpreter` changes this attribute only while matchrec creates its functions, and the
+  functions of the user keep their interpreter.
+- A server of Connect chooses the interpreter by its environment variables when it starts, so
+  `check_session` can only check whether it fits.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ if "%d.%d" % sys.version_info[:2] != sys.argv[1]:
     sys.exit("is Python %d.%d, and this program runs on %s" % (*sys.version_info[:2], sys.argv[1]))
 sys.exit("lacks " + ", ".join(missing) if missing else 0)
 """
+
 # The packages that workers need.
 NEEDED_PACKAGES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
 
@@ -67,11 +70,12 @@ def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
 def check_session(spark: SparkSession) -> None:
     """Check that a session runs, and that its workers can match rows.
 
-    The interpreter of workers is checked only if this program has started a server of Connect. The
-    interpreter of other servers is not known, and Classic runs functions on this program's own.
+    The interpreter of the workers is checked only if this program has started a server of Connect.
+    The interpreters of other servers and of clusters are not known.
 
     Raises:
-        MatchRecognizeError: the session is stopped, or its workers lack a package.
+        MatchRecognizeError: the session is stopped, or its workers lack a package or run another
+            version of Python.
     """
     if is_stopped(spark):
         raise errors.stopped_session()
@@ -80,7 +84,7 @@ def check_session(spark: SparkSession) -> None:
 
 
 def check_server_interpreter() -> None:
-    """Check the interpreter of the workers of a server of Connect that this program has started.
+    """Check the interpreter of the workers, if this program has started a server of Connect.
 
     Raises:
         MatchRecognizeError: the interpreter cannot run the workers.
@@ -103,7 +107,7 @@ def check_server_interpreter() -> None:
 
 @lru_cache
 def find_interpreter_problem(interpreter: str) -> str | None:
-    """Return why an interpreter cannot run the workers; None if it can.
+    """Return why an interpreter cannot run the workers, such as "lacks numba"; None if it can.
 
     The driver's own interpreter needs no check. Any other interpreter is started once, which takes
     a fraction of a second.
@@ -112,7 +116,7 @@ def find_interpreter_problem(interpreter: str) -> str | None:
         interpreter: the path of an interpreter, or its name on PATH.
 
     Returns:
-        Words after the path of the interpreter, such as "lacks numba".
+        A predicate of a sentence whose subject is the interpreter.
     """
     path = shutil.which(interpreter)
     if path is None:
@@ -124,7 +128,7 @@ def find_interpreter_problem(interpreter: str) -> str | None:
     python_version = f"{sys.version_info.major}.{sys.version_info.minor}"
     command = [path, "-c", _CHECK_INTERPRETER, python_version, *NEEDED_PACKAGES]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if not result.returncode:
+    if result.returncode == 0:
         return None
     last_line = result.stderr.strip().split("\n")[-1]
     return last_line or "does not run"
@@ -132,12 +136,12 @@ def find_interpreter_problem(interpreter: str) -> str | None:
 
 @contextmanager
 def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
-    """Replace the engine's error that it does not support streams, raised in the `with` block.
+    """Replace the error of an engine that has no streams, if the `with` block raises it.
 
-    An engine raises this error when the columns of a stream are analysed.
+    Such an engine raises its error when the columns of a stream are analysed.
 
     Raises:
-        MatchRecognizeUnsupportedError: the session has no watermarks.
+        MatchRecognizeUnsupportedError: the engine has no watermarks, and rejects a stream.
     """
     from matchrec.spark.sail.error_messages import is_about_streams
 

@@ -1,8 +1,10 @@
-"""Prepare pandas frames that are sent to a session.
+"""Prepare pandas frames that are sent to a session, and find values that cannot be sent.
 
 The values of an object column, which has Python objects, decide its type. So the whole column is
-converted to Arrow before it is sent in chunks: each chunk then has the type of the whole column.
-Values that cannot be sent without a change are found before anything is sent.
+converted to Arrow before its rows are sent in several calls: all calls then have the type of the
+whole column. Values that would be changed are found before anything is sent.
+
+Pandas need not be installed, so functions import it, and frames and columns have the type Any.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Any
 
 from matchrec.arguments import find_table_library
 
-# What pandas calls object columns of times. Such a column of "date" may have times of day, too.
+# The results of `infer_dtype` of pandas for object columns of times. A column of "date" can also
+# have datetimes.
 TIME_KINDS = {"date", "datetime", "datetime64"}
 
 # The exceptions that PyArrow raises for a column whose values have no common type. PyArrow's own
@@ -31,8 +34,8 @@ class UnfitValue:
     row: int  # the position of its row, from 0
     value: object
     reason: str  # why it cannot be sent unchanged, for the error
-    # The types of the values in the rows before, each once and without NULL. Only
-    # `find_unfit_value` fills it.
+    # The names of the classes of the values in the rows before, each once and without NULL. Empty
+    # if `find_unfit_value` has not made this record.
     types_before: tuple[str, ...] = ()
 
 
@@ -45,9 +48,9 @@ def is_arrow_table(frame: Any) -> bool:
 
 
 def make_sample_frame(frame: Any) -> Any:
-    """Return a frame with one row, whose columns have the types that an empty frame declares.
+    """Return a frame of one row whose columns have the types of an empty frame.
 
-    An object column gets a text.
+    An object column, which has no type, gets a string.
     """
     import pandas as pd
 
@@ -58,7 +61,7 @@ def make_sample_frame(frame: Any) -> Any:
 
 
 def make_sample(dtype: Any) -> Any:
-    """Return an array with one value of the type of a pandas column.
+    """Return an array with one value of a type, the `dtype` of a pandas column.
 
     >>> import numpy as np, pandas as pd
     >>> make_sample(np.dtype("int16")), make_sample(np.dtype("O"))
@@ -93,7 +96,7 @@ def make_empty_value(dtype: Any) -> object:
 
 
 def convert_objects_to_arrow(frame: Any) -> Any:
-    """Return the frame with all columns of Python objects converted to Arrow.
+    """Return a frame with its columns of Python objects converted to Arrow.
 
     Raises:
         Exception: one of `CONVERSION_ERRORS`, if the values of a column have no common type.
@@ -102,37 +105,37 @@ def convert_objects_to_arrow(frame: Any) -> Any:
 
 
 def merge_chunks(frame: Any) -> Any:
-    """Return the frame with each Arrow column in one chunk, as PySpark needs it."""
+    """Return a frame with each Arrow column in one chunk, as PySpark needs it."""
     return replace_columns(frame, merge_arrow_chunks)
 
 
 def cut_to_microseconds(frame: Any) -> Any:
-    """Return the frame with times of nanoseconds cast to microseconds.
+    """Return a frame with its times cut to microseconds.
 
-    In ANSI mode, PySpark cannot send nanoseconds by Arrow, and sends the rows in another way.
+    In ANSI mode, PySpark cannot send nanoseconds by Arrow, and would send the rows without Arrow.
     """
     return replace_columns(frame, cast_to_microseconds)
 
 
 def cast_to_microseconds(column: Any) -> Any:
-    """Return a column of nanoseconds as an array of microseconds; None for other columns."""
+    """Return the times of a column of nanoseconds, cut to microseconds; None for other columns."""
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
     return column.dt.as_unit("us").array
 
 
-def replace_columns(frame: Any, new_array: Callable[[Any], Any]) -> Any:
-    """Return the frame with some columns replaced.
+def replace_columns(frame: Any, make_array: Callable[[Any], Any]) -> Any:
+    """Return a frame with some columns replaced.
 
     Args:
-        frame: a pandas frame; column names may occur twice.
-        new_array: returns the new array of a column, or None to keep the column.
+        frame: a pandas frame. Several of its columns can have the same name.
+        make_array: returns the new array of a column, or None to keep the column.
     """
     import pandas as pd
 
     new_arrays = {}
     for index, (_, column) in enumerate(frame.items()):
-        array = new_array(column)
+        array = make_array(column)
         if array is not None:
             new_arrays[index] = array
     if not new_arrays:
@@ -147,13 +150,16 @@ def find_arrow_array(column: Any) -> Any:
     """Return the Arrow-backed array of a column of Python objects; None for other columns."""
     import pandas as pd
 
-    if not holds_objects(column):
+    if not has_objects(column):
         return None
     return pd.arrays.ArrowExtensionArray(convert_column(column))
 
 
-def holds_objects(column: Any) -> bool:
-    """Return whether the values of a column are Python objects, whose size pandas does not know."""
+def has_objects(column: Any) -> bool:
+    """Return whether a column can have Python objects, whose size in bytes pandas does not know.
+
+    The categories of a categorical column can be Python objects.
+    """
     import pandas as pd
 
     return column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
@@ -162,7 +168,7 @@ def holds_objects(column: Any) -> bool:
 def convert_column(column: Any) -> Any:
     """Return the Arrow array that PySpark would make of a column.
 
-    The result is a ChunkedArray if the values take more than 2 GiB.
+    The result has several chunks if the values take more than 2 GiB.
 
     Raises:
         Exception: one of `CONVERSION_ERRORS`, if the values have no common type.
@@ -172,8 +178,9 @@ def convert_column(column: Any) -> Any:
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.dtype.categories.dtype)
-    mask = None if hasattr(column.array, "__arrow_array__") else column.isnull()
-    return pa.Array.from_pandas(column, mask=mask, safe=False)
+    # PyArrow itself finds the NULLs of an array that pandas converts.
+    is_null = None if hasattr(column.array, "__arrow_array__") else column.isnull()
+    return pa.Array.from_pandas(column, mask=is_null, safe=False)
 
 
 def merge_arrow_chunks(column: Any) -> Any:
@@ -197,25 +204,40 @@ def iterate_object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
 
 
 def find_unfit_value(frame: Any) -> UnfitValue | None:
-    """Return the first value that stops PyArrow from converting an object column.
-
-    PyArrow converts the rows before this value, and fails as soon as the value is among the rows.
-    So bisection over the number of rows finds it.
-    """
+    """Return the first value that stops PyArrow from converting an object column; None for none."""
     for name, column in iterate_object_columns(frame):
         if find_conversion_error(column) is None:
             continue
-        row_counts = range(1, len(column) + 1)
-        row = bisect_left(
-            row_counts,
-            True,
-            key=lambda count: find_conversion_error(column.iloc[:count]) is not None,
-        )
+        row = find_unfit_row(column)
         reason = find_conversion_error(column.iloc[: row + 1]) or ""
         values_before = column.iloc[:row].dropna()
         types_before = dict.fromkeys(type(value).__name__ for value in values_before)
-        return UnfitValue(name, row, column.iloc[row], reason, tuple(types_before))
+        return UnfitValue(
+            column=name,
+            row=row,
+            value=column.iloc[row],
+            reason=reason,
+            types_before=tuple(types_before),
+        )
     return None
+
+
+def find_unfit_row(column: Any) -> int:
+    """Return the position of the first value that stops PyArrow from converting a column.
+
+    PyArrow converts the rows before this value, and fails as soon as the value is among the rows.
+    So bisection over the number of rows finds it.
+
+    Args:
+        column: a pandas column that PyArrow cannot convert.
+    """
+
+    def fails(row_count: int) -> bool:
+        """Return whether PyArrow fails to convert the first rows."""
+        return find_conversion_error(column.iloc[:row_count]) is not None
+
+    row_counts = range(1, len(column) + 1)
+    return bisect_left(row_counts, True, key=fails)
 
 
 def find_conversion_error(column: Any) -> str | None:
@@ -228,10 +250,10 @@ def find_conversion_error(column: Any) -> str | None:
 
 
 def find_changed_time(frame: Any) -> UnfitValue | None:
-    """Return the first time in an object column that would change without an error.
+    """Return the first time in an object column that would be changed without an error, or None.
 
-    Some versions of PyArrow and PySpark drop the time of day of a datetime among dates, and
-    the time zone of a time among times without one.
+    Some versions of PyArrow and PySpark drop the time of day of a datetime among dates, and the
+    time zone of a time among times without one.
     """
     import pandas as pd
 
@@ -250,9 +272,9 @@ def find_changed_time(frame: Any) -> UnfitValue | None:
 
 
 def describe_time(value: Any) -> str:
-    """Return the noun by which errors name a value in a column of times.
+    """Return how errors describe a value in a column of times.
 
-    All values of a column must have the same description.
+    The values of a column can be sent unchanged only if all of them have the same description.
     """
     if isinstance(value, date) and not isinstance(value, datetime):
         return "a date"
@@ -260,7 +282,7 @@ def describe_time(value: Any) -> str:
 
 
 def find_beyond_bigint(frame: Any) -> UnfitValue | None:
-    """Return the first whole number of an object column that is not a BIGINT."""
+    """Return the first whole number of an object column that is not a BIGINT; None for none."""
     import pandas as pd
 
     for name, column in iterate_object_columns(frame):

@@ -1,4 +1,4 @@
-"""Write values that the user has passed as literals of SQL."""
+"""Write the values that users pass in `partition=` and `row=` as SQL literals."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def to_python_value(value: object) -> object:
 
 
 def write_literal(value: object, argument: str) -> str:
-    """Return a value of Python as a literal of SQL.
+    """Return a Python value as an SQL literal.
 
     Args:
         value: the value, as `to_python_value` returns it.
-        argument: the argument that has the value, for messages.
+        argument: the name of the argument that has the value, for messages.
 
     Raises:
         MatchRecognizePlanError: SQL has no literal for the value.
@@ -74,9 +74,14 @@ def write_literal(value: object, argument: str) -> str:
 
 
 def convert_instant(value: object, type_: spark_types.DataType) -> object:
-    """Return a value for a column of instants as PySpark reads it; other values unchanged.
+    """Return a datetime for a column of instants with its time zone; any other value unchanged.
 
-    A time without a time zone is in the time zone of this program, whatever the session's zone is.
+    As in PySpark, a datetime without a time zone is in the zone of this program, whatever the
+    session's zone is.
+
+    Args:
+        value: a Python value.
+        type_: the type of the column.
     """
     if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
         return value.astimezone()

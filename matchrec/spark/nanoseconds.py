@@ -1,20 +1,21 @@
-"""Find times of a frame that differ only in their nanoseconds, which Spark drops.
+"""Find the times of a frame that differ only in their nanoseconds, which Spark drops.
 
-Spark's times have microseconds, so rows with such times become equal in ORDER BY:
+Spark's times have microseconds, so such times become equal, and ORDER BY no longer tells their rows
+apart:
 
-    10:00:00.000001 001      after Spark has dropped the last three digits, these two rows
-    10:00:00.000001 002      have the same time, and their order is lost
+    10:00:00.000001001      becomes 10:00:00.000001
+    10:00:00.000001002      becomes 10:00:00.000001
 
-When a frame is sent, `find_ambiguous_times` returns these rows with their nanoseconds, which are
-stored with the DataFrame. When a clause divides and sorts the rows by some columns,
-`find_nanosecond_ties` counts the rows whose order depends on the nanoseconds.
+When a frame is sent, `find_ambiguous_times` returns the rows of such times with their nanoseconds,
+which are stored with the DataFrame. When a clause reads the DataFrame, `find_nanosecond_ties`
+counts the rows whose order depends on the nanoseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matchrec.spark.frames import is_arrow_table
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # The attribute of a DataFrame that holds the `AmbiguousTimes` of the frame it was made from.
 AMBIGUOUS_TIMES = "_matchrec_ambiguous_times"
 
+NANOSECONDS_PER_MICROSECOND = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class AmbiguousTimes:
@@ -31,19 +34,21 @@ class AmbiguousTimes:
 
     # The name of the frame in messages.
     frame_name: str
-    # A pandas frame of these rows.
+    # These rows as a pandas frame, with all columns.
     rows: Any
-    # The times of these rows in nanoseconds, int64[n], by column.
+    # By the name of each column that has such times: its times in these rows, in nanoseconds,
+    # int64[n].
     nanoseconds: Mapping[str, Any]
-    # An expression in the user's library that adds a column `ns` of nanoseconds, by column.
+    # By the name of such a column: an expression of the user's library that returns the frame with
+    # the column's nanoseconds in a new column `ns`.
     expressions: Mapping[str, str]
 
     def count_ties(self, order: Sequence[str], keys: Collection[str]) -> int:
-        """Return the number of rows that differ from another row only in nanoseconds.
+        """Return the number of rows that only nanoseconds tell apart from another row.
 
         Args:
             order: the columns of ORDER BY. If the frame lacks one of them, the result is 0, because
-                the values of this column may differ, too.
+                this column can tell the rows apart, too.
             keys: the columns of PARTITION BY. Columns that the frame lacks are ignored.
         """
         import pandas as pd
@@ -55,10 +60,10 @@ class AmbiguousTimes:
         values = {}
         for name in {*order, *keys} & {*frame_columns}:
             if name in time_columns:
-                values[name] = self.nanoseconds[name] // 1000
+                values[name] = self.nanoseconds[name] // NANOSECONDS_PER_MICROSECOND
             else:
                 values[name] = make_groupable(self.rows.iloc[:, frame_columns.index(name)])
-        # The rows of a group have equal keys and equal order in Spark.
+        # For each row, the number of its group: the rows that Spark does not tell apart.
         groups = pd.DataFrame(values).groupby(list(values), dropna=False, sort=False).ngroup()
         differs_in_group = pd.Series(False, groups.index)
         for name in time_columns:
@@ -70,7 +75,7 @@ class AmbiguousTimes:
 def make_groupable(column: Any) -> Any:
     """Return the values of a pandas column as an array that pandas can group by.
 
-    Python objects, which pandas may be unable to group by, are replaced by their `repr`.
+    Python objects are replaced by their `repr`, because pandas cannot group by all of them.
     """
     if column.dtype == object:
         return column.where(column.notna(), None).map(repr).to_numpy()
@@ -84,19 +89,20 @@ def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> Ambiguous
 
     Args:
         frame_name: the name of the frame in messages.
-        library: the library of the user's frame, such as `polars`.
-        frame: the rows as a pandas frame or an Arrow table, with nanoseconds.
+        library: the library of the user's frame: `pandas`, `polars` or `pyarrow`.
+        frame: the rows as a pandas frame or an Arrow table, before any times are cut to
+            microseconds.
     """
     import numpy as np
 
     is_arrow = is_arrow_table(frame)
     nanoseconds = {}
-    is_ambiguous = np.zeros(len(frame), bool)
-    for name, values in read_nanosecond_columns(frame, is_arrow=is_arrow):
-        is_ambiguous_here = find_ambiguous_rows(values)
-        if is_ambiguous_here.any():
-            nanoseconds[name] = values
-            is_ambiguous |= is_ambiguous_here
+    is_ambiguous = np.zeros(len(frame), bool)  # for each row, in any column
+    for name, times in read_nanosecond_columns(frame, is_arrow=is_arrow):
+        is_ambiguous_in_column = find_ambiguous_rows(times)
+        if is_ambiguous_in_column.any():
+            nanoseconds[name] = times
+            is_ambiguous |= is_ambiguous_in_column
     if not nanoseconds:
         return None
     if is_arrow:
@@ -106,13 +112,13 @@ def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> Ambiguous
     return AmbiguousTimes(
         frame_name=frame_name,
         rows=rows.reset_index(drop=True),
-        nanoseconds={name: values[is_ambiguous] for name, values in nanoseconds.items()},
+        nanoseconds={name: times[is_ambiguous] for name, times in nanoseconds.items()},
         expressions={name: write_nanoseconds(frame_name, name, library) for name in nanoseconds},
     )
 
 
 def read_nanosecond_columns(frame: Any, *, is_arrow: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the values, as int64, of each column whose times have nanoseconds.
+    """Yield the name and the times, as int64[n], of each column whose times have nanoseconds.
 
     Args:
         frame: a pandas frame or an Arrow table.
@@ -121,15 +127,18 @@ def read_nanosecond_columns(frame: Any, *, is_arrow: bool) -> Iterator[tuple[str
     names = frame.column_names if is_arrow else frame.columns
     for index, name in enumerate(names):
         if is_arrow:
-            values = read_arrow_nanoseconds(frame.column(index))
+            times = read_arrow_nanoseconds(frame.column(index))
         else:
-            values = read_pandas_nanoseconds(frame.iloc[:, index])
-        if values is not None:
-            yield str(name), values
+            times = read_pandas_nanoseconds(frame.iloc[:, index])
+        if times is not None:
+            yield str(name), times
 
 
 def read_pandas_nanoseconds(column: Any) -> Any:
-    """Return the times of a pandas column as int64; None for a column without nanoseconds."""
+    """Return the times of a pandas column as nanoseconds, int64[n]; None if it has no nanoseconds.
+
+    Python objects of times become nanoseconds, too. A missing time is the least int64.
+    """
     import numpy as np
     import pandas as pd
 
@@ -146,7 +155,10 @@ def read_pandas_nanoseconds(column: Any) -> Any:
 
 
 def read_arrow_nanoseconds(column: Any) -> Any:
-    """Return the times of an Arrow column as int64; None for a column without nanoseconds."""
+    """Return the times of an Arrow column as nanoseconds, int64[n]; None if it has no nanoseconds.
+
+    A missing time is the least int64.
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -168,12 +180,12 @@ def find_ambiguous_rows(times: Any) -> Any:
     import numpy as np
 
     is_ambiguous = np.zeros(len(times), bool)
-    if not (times % 1000 != 0).any():
+    if not (times % NANOSECONDS_PER_MICROSECOND).any():
         return is_ambiguous
     order = np.argsort(times, kind="stable")
     sorted_times = times[order]
     # A group is the rows of one microsecond. It is ambiguous if two neighbours in it differ.
-    has_same_microsecond = np.diff(sorted_times // 1000) == 0
+    has_same_microsecond = np.diff(sorted_times // NANOSECONDS_PER_MICROSECOND) == 0
     group = np.concatenate([[0], np.cumsum(~has_same_microsecond)])
     differs = has_same_microsecond & (np.diff(sorted_times) != 0)
     is_ambiguous_group = np.zeros(group[-1] + 1, bool)
@@ -183,7 +195,16 @@ def find_ambiguous_rows(times: Any) -> Any:
 
 
 def write_nanoseconds(frame_name: str, column: str, library: str) -> str:
-    """Return the expression, in the user's library, that adds a column `ns` of nanoseconds."""
+    """Return an expression that returns a frame with a new column `ns` of nanoseconds.
+
+    Args:
+        frame_name: the name of the frame.
+        column: the name of the column of times.
+        library: the library of the frame: `pandas`, `polars` or `pyarrow`.
+
+    >>> write_nanoseconds("df", "ts", "pandas")
+    'df.assign(ns=df["ts"].astype("int64") % 1000)'
+    """
     time = f'{frame_name}["{column}"]'
     if library == "pandas":
         return f'{frame_name}.assign(ns={time}.astype("int64") % 1000)'
@@ -192,13 +213,18 @@ def write_nanoseconds(frame_name: str, column: str, library: str) -> str:
     return f'{frame_name}.append_column("ns", {time}.cast("int64"))'
 
 
+class NanosecondTies(NamedTuple):
+    """The rows of a frame whose order in a clause depends on nanoseconds."""
+
+    times: AmbiguousTimes  # the ambiguous times of the frame
+    column: str  # the first ORDER BY column that has such times
+    row_count: int  # the number of rows
+
+
 def find_nanosecond_ties(
     frames: Collection[DataFrame], order: Sequence[str], keys: Collection[str]
-) -> Iterator[tuple[AmbiguousTimes, str, int]]:
-    """Yield each frame with rows whose order depends on nanoseconds.
-
-    Each item has the ambiguous times of the frame, the first ORDER BY column with such times, and
-    the number of rows.
+) -> Iterator[NanosecondTies]:
+    """Yield the ties of each frame that has rows whose order depends on nanoseconds.
 
     Args:
         frames: the DataFrames that a clause reads.
@@ -212,6 +238,6 @@ def find_nanosecond_ties(
         column = next((name for name in order if name in times.nanoseconds), None)
         if column is None:
             continue
-        count = times.count_ties(order, keys)
-        if count:
-            yield times, column, count
+        row_count = times.count_ties(order, keys)
+        if row_count:
+            yield NanosecondTies(times, column, row_count)

@@ -1,16 +1,17 @@
 """Replace values whose types Arrow cannot carry between Spark and Python.
 
-    type                     sent as                 because
-    year-month interval      its months              Arrow has no such type
-    calendar interval        its text                Arrow has no such type
-    day-time interval        its microseconds        Spark's writer of Arrow durations does not grow
-                                                     its buffers before Spark 4
-    map() of VOID            whether it is NULL      PyArrow has no VOID that is not NULL
-    array() of VOID          an array of NULLs       PyArrow has no VOID that is not NULL
+    type                          sent as               because
+    year-month interval           its months            Arrow has no such type
+    calendar interval             its text              Arrow has no such type
+    day-time interval             its microseconds      before Spark 4, Spark cannot write many
+                                                        durations to Arrow
+    map with keys of type VOID    TRUE, or NULL         PyArrow has no VOID that is not NULL
+    array of VOID without NULL    an array that can     PyArrow has no VOID that is not NULL
+                                  contain NULL
 
-Arrow has every other type of Spark. If an array, a map or a struct holds such a value, only this
-part is replaced. `encode_columns` replaces values before rows are sent, and `decode_columns`
-restores them.
+Values of the last two types are always empty: `map()` and `array()`. Arrow has every other type of
+Spark. If an array, a map or a struct contains such a value, only this part is replaced.
+`encode_columns` replaces values before rows are sent, and `decode_columns` restores them.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from matchrec.plan.text import quote_name
 from matchrec.spark.types import change_inner_types
 from matchrec.spark.value_parts import FindTemplate, convert_parts, has_converted_part
 
-# Whether Spark can write day-time intervals as durations of Arrow.
+# Whether Spark can write day-time intervals as durations of Arrow. Before version 4, its writer
+# does not grow the buffer for them.
 HAS_DURATIONS = int(pyspark.__version__.split(".")[0]) >= 4
 
-# For each field of an interval, the SQL that converts it to seconds. Hours are taken modulo 24,
-# because the HOUR of some engines includes the hours of the days. The days are multiplied by a
-# BIGINT, because the seconds of 68 years are more than an INT can hold.
+# Each field of an interval, and the SQL after the field that converts it to seconds. The remainders
+# are taken because the HOUR of some engines includes the hours of the days, and so on. The days are
+# multiplied by a BIGINT, because the seconds of 69 years do not fit into an INT.
 CONVERSIONS_TO_SECONDS = (
     ("DAY", "* 86400L"),
     ("HOUR", "% 24 * 3600"),
@@ -41,25 +43,22 @@ CONVERSIONS_TO_SECONDS = (
 
 
 class Substitute(NamedTuple):
-    """The value that is sent instead of a value whose type Arrow cannot carry.
+    """The type and the SQL of the value that is sent instead of a value."""
 
-    `encoded` and `decoded` are templates of SQL, in which `{0}` stands for the SQL of a value.
-    """
-
-    type: DataType  # the type in which the value is sent
-    encoded: str  # the sent value in terms of the original one
-    decoded: str  # the original value in terms of the sent value
+    type: DataType  # the type of the sent value
+    encoded: str  # a template of SQL of the sent value: `{0}` stands for the original value
+    decoded: str  # a template of SQL of the original value: `{0}` stands for the sent value
 
 
 def find_substitute(type_: DataType) -> Substitute | None:
-    """Return the substitute of values of a type; None if the values themselves are sent.
+    """Return the substitute of values of a type; None if they are sent unchanged.
 
-    The parts of arrays, maps and structs are not considered.
+    The parts of arrays, maps and structs have their own substitutes.
     """
     match type_:
         case spark_types.YearMonthIntervalType():
-            full = "CAST({0} AS INTERVAL YEAR TO MONTH)"
-            months = f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
+            value = "CAST({0} AS INTERVAL YEAR TO MONTH)"  # it has both fields
+            months = f"CAST(EXTRACT(YEAR FROM {value}) * 12 + EXTRACT(MONTH FROM {value}) AS INT)"
             interval = f"CAST(make_ym_interval(0, {{0}}) AS {type_.simpleString()})"
             return Substitute(spark_types.IntegerType(), encoded=months, decoded=interval)
         case spark_types.DayTimeIntervalType() if not HAS_DURATIONS:
@@ -76,8 +75,10 @@ def find_substitute(type_: DataType) -> Substitute | None:
             nullable_type = spark_types.ArrayType(type_.elementType)
             empty_array = "IF({0} IS NULL, NULL, array())"
             return Substitute(nullable_type, encoded="{0}", decoded=empty_array)
-        case _ if type_.typeName() == "interval":  # PySpark has a class for it since version 4
-            text, interval = "CAST({0} AS STRING)", "CAST({0} AS INTERVAL)"
+        # A calendar interval. PySpark has a class for its type only since version 4.
+        case _ if type_.typeName() == "interval":
+            text = "CAST({0} AS STRING)"
+            interval = "CAST({0} AS INTERVAL)"
             return Substitute(spark_types.StringType(), encoded=text, decoded=interval)
     return None
 
@@ -92,14 +93,14 @@ def find_decoding(type_: DataType) -> str | None:
     """Return the template that decodes values of a type; None if they have no substitute.
 
     Args:
-        type_: the type before the values were encoded.
+        type_: the type of the values before they were encoded.
     """
     substitute = find_substitute(type_)
     return None if substitute is None else substitute.decoded
 
 
 def find_sent_type(type_: DataType) -> DataType:
-    """Return the type in which values of a type are sent.
+    """Return the type in which values of a type are sent, including their parts.
 
     >>> from pyspark.sql.types import ArrayType, LongType, NullType
     >>> find_sent_type(ArrayType(NullType(), False)), find_sent_type(ArrayType(LongType(), False))
@@ -117,15 +118,15 @@ def build_sent_schema(schema: StructType) -> StructType:
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
-    """Convert the columns of a DataFrame to types that can be sent."""
+    """Return a DataFrame with columns that can be sent, instead of those that cannot."""
     return convert_columns(frame, frame.schema, find_encoding)
 
 
 def decode_columns(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Convert the columns of a DataFrame back to their own types.
+    """Return a DataFrame with its columns converted back to their original types.
 
     Args:
-        frame: columns as `encode_columns` makes them.
+        frame: a DataFrame whose columns are encoded as by `encode_columns`.
         schema: the schema that the columns had before they were encoded.
     """
     return convert_columns(frame, schema, find_decoding)
@@ -150,8 +151,9 @@ def convert_columns(frame: DataFrame, schema: StructType, find_template: FindTem
 
 def write_microseconds(value: str) -> str:
     """Return SQL of the microseconds of a day-time interval, as a BIGINT."""
-    full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
-    seconds = (
-        f"EXTRACT({unit} FROM {full}) {conversion}" for unit, conversion in CONVERSIONS_TO_SECONDS
-    )
+    interval = f"CAST({value} AS INTERVAL DAY TO SECOND)"  # it has all four fields
+    seconds = [
+        f"EXTRACT({field} FROM {interval}) {conversion}"
+        for field, conversion in CONVERSIONS_TO_SECONDS
+    ]
     return f"CAST(({' + '.join(seconds)}) * 1000000 AS BIGINT)"
