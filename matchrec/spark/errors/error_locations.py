@@ -1,7 +1,7 @@
 """Find the location of an engine's error in the user's text.
 
-The engine gives a position in its own text, a context of Spark, or only a name. `FilledTemplate`
-maps positions in the engine's text to the user's text.
+The engine gives a position in the text that it has read, a context of Spark (a range of this text),
+or only a name. `FilledTemplate` maps positions in the engine's text to the user's text.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ PATTERNS_OF_PARTS = {
     r"near end of input|found end of input": r"\S+(?=\s*$)",
 }
 
-# A group of the sentence in a value of `PATTERNS_OF_PARTS`.
-GROUP = re.compile(r"\\g<(?P<name>\w+)>")
+# A reference to a group of the sentence, in a value of `PATTERNS_OF_PARTS`.
+GROUP_REFERENCE = re.compile(r"\\g<(?P<name>\w+)>")
 
-# What follows the engine's sentence: a stack trace or the query text, the plan, and the line and
-# column.
-STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
+# What follows the engine's sentence: a stack trace or the query text; the plan; line and column.
+TRACE_OR_QUERY = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 PLAN = re.compile(r";\n(?=[!'A-Z])")
 LINE_AND_COLUMN = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
+
+# A word of a query, perhaps qualified, or another character; empty at the end of a line.
+WORD = re.compile(r"[\w.`]+|.?")
 
 
 class TextPosition(NamedTuple):
@@ -55,7 +57,7 @@ class TextPosition(NamedTuple):
 
 
 def split_position(error_text: str) -> tuple[str, TextPosition | None]:
-    """Split the engine's message into its sentence and a position. Drop stack trace and plan.
+    """Split the engine's message into its sentence and its position, without stack trace and plan.
 
     >>> split_position("Column `low` cannot be resolved.; line 1 pos 7;\\n'Project ['low]")
     ('Column `low` cannot be resolved.', TextPosition(line=1, column=7))
@@ -63,7 +65,8 @@ def split_position(error_text: str) -> tuple[str, TextPosition | None]:
     Returns:
         The sentence, and the position; None instead of a position if the message has none.
     """
-    sentence = PLAN.split(STACK.split(error_text.strip(), maxsplit=1)[0], maxsplit=1)[0]
+    text_before_trace = TRACE_OR_QUERY.split(error_text.strip(), maxsplit=1)[0]
+    sentence = PLAN.split(text_before_trace, maxsplit=1)[0]
     position_text = LINE_AND_COLUMN.search(sentence)
     if position_text is None:
         return sentence, None
@@ -73,7 +76,14 @@ def split_position(error_text: str) -> tuple[str, TextPosition | None]:
 
 
 def locate_context(context: Any, filled: FilledTemplate) -> Span | None:
-    """Return the location of a context of Spark in the user's text; None if it is not known."""
+    """Return the location of a context of Spark in the user's text.
+
+    Returns None if the context is not in the text of the query, but in a view or a Python call.
+
+    Args:
+        context: the context, a `pyspark.errors.QueryContext`.
+        filled: the text that the engine has read.
+    """
     if context.contextType().name != "SQL":
         return None
     start = context.startIndex()
@@ -90,21 +100,27 @@ def locate_word(position: TextPosition, filled: FilledTemplate) -> Span | None:
     """
     lines_before = filled.text.split("\n")[: position.line - 1]
     start = sum(len(line) + 1 for line in lines_before) + position.column
-    word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
-    return filled.locate(start, max(word.end(), start + 1)) if word else None
+    word = WORD.match(filled.text, start)
+    assert word is not None, "WORD also matches an empty text"
+    return filled.locate(start, max(word.end(), start + 1))
 
 
 def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
-    """Return the location of an error for which the engine gives none.
+    """Return the location of an error for which the engine gives no position.
 
-    The error has a range of characters, a name, or a sentence in `PATTERNS_OF_PARTS`. A name or a
-    part of the query is located only if it occurs once. Otherwise the result is None.
+    The location is the range of characters that a syntax error of Sail has in its sentence, the
+    name that the error is about, or the part of the query in `PATTERNS_OF_PARTS`. A name or a part
+    is located only if it occurs once in the query. Otherwise the result is None.
+
+    Args:
+        error_text: the engine's message.
+        filled: the text that the engine has read.
     """
     syntax_error = find_syntax_error_span(error_text, filled.text)
     if syntax_error is not None:
         return filled.locate(syntax_error.start, syntax_error.end)
-    pattern = find_pattern(error_text)
-    if not pattern:
+    pattern = find_part_pattern(error_text)
+    if pattern is None:
         return None
     occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
     if len(occurrences) > 1 and is_about_table(error_text):
@@ -124,10 +140,13 @@ def is_about_table(error_text: str) -> bool:
     return refused_name is not None and refused_name.condition == "TABLE_OR_VIEW_NOT_FOUND"
 
 
-def find_pattern(error_text: str) -> str:
+def find_part_pattern(error_text: str) -> str | None:
     """Return a regular expression for the part of the query that an error is about.
 
-    The result is empty if the error is in no table.
+    Returns None if the error is not about a name, and has no sentence in `PATTERNS_OF_PARTS`.
+
+    >>> find_part_pattern("Cannot cast string 'x' to value of type Int32")
+    "'x'"
     """
     refused_name = find_name_refused_by_sail(error_text)
     if refused_name is not None:
@@ -135,6 +154,6 @@ def find_pattern(error_text: str) -> str:
         return re.escape(refused_name.name + star)
     row = find_matching_row(PATTERNS_OF_PARTS, error_text)
     if row is None:
-        return ""
+        return None
     sentence, part_pattern = row
-    return GROUP.sub(lambda group: re.escape(sentence[group["name"]]), part_pattern)
+    return GROUP_REFERENCE.sub(lambda group: re.escape(sentence[group["name"]]), part_pattern)

@@ -12,8 +12,9 @@ error are replaced:
 - `watch_client`, for Spark Connect and Sail, replaces the calls of the client that run a plan. If
   Sail cannot compute an expression, `second_look` finds this expression.
 
-The error that is raised has the class of the engine's error and `MatchRecognizeRunError` as base
-classes, the attributes of our error, and our error itself in its attribute `OUR_ERROR`.
+The error that is raised is an instance of both the class of the engine's error and
+`MatchRecognizeRunError`. It has the attributes of our error, and our error itself in the attribute
+that `OUR_ERROR` names.
 """
 
 from __future__ import annotations
@@ -35,80 +36,84 @@ from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.ties import warn_of_ties
 
 
-def show_worker_error(error: PySparkException) -> PySparkException | None:
-    """Return an engine's error, of its class, with the text of the worker's error alone.
+def rewrite_worker_error(error: PySparkException) -> PySparkException | None:
+    """Return an error with only the text of the worker's error, see `combine_errors`.
 
-    Returns:
-        The error, with our error in its attribute `OUR_ERROR`; None if no worker of matchrec has
-        raised it.
+    Returns None if no worker of matchrec has raised the error.
     """
     if read_fields(str(error)) is None:
         return None
     run_error = MatchRecognizeRunError.from_exception(error)
-    return None if run_error is None else replace_text(error, run_error)
+    return None if run_error is None else combine_errors(error, run_error)
 
 
-def show_computation_error(error: PySparkException) -> PySparkException | None:
-    """Return an engine's error, of its class, that says which expression it could not compute.
+def rewrite_computation_error(error: PySparkException) -> PySparkException | None:
+    """Return an error that says which expression the engine could not compute.
 
-    Returns:
-        The error, with our error in its attribute `OUR_ERROR`; None if the engine's text shows no
-        SQL that was made from an expression of the user.
+    Returns None if the engine's text shows no SQL that was made from an expression of the user.
+    Otherwise, see `combine_errors`.
     """
     failure = find_failure(str(error))
-    return None if failure is None else replace_text(error, make_computation_error(failure))
+    return None if failure is None else combine_errors(error, make_computation_error(failure))
 
 
-def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
-    """Return an engine's error, of its class and ours, with the attributes of an error of ours."""
-    shown = reword(error, run_error.message, MatchRecognizeRunError)
-    vars(shown).update(vars(run_error))
-    setattr(shown, OUR_ERROR, run_error)
-    return cast("PySparkException", shown)
+def combine_errors(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
+    """Return an error that is an engine's error and also our error about the same failure.
+
+    Args:
+        error: the engine's error. The result is an instance of its class.
+        run_error: our error. The result has its message and its other attributes.
+    """
+    combined = reword(error, run_error.message, MatchRecognizeRunError)
+    vars(combined).update(vars(run_error))
+    setattr(combined, OUR_ERROR, run_error)
+    return cast("PySparkException", combined)
 
 
 # Spark in this process.
 
-# The attribute that marks a function that `watch_java` has made.
-SHOWS_WORKER_ERRORS = "_matchrec_shows_worker_errors"
+# The attribute that marks the function that `watch_java` has made.
+REWRITES_ERRORS = "_matchrec_rewrites_errors"
 
 
 def watch_java() -> None:
-    """Let errors of Java that workers raised have the text that users need, from now on.
+    """Let PySpark rewrite errors of Java in the user's terms, from now on.
 
-    PySpark calls `convert_exception` for each error of Java that it turns into a Python error.
+    PySpark calls `convert_exception` for each error of Java that it turns into a Python error. This
+    function is replaced once per process.
     """
     from pyspark.errors.exceptions import captured
 
     convert_exception: Callable[[Any], PySparkException] = captured.convert_exception
-    if hasattr(convert_exception, SHOWS_WORKER_ERRORS):
+    if hasattr(convert_exception, REWRITES_ERRORS):
         return
 
     @wraps(convert_exception)
-    def convert_and_show(java_error: Any) -> PySparkException:
-        """Return PySpark's error for an error of Java, with our text if there is one."""
-        with silence_analysis():  # PySpark logs an error with Java's stack trace when it is made
+    def convert_and_rewrite(java_error: Any) -> PySparkException:
+        """Return PySpark's error for an error of Java, rewritten if we have a better text."""
+        # PySpark logs an error, with Java's stack trace, as soon as it is made.
+        with silence_analysis():
             error = convert_exception(java_error)
-        shown = show_worker_error(error) or show_computation_error(error)
-        if shown is not None:
-            return shown
-        log = getattr(error, "_log_exception", None)  # PySpark before 4 does not log errors
-        if log is not None:
-            log()
+        rewritten = rewrite_worker_error(error) or rewrite_computation_error(error)
+        if rewritten is not None:
+            return rewritten
+        log_error = getattr(error, "_log_exception", None)  # PySpark before 4 does not log errors
+        if log_error is not None:
+            log_error()
         return error
 
-    setattr(convert_and_show, SHOWS_WORKER_ERRORS, True)
-    cast("Any", captured).convert_exception = convert_and_show
+    setattr(convert_and_rewrite, REWRITES_ERRORS, True)
+    cast("Any", captured).convert_exception = convert_and_rewrite
 
 
 # Spark Connect and Sail.
 
-# The attribute of a client whose calls are watched.
-WATCHED = "_matchrec_watched"
+# The attribute of a client that is True if its methods are watched.
+IS_WATCHED = "_matchrec_watched"
 
 # The methods of a client of Connect that run a plan, or a command with a plan in it. The last two
 # yield their answers one by one.
-CALLS = (
+METHODS_THAT_RUN = (
     "to_table",
     "to_pandas",
     "execute_command",
@@ -118,37 +123,40 @@ CALLS = (
 
 
 def watch_client(spark: SparkSession) -> None:
-    """Replace the `CALLS` of a session's client by functions that explain their failures.
+    """Replace the methods of a session's client that run plans: from now on, they explain failures.
 
     Does nothing if they are replaced already.
     """
     client: Any = cast("Any", spark).client
-    if vars(client).setdefault(WATCHED, False):
+    if getattr(client, IS_WATCHED, False):
         return
-    for name in CALLS:
+    for name in METHODS_THAT_RUN:
         if hasattr(client, name):  # PySpark 3.5 lacks the last one
-            setattr(client, name, watch_call(getattr(client, name)))
-    setattr(client, WATCHED, True)
+            setattr(client, name, watch_method(getattr(client, name)))
+    setattr(client, IS_WATCHED, True)
 
 
-def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return one of the `CALLS` that also explains a failure, and warns of ties once it has run."""
+def watch_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls a method of a client, and does two things more.
 
-    @wraps(call)
-    def run(plan: Any, *args: Any, **arguments: Any) -> Any:
+    It explains a failure, and warns of ties once the plan has run.
+    """
+
+    @wraps(method)
+    def run_plan(plan: Any, *args: Any, **arguments: Any) -> Any:
         """Call the client's method, explain its failures, and warn of ties."""
         with explain_failures(plan):
-            answer = call(plan, *args, **arguments)
+            answer = method(plan, *args, **arguments)
         if isinstance(answer, Iterator):
             return watch_answers(answer, plan)
         warn_of_ties()
         return answer
 
-    return run
+    return run_plan
 
 
 def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
-    """Yield the answers of a watched call, explain its failures, and warn of ties at the end."""
+    """Yield the answers of a watched method, explain its failures, and warn of ties at the end."""
     with explain_failures(plan):
         yield from answers
     warn_of_ties()
@@ -170,9 +178,9 @@ def explain_failures(plan: Any) -> Iterator[None]:
             raise
         run_error = find_failed_expression(error, plan)
         if run_error is None:
-            explained = show_worker_error(error) or show_computation_error(error)
+            explained = rewrite_worker_error(error) or rewrite_computation_error(error)
         else:
-            explained = replace_text(error, run_error)
+            explained = combine_errors(error, run_error)
         if explained is None:
             raise
         raise explained from None

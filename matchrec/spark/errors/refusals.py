@@ -13,8 +13,8 @@ from matchrec.spark.sail.error_messages import (
     simplify_refusal,
 )
 
-# A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
-# a bracket or another `:` reads a field of a value instead.
+# A text literal, which contains no parameter, or a parameter `:name`. After a word, a quote, a
+# bracket or another `:`, a `:` is not the sign of a parameter: it reads a field, or is a cast `::`.
 PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 
 
@@ -33,14 +33,21 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
         call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
         if call is not None:  # for instance a method of pandas, `price.shift(1)`
             return RefusedName("UNRESOLVED_ROUTINE", call[0].replace("`", ""))
-    by_spark = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
-    if by_spark is not None:
-        return RefusedName(by_spark[1], by_spark[2].replace("`", "").rstrip("."))
+    spark_message = re.match(
+        r"\[(?P<condition>[A-Z_]+).*?(?P<name>(?:`[^`]*`\.?)+)", error_text, re.DOTALL
+    )
+    if spark_message is not None:
+        name = spark_message["name"].replace("`", "").rstrip(".")
+        return RefusedName(spark_message["condition"], name)
     return find_name_refused_by_sail(error_text)
 
 
 def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[str]:
-    """Return the parameters in a text that are not among those with a value.
+    """Return the names of the parameters in a text that have no value.
+
+    Args:
+        text: SQL of an expression.
+        parameters: the names of the parameters that have a value.
 
     >>> list_parameters_without_value("price > :low AND price < :high AND t = ':no'", ["low"])
     ['high']
@@ -50,21 +57,27 @@ def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[
 
 
 def find_unbound_name(refusal: PySparkException) -> str | None:
-    """Return the parameter without a value that a refusal is about; None for other refusals."""
-    by_spark = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
-    if by_spark is not None:
-        return by_spark[1]
-    by_sail = find_name_refused_by_sail(str(refusal))
-    if by_sail is None or by_sail.condition != "UNBOUND_SQL_PARAMETER":
+    """Return the name of the parameter without a value that a refusal is about.
+
+    Returns None if the refusal is about something else.
+    """
+    spark_message = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(?P<name>\w+)", str(refusal))
+    if spark_message is not None:
+        return spark_message["name"]
+    refused_name = find_name_refused_by_sail(str(refusal))
+    if refused_name is None or refused_name.condition != "UNBOUND_SQL_PARAMETER":
         return None
-    return by_sail.name
+    return refused_name.name
 
 
 def find_refused_function(refusal: PySparkException) -> str:
-    """Return the function whose call a refusal is about; empty if it is not about a call."""
+    """Return the name of the function whose call a refusal is about; "" if it has none."""
     parameters = refusal.getMessageParameters() or {}
+    function = parameters.get("functionName", "").strip("`")
+    if function:
+        return function
     call = re.match(r"\W*(\w+)\(", parameters.get("sqlExpr") or "")
-    return parameters.get("functionName", "").strip("`") or (call[1] if call else "")
+    return call[1] if call else ""
 
 
 def read_sentence(error: Exception) -> str:

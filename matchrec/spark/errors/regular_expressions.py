@@ -1,8 +1,8 @@
 """Check the regular expressions that a query has as literals, before the query runs.
 
-Engines compile a regular expression only when they read rows, and each engine has its own syntax,
-so only the engine can say whether a text is a regular expression. Asking it takes a query. Nearly
-all texts are also regular expressions in Python, and these are accepted without asking.
+Engines compile a regular expression only when they read rows. Each engine has its own syntax, so
+only a query can find out whether the engine accepts a text. But nearly all texts that users write
+are also regular expressions in Python. These are accepted without a query.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ MATCHING_OPERATORS = frozenset(
 
 
 def find_invalid_patterns(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
-    """Yield the errors of literals that the engine does not accept as regular expressions."""
+    """Yield the errors of literals that the engine does not accept as regular expressions.
+
+    Runs a query of one row for each literal that is not a regular expression in Python.
+    """
     for clause, operation in list_operations(plan):
         if operation.operator not in MATCHING_OPERATORS or len(operation.operands) < 2:
             continue
         literal = read_string_literal(operation.operands[1])
         if literal is None:
             continue
-        pattern = re.sub(r"\\(.)", r"\1", literal[1:-1])
+        pattern = re.sub(r"\\(.)", r"\1", literal[1:-1])  # without SQL's escapes
         fault = find_pattern_fault(pattern)
         if fault is not None and not accepts_pattern(literal, relation):
             yield invalid_regular_expression(
