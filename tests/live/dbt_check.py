@@ -3,12 +3,13 @@
     python -m tests.live.dbt_check
 
 Needs Java 17, and the packages that the page installs. Writes the files of the page into a new
-folder, runs dbt twice, and reads the tables. The exit code is 1 if dbt fails or if the tables are
-not those that the page prints.
+folder, runs dbt as often as the page does, and reads the tables. The exit code is 1 if dbt fails or
+if the tables are not those that the page prints.
 """
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,13 @@ def read_printed() -> str:
     return printed
 
 
+def read_runs() -> list[list[str]]:
+    """Return the arguments of each run of dbt on the page, beginning with the program."""
+    blocks = BLOCK.finditer(PAGE.read_text(encoding="utf-8"))
+    lines = [line for block in blocks for line in block["code"].splitlines()]
+    return [shlex.split(line)[1:] for line in lines if line.startswith("python run_dbt.py ")]
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
@@ -33,8 +41,8 @@ def main() -> int:
             path = project / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        for _ in range(2):
-            command = [sys.executable, "run_dbt.py", "run", "--profiles-dir", "."]
+        for arguments in read_runs():
+            command = [sys.executable, *arguments]
             if subprocess.run(command, cwd=project, check=False).returncode:
                 print("FAILED: dbt")
                 return 1
