@@ -31,7 +31,7 @@ from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError, make_comput
 from matchrec.errors.run.location import read_fields
 from matchrec.errors.run.origins import find_failure
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.errors.second_look import find_failed_expression, is_second_look
+from matchrec.spark.errors.second_look import is_second_look, take_second_look
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.ties import warn_of_ties
 
@@ -176,7 +176,7 @@ def explain_failures(plan: Any) -> Iterator[None]:
     except PySparkException as error:
         if is_second_look():  # a second look reads the engine's own text
             raise
-        run_error = find_failed_expression(error, plan)
+        run_error = take_second_look(error, plan)
         if run_error is None:
             explained = rewrite_worker_error(error) or rewrite_computation_error(error)
         else:

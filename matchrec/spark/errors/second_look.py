@@ -6,20 +6,20 @@
                                                ^^^^^^^^
 
 Spark shows the SQL that has failed (see `errors.run.origins`). Other engines give only the reason,
-such as a division by zero. On these engines matchrec evaluates expressions once more after a
+such as a division by zero. On these engines, matchrec evaluates expressions once more after a
 failure:
 
-1. `keep_expressions` and `keep_match_expressions` store a `SecondLook` for some rows: the
-   expressions over them. Both functions mark the rows with a token, which is then in the plan of
-   every query over these rows.
-2. After a failure, `failed_actions` calls `find_failed_expression`, which searches the failed plan
-   for tokens, and so finds the looks.
-3. The looks are searched one after the other, those over the input before those over matches. All
-   expressions of a look are evaluated together. If they fail, their list is halved until a single
-   expression is left that fails by itself.
-4. The same is done with the operands of this expression, to find the smallest part that fails.
+1. `keep_expressions` and `keep_match_expressions` store a `SecondLook`: some rows, and the
+   expressions that a query computes from them. Both functions mark the rows with a token, which is
+   then in the plan of every query over these rows.
+2. After a failure, `failed_actions` calls `take_second_look`, which searches the failed plan for
+   tokens, and so finds the second looks.
+3. The second looks are tried one after the other, those over the input before those over matches.
+   All expressions of a second look are evaluated together. If they fail, their list is halved until
+   a single expression is left that fails by itself.
+4. The operands of this expression are evaluated next, to find the smallest part that fails.
 
-Without a failure no expression is listed and nothing is evaluated.
+Without a failure, no expression is listed and nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -45,9 +45,15 @@ from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
 from matchrec.errors.run.repairs import split_at_operator
-from matchrec.plan import expression
 from matchrec.plan.build_expressions import join_conditions
-from matchrec.plan.expression import Operation, Scalar, split_conjuncts, write_row_sql
+from matchrec.plan.expression import (
+    Operation,
+    Scalar,
+    reads_columns_only,
+    split_conjuncts,
+    walk_scalar,
+    write_row_sql,
+)
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
@@ -55,12 +61,13 @@ from matchrec.spark.sail.error_messages import explain_value_failure, find_value
 from matchrec.worker.wire import SelectItem
 
 Item = TypeVar("Item")
-FoundFailure = TypeVar("FoundFailure")
+ItemFailure = TypeVar("ItemFailure")
 
+# A token, as `make_token` returns it, in the bytes of a plan.
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 
-# The attribute of a plan that holds its look.
-LOOK = "_matchrec_look"
+# The attribute of a plan that holds its second look.
+SECOND_LOOK = "_matchrec_look"
 
 # The beginning of a worker's message about an input row that the engine cannot compute.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
@@ -71,13 +78,16 @@ QUOTED_VALUE = re.compile(r"'[^']*'")
 # A comment in generated SQL, about a name of ours.
 COMMENT = re.compile(r"/\*.*?\*/")
 
-# True while a second look runs queries: their failures are not explained.
-_LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
+# True while the queries of a second look run. Their own failures are not explained.
+_IS_LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 
 
 @dataclass(frozen=True, eq=False)
 class SecondLook(ABC):
-    """The expressions that a query computes from some rows, to be evaluated again if it fails."""
+    """The expressions that a query computes from some rows, to be evaluated again if it fails.
+
+    Expressions are SQL over one of these rows.
+    """
 
     # The text that marks the rows in the plan of the query.
     token: str
@@ -88,7 +98,11 @@ class SecondLook(ABC):
 
     @abstractmethod
     def select(self, items: Sequence[str]) -> DataFrame:
-        """Return the DataFrame of some expressions over the rows."""
+        """Return the DataFrame of some expressions over the rows.
+
+        Args:
+            items: the select list, as SQL.
+        """
 
     @abstractmethod
     def select_rows(self) -> DataFrame:
@@ -96,16 +110,16 @@ class SecondLook(ABC):
 
     @property
     def scalars(self) -> Sequence[Scalar]:
-        """Return all expressions of the plan, if the SQL that fails is made from parts of them.
+        """Return the expressions of the user's query that the SQL over one row is made from.
 
-        Returns no expressions if it is made otherwise, such as SQL over the reads of a match.
+        Returns no expressions if the SQL has another form, such as SQL over the reads of a match.
         """
         return ()
 
     def find_origins_of_several_rows(self) -> Sequence[SqlOrigin]:
-        """Return the origins of expressions that read several rows of the input.
+        """Return the origins of the expressions that read several rows of the input.
 
-        SQL over one row cannot compute them, so they are not evaluated again.
+        SQL over one row cannot compute these expressions, so they are not evaluated again.
         """
         return ()
 
@@ -120,7 +134,8 @@ class SecondLook(ABC):
                 failed.
 
         Returns:
-            The error; None if no expression is to blame, or if the rows themselves cannot be read.
+            The error; None if no expression is to blame, or if the rows themselves cannot be
+            computed.
         """
         origins = self.find_origins()
         first_failing = find_first_failing(tuple(origins), self.find_failure)
@@ -128,16 +143,18 @@ class SecondLook(ABC):
             return self.find_error_over_several_rows(worker_sentence)
         if find_frame_failure(self.select_rows) is not None:
             return None
-        failing_sql, whole_sentence = first_failing
-        part, sentence = self.find_failing_part(failing_sql, whole_sentence)
-        failure = build_failure(origins[failing_sql], part, sentence)
+        failing_text, sentence_about_text = first_failing
+        part, sentence = self.find_failing_part(failing_text, sentence_about_text)
+        failure = build_failure(origins[failing_text], part, sentence)
         operand_types = self.find_operand_types(part)
         if operand_types is not None:
             failure = explain_implicit_cast(failure, operand_types)
         return make_computation_error(failure)
 
     def find_operand_types(self, text: str) -> tuple[str, str] | None:
-        """Return the types of the two operands of an expression; None if it does not have two.
+        """Return the types of the two operands of an expression.
+
+        Returns None if the expression does not have two operands, or if their types are not known.
 
         Args:
             text: the expression as SQL over one row.
@@ -158,7 +175,7 @@ class SecondLook(ABC):
         """Return the error of the only expression that reads several rows.
 
         Returns None if no worker failed, if there is not exactly one such expression, or if the
-        rows themselves cannot be read.
+        rows themselves cannot be computed.
 
         Args:
             worker_sentence: as in `find_error`.
@@ -171,7 +188,7 @@ class SecondLook(ABC):
         return make_computation_error(build_failure(origins[0], "", worker_sentence))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
-        """Return why some expressions cannot be computed; None if all can be. Runs a query."""
+        """Return a sentence about why some expressions fail; None if they do not. Runs a query."""
         items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
         return find_frame_failure(lambda: self.select(items))
 
@@ -185,32 +202,41 @@ class SecondLook(ABC):
         Args:
             text: the expression as SQL over one row.
             sentence: why the whole expression fails.
+
+        Returns:
+            The part as SQL over one row, and the sentence about why it fails.
         """
-        scalar = self.find_scalar(text)
-        if scalar is None:
+        part = self.find_scalar(text)
+        if part is None:
             return text, sentence
-        while isinstance(scalar, Operation):
-            failures = []
-            for operand in scalar.operands:
-                operand_sentence = self.find_failure([write_row_sql(operand)])
-                if operand_sentence is not None:
-                    failures.append((operand, operand_sentence))
-            if len(failures) != 1:
+        while isinstance(part, Operation):
+            failing_operands = self.find_failing_operands(part)
+            if len(failing_operands) != 1:
                 break
-            ((operand, operand_sentence),) = failures
+            ((operand, operand_sentence),) = failing_operands
             if not have_same_reason(operand_sentence, sentence):
                 break
-            scalar, sentence = operand, operand_sentence
-        return write_row_sql(scalar), sentence
+            part = operand
+            sentence = operand_sentence
+        return write_row_sql(part), sentence
+
+    def find_failing_operands(self, operation: Operation) -> list[tuple[Scalar, str]]:
+        """Return the operands that fail by themselves, each with why it fails. Runs queries."""
+        failing_operands = []
+        for operand in operation.operands:
+            sentence = self.find_failure([write_row_sql(operand)])
+            if sentence is not None:
+                failing_operands.append((operand, sentence))
+        return failing_operands
 
     def find_scalar(self, text: str) -> Scalar | None:
-        """Return the part of the plan's expressions that a SQL text over one row was made from.
+        """Return the part of an expression that a SQL text over one row was made from.
 
-        Returns None if the text was made from something else.
+        Returns None if the text was not made from a part of `scalars`.
         """
         for scalar in self.scalars:
-            for part in expression.walk_scalar(scalar):
-                if expression.reads_columns_only(part) and text in render_both_forms(part):
+            for part in walk_scalar(scalar):
+                if reads_columns_only(part) and text in render_both_forms(part):
                     return part
         return None
 
@@ -221,7 +247,7 @@ class InputLook(SecondLook):
 
     # The input.
     relation: Relation
-    # The queries of the rules, with the origins of the expressions that the engine computes.
+    # The queries, with the origins of the expressions that the engine computes.
     queries: tuple[SplitQuery, ...]
 
     @override
@@ -251,8 +277,8 @@ class InputLook(SecondLook):
         origins = dict[SqlOrigin, None]()  # an ordered set
         for query in self.queries:
             for value, origin in query.origins.items():
-                is_of_one_row = isinstance(value, RowColumn) and value.reads_one_row
-                if not isinstance(value, str) and not is_of_one_row:
+                is_column_of_one_row = isinstance(value, RowColumn) and value.reads_one_row
+                if not isinstance(value, str) and not is_column_of_one_row:
                     origins.setdefault(origin)
         return tuple(origins)
 
@@ -263,7 +289,7 @@ class MatchLook(SecondLook):
 
     # Runs the expressions in the session of the query, which has its functions.
     runner: Runner
-    # The rows of the workers, or rows that are computed from them.
+    # The output rows of the workers, or rows that are computed from them.
     output_rows: DataFrame
     # The expressions, as SQL over these rows.
     items: Sequence[SelectItem]
@@ -285,7 +311,7 @@ class MatchLook(SecondLook):
 
 
 def have_same_reason(sentence: str, other: str) -> bool:
-    """Return whether two sentences give the same reason, perhaps for other values in quotes.
+    """Return whether two sentences give the same reason. They can have different values in quotes.
 
     >>> have_same_reason("Cannot cast '1,5'. Write ...", "Cannot cast '2,5'. Write ...")
     True
@@ -296,16 +322,19 @@ def have_same_reason(sentence: str, other: str) -> bool:
 
 
 def render_both_forms(part: Scalar) -> tuple[str, str]:
-    """Return the texts of an expression over one row: as written, and with its ANDs joined again.
+    """Return the two texts that the SQL of an expression over one row can have.
 
-    The compiler may split a condition and join its parts again, which changes the parentheses.
+    The second text is for the compiler, which can split a condition at AND and join its parts
+    again. This changes the parentheses.
     """
     return write_row_sql(part), write_row_sql(join_conditions("AND", split_conjuncts(part)))
 
 
-# The looks that are kept, in the order of their queries: those over the input come before those
-# over its matches.
+# The stored second looks, in the order in which they were made. So those over an input come before
+# those over its matches.
 _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
+
+# A thread holds this lock while it reads or changes `_looks`.
 _looks_lock = Lock()
 
 
@@ -315,12 +344,12 @@ def keep_expressions(
     """Store the expressions over the input, for a second look if a query over its rows fails.
 
     Args:
-        rows: the prepared rows.
-        relation: the input that they are computed from.
-        queries: the queries of the rules, with the origins of what the engine computes.
+        rows: the prepared rows, which the query reads.
+        relation: the input that the rows are computed from.
+        queries: the queries, with the origins of the expressions that the engine computes.
 
     Returns:
-        The rows, marked.
+        The marked rows. A query over these rows can be explained.
     """
     return mark_rows(rows, InputLook(make_token(), relation, tuple(queries)))
 
@@ -333,43 +362,50 @@ def keep_match_expressions(
 ) -> DataFrame:
     """Store expressions over the matches, for a second look if a query that computes them fails.
 
-    Takes the same arguments as `Backend.watch_matches`.
+    If several rules compute expressions from the same output rows, each rule marks them for itself.
+
+    Args:
+        output_rows: the rows that the expressions are computed from.
+        runner: runs the expressions in the session of the query, which has its functions.
+        items: the expressions, as SQL over `output_rows`.
+        origins: where the user wrote each expression; None for one that cannot fail.
 
     Returns:
-        The rows, marked. Only the query that computes these expressions may read the marked rows.
-        So each result is looked at separately, even if several rules read the same matches.
+        The marked rows. No other query than the one that computes these expressions must read them,
+        because its failures would be explained by these expressions.
     """
     return mark_rows(output_rows, MatchLook(make_token(), runner, output_rows, items, origins))
 
 
 def make_token() -> str:
-    """Return a new token, which `TOKEN` finds in a plan."""
+    """Return a new token, which `TOKEN` matches."""
     return f"matchrec-look-{uuid4().hex}"
 
 
 def mark_rows(rows: DataFrame, look: SecondLook) -> DataFrame:
-    """Return rows with the token of a look in their plan, as their alias.
+    """Return rows with the token of a second look in their plan, as their alias.
 
-    The look is attached to this plan, so that it lives as long as a DataFrame over the rows.
+    The second look is an attribute of this plan, so that it lives as long as a DataFrame over the
+    rows.
     """
     marked_rows = rows.alias(look.token)
-    vars(cast("Any", marked_rows)._plan)[LOOK] = look
+    vars(cast("Any", marked_rows)._plan)[SECOND_LOOK] = look
     with _looks_lock:
         _looks[look] = None
     return marked_rows
 
 
 def find_first_failing(
-    items: Sequence[Item], find_failure: Callable[[Sequence[Item]], FoundFailure | None]
-) -> tuple[Item, FoundFailure] | None:
+    items: Sequence[Item], find_failure: Callable[[Sequence[Item]], ItemFailure | None]
+) -> tuple[Item, ItemFailure] | None:
     """Return the first of several items that fails by itself, and its failure.
 
-    Returns None if no item fails by itself. Items that do not fail together do not fail by
-    themselves either, so few calls suffice: about 2 log2(n) for n items.
+    Returns None if no item fails by itself. If a single one of n items fails, about 2 log2(n) calls
+    of `find_failure` find it.
 
     Args:
         items: the items.
-        find_failure: returns the failure of some items together; None if they do not fail.
+        find_failure: returns the failure of some items together; None if none of them fails.
     """
     if not items:
         return None
@@ -379,15 +415,19 @@ def find_first_failing(
     if len(items) == 1:
         return items[0], failure
     middle = len(items) // 2
-    return find_first_failing(items[:middle], find_failure) or find_first_failing(
-        items[middle:], find_failure
+    first_half, second_half = items[:middle], items[middle:]
+    return find_first_failing(first_half, find_failure) or find_first_failing(
+        second_half, find_failure
     )
 
 
 def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
-    """Return why the rows of a DataFrame cannot be computed. Computes all of them.
+    """Return a sentence about why the rows of a DataFrame cannot be computed. Computes all of them.
 
-    Returns None if they can be computed, or if the reason is not a value.
+    Returns None if they can be computed, or if the engine rejects something other than a value.
+
+    Args:
+        make_frame: returns the DataFrame. Its errors count as errors of the rows.
     """
     try:
         make_frame().write.format("noop").mode("overwrite").save()
@@ -398,44 +438,45 @@ def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
 
 def is_second_look() -> bool:
     """Return whether the running query belongs to a second look."""
-    return _LOOKING.get()
+    return _IS_LOOKING.get()
 
 
-def find_failed_expression(error: PySparkException, plan: Any) -> MatchRecognizeRunError | None:
+def take_second_look(error: PySparkException, plan: Any) -> MatchRecognizeRunError | None:
     """Return the error of the expression that a query could not compute.
 
-    Runs queries that evaluate the expressions again.
+    Runs queries that evaluate the expressions of the query again.
 
     Args:
         error: the failure, in the words of the engine or of a worker.
         plan: the plan of the query, as a protobuf message of Spark Connect.
 
     Returns:
-        The error; None if no value of the input is to blame, or no expression fails by itself.
+        The error; None if the failure is not about a value, if the plan has no second look, or if
+        no expression fails by itself and the reason is not known in plain words.
     """
     worker_error = MatchRecognizeRunError.from_exception(error)
     text = str(error) if worker_error is None else worker_error.message
-    is_about_input = worker_error is None or text.startswith(NOT_COMPUTED)
+    is_error_of_engine = worker_error is None or text.startswith(NOT_COMPUTED)
     sentence = explain_value_failure(text)
-    if not is_about_input or sentence is None:
+    if not is_error_of_engine or sentence is None:
         return None
     worker_sentence = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {token.decode() for token in TOKEN.findall(plan.SerializeToString())}
     with _looks_lock:
         looks = [look for look in _looks if look.token in tokens]
     run_error = None
-    with silence_analysis(), set_variable(_LOOKING, True):
+    with silence_analysis(), set_variable(_IS_LOOKING, True):
         for look in looks:
             run_error = look.find_error(worker_sentence)
             if run_error is not None:
                 break
     if run_error is None and looks:
-        run_error = explain_elsewhere(text, is_in_input=worker_sentence is not None)
+        run_error = explain_outside_clause(text, is_in_input=worker_sentence is not None)
     return run_error
 
 
-def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:
-    """Return the error of a value that cannot be computed before or around the clause.
+def explain_outside_clause(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:
+    """Return the error of a value outside the clause: in its input, or in the query around it.
 
     Args:
         text: the message of the engine or of a worker.
