@@ -90,7 +90,7 @@ def edit_clause(
         yield from translator.edit_expression(span, context.enter_part(part))
     expression_spans = tuple(span for _, span in expressions)
     variables = find_variable_spans(clause, written_names)
-    yield from edit_names(tokens, expression_spans, write.quote, variables)
+    yield from edit_names(tokens, clause, expression_spans, (read, write), variables)
     yield from edit_bounds(clause, write)
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_optional_parts(clause, read, write)

@@ -6,6 +6,10 @@ In BigQuery and Azure, CLASSIFIER returns a variable as it was written. In other
 without quotes is in upper case. For these products, the translation quotes the variables:
 
     PATTERN (Down+)                    BigQuery   PATTERN ("Down"+)                  Trino
+
+A name that the product reserves is quoted, too: see `reserved_names`.
+
+    MEASURES ... AS date               Spark      MEASURES ... AS "DATE"             Oracle
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from matchrec.dialects.edits import Edit
+from matchrec.dialects.products import Product
+from matchrec.dialects.reserved_names import choose_quoted_name
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Variable, walk_pattern
 from matchrec.source import Span
@@ -49,45 +55,73 @@ def find_variable_spans(
         written_names: the variables whose case counts, as from `find_written_names`. All other
             variables are left out of the result.
     """
-    skip = clause.after_match or AfterMatchSkip()
-    # Each use: the variable in upper case, and where it is.
-    uses: list[tuple[str | None, Span | None]] = [(skip.variable, skip.span)]
-    uses += [
-        (node.name, node.span)
-        for node in walk_pattern(clause.pattern)
-        if isinstance(node, Variable)
-    ]
-    uses += [(definition.name, definition.span) for definition in clause.definitions]
-    for subset in clause.subsets:
-        uses += zip(subset.members, subset.member_spans, strict=True)
     return {
         span: written_names[name]
-        for name, span in uses
+        for name, span in _walk_uses(clause)
         if span is not None and name is not None and name in written_names
     }
 
 
+def _walk_uses(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None]]:
+    """Yield each use of a variable outside of expressions: the variable in upper case, and where.
+
+    The definitions of union variables in SUBSET are left out.
+    """
+    skip = clause.after_match or AfterMatchSkip()
+    yield skip.variable, skip.span
+    for node in walk_pattern(clause.pattern):
+        if isinstance(node, Variable):
+            yield node.name, node.span
+    for definition in clause.definitions:
+        yield definition.name, definition.span
+    for subset in clause.subsets:
+        yield from zip(subset.members, subset.member_spans, strict=True)
+
+
+def find_name_spans(tokens: ClauseTokens, clause: MatchRecognize) -> frozenset[Span]:
+    """Return the spans of the names of a clause outside of expressions.
+
+    These are its variables, its measures, and the names of the keys of PARTITION BY.
+    """
+    spans = [span for _, span in _walk_uses(clause)]
+    spans += [measure.span for measure in clause.measures]
+    spans += [subset.span for subset in clause.subsets]
+    for key in clause.partition_by:
+        if key.name is not None:
+            spans += [token.span for token in tokens.tokens if key.span.contains(token.span)][-1:]
+    return frozenset(span for span in spans if span is not None)
+
+
 def edit_names(
     tokens: ClauseTokens,
+    clause: MatchRecognize,
     expression_spans: tuple[Span, ...],
-    quote: str,
+    products: tuple[Product, Product],
     variables: Mapping[Span, str],
 ) -> Iterator[Edit]:
     """Yield the edits that quote names outside of expressions as a product does.
 
     Args:
         tokens: the tokens of the clause.
+        clause: the clause.
         expression_spans: the expressions, whose names are not edited here.
-        quote: the quotation mark of the product that is written.
+        products: the product that is read, and the product that is written.
         variables: the variables without quotes that need them, as from `find_variable_spans`.
     """
+    read, write = products
+    name_spans = find_name_spans(tokens, clause)
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
-        name = token.name if is_quoted else variables.get(token.span)
-        if name is None or any(span.contains(token.span) for span in expression_spans):
+        is_expression = any(span.contains(token.span) for span in expression_spans)
+        if is_expression or not (is_quoted or token.span in name_spans):
             continue
-        if not is_quoted or tokens.text_at(token.span)[0] != quote:
-            yield Edit(token.span, quote_name(name, quote))
+        exact_name = variables.get(token.span)
+        name = exact_name or choose_quoted_name(token.name, is_quoted, read, write)
+        if name is None and not is_quoted:
+            continue  # it needs no quotes
+        written = quote_name(token.name if name is None else name, write.quote)
+        if written != tokens.text_at(token.span):
+            yield Edit(token.span, written)
 
 
 def quote_name(name: str, quote: str) -> str:

@@ -43,6 +43,8 @@ class Product:
     default_skip: SkipTo = SkipTo.PAST_LAST_ROW
     # The quotation mark around names.
     quote: str = "`"
+    # Whether a name without quotes is in upper case, so that a quoted name can be another one.
+    folds_to_upper: bool = False
     # The character before the name of a parameter.
     parameter_prefix: str = ":"
     # Functions of row patterns whose names differ in this product, by that name in upper case: the

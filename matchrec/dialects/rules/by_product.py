@@ -6,6 +6,7 @@
     READ_RULES["trino"]       what Trino means otherwise than sqlglot translates it
     COMMON_RULES              what many products mean otherwise
     WRITE_RULES["spark"]      what sqlglot writes wrongly for Spark, whichever product is read
+    quote_reserved_name       last, so that it sees the names that other rules add
 
 The module of a product has the rules that only this product needs, and lists all of its
 `READ_RULES`.
@@ -85,4 +86,5 @@ def find_rules(read: Product, write: Product) -> tuple[RewriteRule, ...]:
         *READ_RULES.get(read.name, ()),
         *COMMON_RULES,
         *WRITE_RULES.get(write.name, ()),
+        row_patterns.quote_reserved_name,
     )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.dialects.reserved_names import choose_quoted_name
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_pattern_function, find_pattern_function
+from matchrec.plan.words import CURRENT_VALUES
 from matchrec.syntax.function_names import PHYSICAL
 
 # The names of PREV and NEXT in products that call them otherwise.
@@ -89,6 +91,26 @@ def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
     if text and _is_variable(node):
         return exp.to_identifier(text, quoted=True)
     return node
+
+
+def quote_reserved_name(node: exp.Identifier, context: RuleContext) -> exp.Expr:
+    """Quote a name that the product that is written reads only in quotes: see `reserved_names`.
+
+    date        "DATE"        Oracle
+    `date`      "DATE"        Oracle
+    """
+    is_exact_variable = node.name.upper() in context.quoted_variables and _is_variable(node)
+    if is_exact_variable or _may_be_current_value(node):
+        return node
+    name = choose_quoted_name(node.name, bool(node.quoted), context.read, context.write)
+    return node if name is None else exp.to_identifier(name, quoted=True)
+
+
+def _may_be_current_value(identifier: exp.Identifier) -> bool:
+    """Return whether a name may be a value of the session, as USER is if no column has the name."""
+    column = identifier.parent
+    is_alone = isinstance(column, exp.Column) and not column.table and not identifier.quoted
+    return is_alone and identifier.name.upper() in CURRENT_VALUES
 
 
 def _is_variable(identifier: exp.Identifier) -> bool:

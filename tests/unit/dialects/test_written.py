@@ -63,7 +63,19 @@ TEXTS = [
     ("spark", "oracle", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE PRECISION)"),
     ("spark", "trino", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE)"),
     ("spark", "trino", "TRY_CAST(x AS DOUBLE)", "TRY_CAST(x AS DOUBLE)"),
-    ("spark", "oracle", "`date`", '"date"'),
+    # a reserved word, in the case that it has in the product without quotes
+    ("spark", "oracle", "`date`", '"DATE"'),
+    ("spark", "oracle", "date + level", '"DATE" + "LEVEL"'),
+    ("spark", "oracle", "a.number", 'a."NUMBER"'),
+    ("spark", "oracle", "`my date`", '"my date"'),
+    ("spark", "oracle", "date", '"DATE"'),
+    ("spark", "snowflake", "date", "date"),
+    ("spark", "snowflake", "`Price` + price", '"PRICE" + price'),
+    ("spark", "snowflake", "a.increment", 'a."INCREMENT"'),
+    ("snowflake", "oracle", '"date"', '"date"'),
+    ("spark", "flink", "value", "`value`"),
+    ("spark", "bigquery", "hash", "`hash`"),
+    ("spark", "trino", "date", "date"),
     ("spark", "trino", "level", "level"),
     ("spark", "flink", "regexp_extract(x, 'a')", "regexp_extract(x, 'a', 1)"),
     ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
@@ -511,3 +523,26 @@ def test_the_hint_for_a_window_fits_the_product() -> None:
     with pytest.raises(MatchRecognizeError, match="has no WITHIN") as snowflake:
         translate_query(query, SPARK, PRODUCTS["snowflake"])
     assert "FIRST(y)" not in str(snowflake.value.hint)
+
+
+def test_reserved_names_of_the_whole_query_are_quoted() -> None:
+    text = """SELECT date, start.price, `mode`.x FROM access MATCH_RECOGNIZE (
+  PARTITION BY level ORDER BY date
+  MEASURES COUNT(*) AS number, start.date AS date
+  AFTER MATCH SKIP TO LAST up PATTERN (start up+) SUBSET file = (start, up)
+  DEFINE up AS size > start.size) mode"""
+    assert translate_query(text, PRODUCTS["spark"], PRODUCTS["oracle"]).text == (
+        """SELECT "DATE", "START".price, "MODE".x FROM "ACCESS" MATCH_RECOGNIZE (
+  PARTITION BY "LEVEL" ORDER BY "DATE" NULLS FIRST
+  MEASURES COUNT(*) AS "NUMBER", "START"."DATE" AS "DATE"
+  AFTER MATCH SKIP TO LAST up PATTERN ("START" up+) SUBSET "FILE" = ("START", up)
+  DEFINE up AS "SIZE" > "START"."SIZE") "MODE\""""
+    )
+
+
+def test_variables_of_bigquery_keep_their_case_in_quotes() -> None:
+    text = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES CLASSIFIER() AS c
+        PATTERN (Start Up) DEFINE Start AS TRUE, Up AS Start.x > 1)"""
+    written = translate_query(text, PRODUCTS["bigquery"], PRODUCTS["oracle"]).text
+    assert 'PATTERN ("Start" "Up") DEFINE "Start" AS' in written
+    assert '"Up" AS "Start".x > 1' in written
