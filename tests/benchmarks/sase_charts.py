@@ -23,10 +23,22 @@ PAGE = DOCS / "contributing" / "sase_benchmark.md"
 
 Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (and engine)
 
-ALGORITHMS = ("basic", "merging", "backtracking")
-COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
-HATCHES = {"basic": "", "merging": "///", "backtracking": "..."}
-MARKERS = "os^Dvp"
+# How the markers of the algorithms are filled, the same for all panels.
+FILLS = {"basic": "none", "merging": "full", "backtracking": "bottom"}
+ALGORITHMS = tuple(FILLS)
+# The colour, the marker and its size for each query, the same for all panels. Queries with similar
+# rates have different sizes: the smaller curve is drawn inside the larger one.
+QUERIES = {
+    "p1 s2": ("#1f77b4", "o", 10),
+    "p1 s3": ("#ff7f0e", "s", 7),
+    "p2 s2": ("#2ca02c", "^", 7),
+    "p2 s3": ("#d62728", "D", 5),
+    "p3 s2": ("#9467bd", "v", 7),
+    "p3 s3": ("#8c564b", "p", 4),
+    "p3* s2": ("#808080", ">", 7),
+    "p3* s3": ("#7a9cc6", "<", 7),
+}
+GREY = "#808080"
 TEXT_SIZE = 9.5  # points, large enough at the width of a page
 LEGEND: Any = {
     "loc": "upper left",
@@ -108,39 +120,50 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
                 "4": ALGORITHMS,
                 "5": ALGORITHMS[:2],
             }
-            bars(panel, found, engines[number])
+            points(panel, found, engines[number])
     save(figure, path)
 
 
-def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
-    """Draw a group of bars for each query, with a bar for each algorithm."""
-    width = 0.8 / len(engines)
-    for place, engine in enumerate(engines):
-        heights = [one[place] if len(engines) > 1 else one for one in found.values()]
-        left = [index + (place - (len(engines) - 1) / 2) * width for index in range(len(heights))]
-        style: Any = {"facecolor": COLOURS[engine], "hatch": HATCHES[engine]}
-        style |= {"edgecolor": "#cccccc", "linewidth": 0}
-        panel.bar(left, heights, width, label=engine, **style)
+def style(query: str) -> dict[str, Any]:
+    """Return the colour, the marker and the sizes of a query as arguments of matplotlib."""
+    colour, marker, size = QUERIES[query]
+    sizes: Any = {"markersize": size, "linewidth": size / 3}
+    return {"color": colour, "marker": marker, "markerfacecoloralt": "none", **sizes}
+
+
+def points(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
+    """Draw a group of points for each query, with a point for each algorithm."""
+    distance = 0.6 / len(engines)
+    for index, (query, rates) in enumerate(found.items()):
+        for place, engine in enumerate(engines):
+            rate = rates[place] if len(engines) > 1 else rates
+            x = index + (place - (len(engines) - 1) / 2) * distance
+            panel.plot([x], [rate], fillstyle=FILLS[engine], **{**style(query), "markersize": 7})
     panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
+    panel.set_xlim(-0.6, len(found) - 0.4)
     panel.set_xlabel("condition (p) and strategy (s)", fontsize=TEXT_SIZE)
-    panel.legend(**LEGEND, ncols=len(engines))
+    grey: Any = {"color": GREY, "marker": "o", "markerfacecoloralt": "none", "linestyle": ""}
+    handles = [Line2D([], [], label=engine, fillstyle=FILLS[engine], **grey) for engine in engines]
+    panel.legend(handles=handles, **LEGEND, ncols=len(engines))
 
 
 def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
     """Draw a line for each query, and a dotted one for basic if there are two algorithms."""
     handles = []
     has_two = False
-    for index, (name, rates) in enumerate(found.items()):
-        # Hollow markers, so that a line below another one can be seen.
-        style: Any = {"color": f"C{index}", "marker": MARKERS[index], "markerfacecolor": "none"}
+    for query, rates in found.items():
         has_two = isinstance(rates[0], tuple)
         if has_two:
-            panel.plot(sizes, [rate[0] for rate in rates], linestyle=":", **style)
+            basic = [rate[0] for rate in rates]
+            panel.plot(sizes, basic, linestyle=":", fillstyle=FILLS["basic"], **style(query))
         best = [rate[-1] if has_two else rate for rate in rates]
-        handles += panel.plot(sizes, best, label=name, **style)
+        fill = FILLS["merging" if has_two else "basic"]
+        handles += panel.plot(sizes, best, label=query, fillstyle=fill, **style(query))
     if has_two:
         for form, algorithm in (("-", "merging"), (":", "basic")):
-            handles.append(Line2D([], [], linestyle=form, color="#808080", label=algorithm))
+            grey: Any = {"color": GREY, "marker": "o", "markerfacecoloralt": "none"}
+            fill = FILLS[algorithm]
+            handles.append(Line2D([], [], linestyle=form, label=algorithm, fillstyle=fill, **grey))
     panel.set_xticks(sizes)
     panel.set_xlabel("window W, in events", fontsize=TEXT_SIZE)
     if found:
