@@ -3,8 +3,8 @@
 Spark sends columns of values, and columns of bits, which hold the truth values of conditions. A
 `Preparation` writes the query of these columns, and makes the DataFrame of the rows that the
 workers return. Nothing runs before a user collects a DataFrame. There are two forms of the query,
-and a third form for streams (`streaming.prepare.EventPreparation`). `column_names` names the
-columns. The examples below are the queries of
+and a third form for streams (`streaming.prepare.EventPreparation`). `worker.wire` explains the
+names of columns. The examples below are the queries of
 
     PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
     DEFINE A AS price > 10, B AS price < PREV(price)
@@ -12,10 +12,10 @@ columns. The examples below are the queries of
 If Spark sorts the rows, a `SortedPreparation` returns sorted partitions. Bit 0 marks the first row
 of a partition, and bit 1 is `price > 10`. The workers compare a price with the previous one.
 
-    SELECT __c0, __c1, __c2, __x4 | <CASE WHEN __n = 1 THEN 1 ELSE 0 END> AS __bits0
+    SELECT __c0, __c1, __c2, __x4 | CASE WHEN __n = 1 THEN 1 ELSE 0 END AS __bits0
     FROM (SELECT *, row_number() OVER (PARTITION BY __c0 ORDER BY __x3) AS __n
           FROM (SELECT sym AS __c0, price * 2 AS __c1, price AS __c2, ts AS __x3,
-                       <CASE WHEN price > 10 THEN 2 ELSE 0 END> AS __x4
+                       CASE WHEN price > 10 THEN 2 ELSE 0 END AS __x4
                 FROM ticks))
 
 - The inner query narrows the rows before the shuffle: it leaves out irrelevant rows and columns.
@@ -29,13 +29,13 @@ of a partition, and bit 1 is `price > 10`. The workers compare a price with the 
 If the workers sort the rows, an `UnsortedPreparation` makes one projection and a shuffle by the
 keys. The keys and the order are sent too, because the workers sort by them:
 
-    SELECT __c0, __c1, __c2, __x3, <CASE WHEN __x4 THEN 2 ELSE 0 END> AS __bits0
+    SELECT __c0, __c1, __c2, __x3, CASE WHEN __x4 THEN 2 ELSE 0 END AS __bits0
     FROM (SELECT sym AS __c0, price * 2 AS __c1, price AS __c2, ts AS __x3, price > 10 AS __x4
           FROM ticks)
 
 There is no window, so every column and every bit is computed from one row. Bits are packed before
-the shuffle, so that only what the workers need goes through it. If there are no bits, the workers
-make the column that marks the first row of each partition.
+the shuffle, so that only what the workers need goes through it. The workers set bit 0 after they
+have sorted, and if Spark computes no condition, they make the column of bits themselves.
 """
 
 from __future__ import annotations
@@ -83,31 +83,31 @@ from matchrec.worker.wire import SelectItem, pack_bit_columns
 if TYPE_CHECKING:
     from matchrec.worker.rule_set import RuleSetOutput
 
-# Names of the time zone UTC, in lower case, as the settings of a session are read.
+# The names of the time zone UTC in settings, in lower case, as `Runner.settings` has the values.
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
 
 RowColumns = tuple[RowColumn, ...]
 
-# The field of each column, as the session has analysed it or as it was inferred.
+# The field of each column. The session has analysed the column, or the field was inferred.
 KnownFields = Mapping[RowColumn, StructField]
 
 
 @dataclass(frozen=True)
 class Preparation(ABC):
-    """What Spark runs before the match to compute the columns and bits of some queries.
+    """The query that Spark runs before the match, and the DataFrame of what the workers return.
 
     A preparation does not store the types of its columns: `analyse_columns` returns them.
     """
 
     # The input.
     relation: Relation
-    # The queries, and what Spark computes for all of them.
+    # The queries to match, and what Spark computes for all of them.
     joined: JoinedQueries
     # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition, and why; None for a stream.
     sorter: Sorter | None = None
-    # The results of `build_rows`, which is called several times for the same columns.
+    # The results of `build_rows` by its columns, because it is called several times for each.
     _rows: dict[RowColumns, DataFrame] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -123,10 +123,10 @@ class Preparation(ABC):
     def plan_query(
         self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
     ) -> DataFrame:
-        """Return the DataFrame of the reads that the workers return for one query. Nothing runs.
+        """Return the DataFrame of the reads that the workers return for a query. Nothing runs.
 
         Args:
-            request: the request of the query, with its options.
+            request: the request that has the query, and its options.
             compiled_query: the query to match.
             schema: the schema of the DataFrame: the reads of the query, then the counters if the
                 options have some.
@@ -154,7 +154,7 @@ class Preparation(ABC):
     def analyse_columns(self) -> KnownFields:
         """Return the fields of all columns of the queries.
 
-        The session analyses the query of the rows, unless the fields can be inferred without it.
+        The session analyses `full_query`, unless the fields can be inferred without it.
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
@@ -163,25 +163,25 @@ class Preparation(ABC):
         row_fields = self.infer_fields(columns)
         if row_fields is None:
             runner = self.relation.runner
-            runner.analyse(rows, self.template)
+            runner.analyse(rows, self.full_query)
             row_fields = runner.find_fields(rows, str(columns))
             self.remember_fields(row_fields)
         return self.map_fields(row_fields, columns)
 
     def remember_fields(self, row_fields: Iterable[StructField]) -> None:
-        """Store the analysed fields of the rows with all columns in `Relation.analysed_fields`."""
+        """Store the analysed fields of `full_query` in `Relation.analysed_fields`."""
         texts = self.name_columns(self.joined.columns).texts
         self.relation.analysed_fields.update(
             {texts[field.name]: field for field in row_fields if field.name in texts}
         )
 
     @cached_property
-    def template(self) -> Template:
-        """Return the query of all columns of the queries."""
+    def full_query(self) -> Template:
+        """Return the query that computes all columns of the queries to match."""
         return self.build_query(self.joined.columns)
 
     def with_key_filters(self, key_filters: tuple[str, ...]) -> Self:
-        """Return the preparation of only those rows that pass these tests of partition columns."""
+        """Return a preparation that sends only rows that pass these tests of partition columns."""
         return replace(self, key_filters=key_filters)
 
     def build_rows(self, columns: RowColumns) -> DataFrame:
@@ -190,8 +190,8 @@ class Preparation(ABC):
         Raises one of Spark's `QUERY_ERRORS`.
         """
         if columns not in self._rows:
-            is_template = columns == self.joined.columns
-            query = self.template if is_template else self.build_query(columns)
+            has_all_columns = columns == self.joined.columns
+            query = self.full_query if has_all_columns else self.build_query(columns)
             self._rows[columns] = self.finish_rows(self.relation.runner.sql(query), columns)
         return self._rows[columns]
 
@@ -211,15 +211,15 @@ class Preparation(ABC):
         """Return the query of these columns, of the bits, and of what else the workers need."""
 
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:  # noqa: ARG002 -- for subclasses
-        """Return the fields of the rows with these columns; None if only the session knows them."""
+        """Return the fields of the rows with these columns; None if they cannot be inferred."""
         return None
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column.
 
         Args:
-            row_fields: the fields of the DataFrame of these columns: one for each column, in the
-                same order, then the fields of bits.
+            row_fields: the fields of the DataFrame that `build_rows` returns for these columns.
+                Here they are a field for each column, in the same order, and the fields of bits.
             columns: the columns.
         """
         return dict(zip(columns, row_fields, strict=False))
@@ -229,11 +229,11 @@ class Preparation(ABC):
     ) -> tuple[StructField, ...]:
         """Return the fields of these columns, in the same order.
 
-        If the field of one column is not known yet, the session analyses all of them.
+        If one of the fields is not known yet, the session analyses all columns.
 
         Args:
             columns: the columns.
-            known_fields: what `analyse_columns` has returned.
+            known_fields: the fields that `analyse_columns` has returned.
         """
         if not known_fields.keys() >= set(columns):
             rows = self.build_rows(columns)
@@ -242,7 +242,7 @@ class Preparation(ABC):
 
     @cached_property
     def origins(self) -> Mapping[ComputedValue, SqlOrigin]:
-        """Return the origins of the computed values, with the types of the input's columns."""
+        """Return the origins of the computed values, including the types of the input's columns."""
         column_types = self.relation.column_types
         return {
             value: replace(origin, column_types=column_types)
@@ -260,18 +260,18 @@ class Preparation(ABC):
 
         Args:
             columns: the columns that are sent.
-            conditions: the conditions whose truth values the query computes as separate columns.
-            texts: SQL over one row that the query computes in addition.
+            conditions: the conditions that the query computes as columns of their own.
+            texts: other SQL over one row that the query computes.
         """
-        texts_of_clauses = (
+        key_and_filter_texts = (
             *(expression.text for expression in self.joined.sorted_by),
             *self.key_filters,
             *(column.text for column in self.joined.row_filters),
         )
-        return name_values(columns, conditions, (*texts_of_clauses, *texts), self.origins)
+        return name_values(columns, conditions, (*key_and_filter_texts, *texts), self.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
-        """Return the query of all values of one row, which leaves out irrelevant rows."""
+        """Return the innermost query: it computes values of one row, and drops irrelevant rows."""
         query = self.relation.write_query(map(str, names.select_texts()))
         tests = [names.by_text[key_filter] for key_filter in self.key_filters]
         if self.joined.row_filters:
@@ -284,7 +284,7 @@ class Preparation(ABC):
         return join_template("SELECT * FROM (", query, f") AS __rows WHERE {' AND '.join(tests)}")
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
-        """Return the columns by which rows are partitioned, and by which a worker sorts them."""
+        """Return the columns of the partition keys, and the columns that order each partition."""
         keys = tuple(names.by_text[key.text] for key in self.joined.partition_keys)
         order = tuple(
             SortColumn(
@@ -300,7 +300,7 @@ class Preparation(ABC):
         """Return a key as SQL in which equal values have the same bits.
 
         Args:
-            names: the names of what Spark computes.
+            names: the names of everything that Spark computes.
             key: an expression of PARTITION BY or ORDER BY, as SQL over the input.
         """
         return normalize_value(names.by_text[key], self.relation.find_type(key))
@@ -308,13 +308,13 @@ class Preparation(ABC):
 
 @dataclass(frozen=True)
 class PartitionPreparation(Preparation):
-    """A preparation of whole partitions. A stream has none: its partitions never end."""
+    """A preparation of rows that are divided into partitions. Streams have `EventPreparation`."""
 
     @override
     def plan_query(
         self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
     ) -> DataFrame:
-        """Return the DataFrame of the reads that the workers return for one query. Nothing runs."""
+        """Return the DataFrame of the reads that the workers return for a query. Nothing runs."""
         columns = compiled_query.sent_columns.columns
         counted_schema = None if request.options.counters is None else build_output_schema(schema)
         worker = QueryWorker(compiled_query, self.build_task_input(columns), counted_schema)
@@ -345,24 +345,25 @@ class PartitionPreparation(Preparation):
 
     def build_task_input(self, columns: RowColumns) -> TaskInput:
         """Return the form in which rows with these columns reach a worker."""
-        orders = self.list_order_columns(self.name_columns(columns))
+        order_columns = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
-        are_sent = all(key.name in sent_names for key in orders)
+        is_order_sent = all(column.name in sent_names for column in order_columns)
         return TaskInput(
-            planned_columns=self.plan_columns(columns), order_columns=orders if are_sent else ()
+            planned_columns=self.list_planned_columns(columns),
+            order_columns=order_columns if is_order_sent else (),
         )
 
     def list_order_columns(self, names: ColumnNames) -> tuple[ShownColumn, ...]:
-        """Return the ORDER BY keys with the names of their columns."""
+        """Return the ORDER BY expressions with the names of their columns."""
         texts = [item.expression.text for item in self.joined.order_by]
         return tuple(ShownColumn(text, names.by_text[text]) for text in texts)
 
-    def plan_columns(self, columns: RowColumns) -> tuple[PlannedColumn, ...]:
+    def list_planned_columns(self, columns: RowColumns) -> tuple[PlannedColumn, ...]:
         """Return the names and types that the sent columns have while the query is planned.
 
-        A session may analyse a DataFrame again when it runs, and find that a view has other types
-        by then. So the workers compare the columns that arrive with the planned columns. The result
-        is empty if the session analyses a DataFrame only once, when it is made.
+        Some sessions analyse a DataFrame again when it runs, and a view can have other types by
+        then. So the workers compare the columns that arrive with the planned columns. The result is
+        empty if the session analyses a DataFrame only once, when it is made.
         """
         runner = self.relation.runner
         if not self.backend.has_repeated_analysis:
@@ -392,31 +393,32 @@ class SortedPreparation(PartitionPreparation):
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, __c1, ..., then __bits0, ...
 
-        It returns sorted partitions. Irrelevant rows are left out before the sort. The bits of
-        conditions on one row are packed before the sort. The bits of conditions on several rows are
-        packed after it, and both are joined by `|`.
+        The query returns sorted partitions. Irrelevant rows are left out before the sort. The bits
+        of conditions on one row are packed before the sort. The bits of conditions on several rows
+        are packed after it, and both are joined by `|`.
         """
         conditions = self.joined.row_conditions
-        packed_before = self.pack_conditions_of_one_row()
+        bits_before_sort = self.pack_conditions_of_one_row()
         names = self.build_names(
             columns,
             tuple(condition for condition in conditions if not condition.reads_one_row),
-            [bit_column.sql for bit_column in packed_before],
+            [bit_column.sql for bit_column in bits_before_sort],
         )
-        tests_after = [
+        tests_after_sort = [
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
-        packed_after = pack_bit_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.name_bits)
+        is_first_row = f"{wire.ROW_NUMBER} = 1"
+        bits_after_sort = pack_bit_columns([is_first_row, *tests_after_sort], wire.name_bits)
         bits = [
             SelectItem(f"{names.by_text[before.sql]} | {after.sql}", after.name)
-            for before, after in zip(packed_before, packed_after, strict=True)
+            for before, after in zip(bits_before_sort, bits_after_sort, strict=True)
         ]
         items = names.select_sent(columns) + bits
         return self.relation.write_query_over(self.number_rows(names), map(str, items))
 
     def pack_conditions_of_one_row(self) -> list[SelectItem]:
-        """Return columns with the bits of all conditions. Conditions on several rows are false."""
+        """Return the columns of bits in which conditions on several rows are false."""
         origins = self.origins
         tests = [
             mark_origin(condition.text, origins.get(condition.text))
@@ -428,7 +430,7 @@ class SortedPreparation(PartitionPreparation):
         return pack_bit_columns(["FALSE", *tests], wire.name_bits)
 
     def number_rows(self, names: ColumnNames) -> Template:
-        """Return the query of the sorted rows, with row numbers and values of other rows."""
+        """Return the query that sorts the rows, and adds row numbers and values of other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
@@ -448,7 +450,7 @@ class SortedPreparation(PartitionPreparation):
         keys = ", ".join(self.write_key(names, key.text) for key in self.joined.partition_keys)
         keys = self.backend.write_window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
-        return f"{partition}ORDER BY {order or '1'}"
+        return f"{partition}ORDER BY {order or '1'}"  # `row_number` needs an order
 
 
 @dataclass(frozen=True)
@@ -457,7 +459,7 @@ class UnsortedPreparation(PartitionPreparation):
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
     watches_ties: bool = False
-    # The results of `name_columns`, which is called several times for the same columns.
+    # The results of `name_columns` by its columns, because it is called several times for each.
     _names: dict[RowColumns, ColumnNames] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -465,10 +467,10 @@ class UnsortedPreparation(PartitionPreparation):
     def cut_partitions(self, ranges: Ranges) -> CutPreparation:
         """Return the preparation of the same rows, with partitions cut into ranges."""
         return CutPreparation(
-            self.relation,
-            self.joined,
-            self.key_filters,
-            self.sorter,
+            relation=self.relation,
+            joined=self.joined,
+            key_filters=self.key_filters,
+            sorter=self.sorter,
             watches_ties=self.watches_ties,
             ranges=ranges,
         )
@@ -482,15 +484,17 @@ class UnsortedPreparation(PartitionPreparation):
         items = self.select_unpacked(columns)
         conditions = self.joined.row_conditions
         if conditions or not items:
-            tests = [names.write_column(condition) for condition in conditions]
-            bit_type = self.backend.find_bit_type(1 + len(tests)).simpleString()
-            items += pack_bit_columns(["FALSE", *tests], wire.name_bits, bit_type)
+            # The workers set the first bit.
+            tests = ["FALSE", *(names.write_column(condition) for condition in conditions)]
+            bit_type = self.backend.find_bit_type(len(tests)).simpleString()
+            items += pack_bit_columns(tests, wire.name_bits, bit_type)
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
-        """Return the select list of the columns, then of keys and order that are not among them.
+        """Return the select list of the columns, and of keys and order that are not among them.
 
-        Each value is sent once: the fields of a struct of columns are sent instead of the struct.
+        Each value is sent once: if the fields of a struct are columns, they are sent instead of the
+        struct.
         """
         names = self.name_columns(columns)
         items = [
@@ -505,7 +509,8 @@ class UnsortedPreparation(PartitionPreparation):
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
         """Return the fields of the rows with these columns, inferred from the input's fields.
 
-        Returns None if only the session knows them: see `conditions.typing.known_types`.
+        Returns None if only the session knows them, or if it returns them without a message to a
+        server.
         """
         if not self.backend.has_remote_schemas or not current_shortcuts().types:
             return None
@@ -525,24 +530,30 @@ class UnsortedPreparation(PartitionPreparation):
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
             bit_type = self.backend.find_bit_type(1 + len(conditions))
-            fields += [StructField(wire.name_bits(index), bit_type) for index in range(count)]
+            fields += [StructField(wire.name_bits(number), bit_type) for number in range(count)]
         return fields
 
     def is_known_test(self, test: RowColumn) -> bool:
-        """Return whether a test of a row is known to be boolean without asking the session."""
+        """Return whether a test of a row is boolean, without an analysis by the session.
+
+        False also means that this is not known: see `conditions.typing.known_types`.
+        """
         conjuncts = self.joined.conjuncts.get(test, ())
         types = [find_known_type(conjunct, self.find_leaf_type) for conjunct in conjuncts]
         return bool(types) and all(type_ == BOOLEAN for type_ in types)
 
     def find_leaf_type(self, leaf: Reference | str) -> ValueType | None:
         """Return the type of a column or of a parameter in a test; None if it is not known."""
-        if isinstance(leaf, ColumnReference):
-            return self.relation.find_known_type(leaf.argument)
-        return self.relation.find_known_type(leaf) if isinstance(leaf, str) else None
+        match leaf:
+            case ColumnReference(argument=column):
+                return self.relation.find_known_type(column)
+            case str():
+                return self.relation.find_known_type(leaf)
+        return None
 
     @override
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the rows, unsorted. All rows of a partition are in one task."""
+        """Return the rows, shuffled so that all rows of a partition are in one task."""
         rows = self.shuffle_rows(rows, self.write_shuffle_keys(columns))
         fields = self.infer_fields(columns)
         if fields is not None:
@@ -560,7 +571,7 @@ class UnsortedPreparation(PartitionPreparation):
         return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], task_count)
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
-        """Return the field of each column. The fields of a struct are put together again."""
+        """Return the field of each column. The type of a struct is made of its fields."""
         fields_by_name = {row_field.name: row_field for row_field in row_fields}
         for struct in self.find_structs(columns):
             struct_fields = []
@@ -577,23 +588,23 @@ class UnsortedPreparation(PartitionPreparation):
 
     @override
     def build_task_input(self, columns: RowColumns) -> TaskInput:
-        """Return how a worker sorts rows with these columns, and puts structs together."""
+        """Return how a worker sorts rows with these columns, and makes structs of their fields."""
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         if self.watches_ties:
-            tie_watch = make_tie_reporter(self.relation.runner.spark, self.joined, sorting)
-            sorting = replace(sorting, tie_counter=tie_watch)
+            tie_reporter = make_tie_reporter(self.relation.runner.spark, self.joined, sorting)
+            sorting = replace(sorting, tie_counter=tie_reporter)
         task_count = self.relation.task_count if sorting.keys else 1
         return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
             task_count=task_count or 1,
-            planned_columns=self.plan_columns(columns),
+            planned_columns=self.list_planned_columns(columns),
             order_columns=self.list_order_columns(names),
         )
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
-        """Return the structs that the workers put together from their fields."""
+        """Return the structs that the workers make of their fields."""
         names = self.name_columns(columns)
         return tuple(
             Struct(
@@ -620,6 +631,7 @@ class UnsortedPreparation(PartitionPreparation):
 class CutPreparation(UnsortedPreparation):
     """A preparation whose partitions are cut into ranges. All rows of a range are in one task."""
 
+    # How partitions are cut.
     ranges: Ranges
 
     def infer_fields(self, columns: RowColumns) -> None:
@@ -627,13 +639,13 @@ class CutPreparation(UnsortedPreparation):
 
     @override
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the rows that may be in a match, unsorted. All rows of a range are in one task."""
+        """Return the rows that can be in a match. All rows of a range are in one task."""
         order = self.name_columns(columns).by_text[self.joined.order_by[0].expression.text]
         shuffle_keys = self.write_shuffle_keys(columns)
         rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
         return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
-        """Return the columns by which a worker sorts. The worker sees each range as a partition."""
+        """Return the columns by which a worker sorts. To the worker, a range is a partition."""
         sorting = super().build_sorting(names)
         return replace(sorting, keys=(*sorting.keys, wire.RANGE))

@@ -48,7 +48,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         The measures of each match as texts, in the order of the plan.
     """
     compiled_query = add_match_index(partition.compiled_query)
-    output_rows = build_output_rows(matches)
+    output_rows = find_trial_rows(matches)
     reader = MatchReader(matches, output_rows, partition.partitions, compiled_query.task.members)
     packed = write_batches([Gatherer(compiled_query, partition.table, reader).build_batch()])
 
@@ -81,7 +81,7 @@ def add_match_index(compiled_query: CompiledQuery) -> CompiledQuery:
     )
 
 
-def build_output_rows(matches: Matches) -> OutputRows:
+def find_trial_rows(matches: Matches) -> OutputRows:
     """Return one output row for each match.
 
     The current row of its measures is the row before the last row, if the match has two rows or
