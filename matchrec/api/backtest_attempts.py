@@ -17,6 +17,7 @@ from typing_extensions import override
 from matchrec.api.backtest_labels import Labels, name_keys
 from matchrec.api.clause import Clause
 from matchrec.automaton.facts import UNREACHABLE
+from matchrec.automaton.occurrences import NO_OCCURRENCE
 from matchrec.compile.coverage import CoverageQuery, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.explain.clause_coverage import Reason
@@ -189,14 +190,11 @@ class KnownAttempts(Attempts):
         """The variable of the last row of an attempt, by the number of its last choice."""
         names = self.query.plan.variables
         occurrences = self.query.occurrences
-        # An attempt without rows has choice 0.
-        return [
-            None,
-            *(
-                names[occurrences.variables[occurrence]]
-                for occurrence in occurrences.occurrence_by_choice
-            ),
-        ]
+        variables: list[str | None] = [None]  # an attempt without rows has choice 0
+        for occurrence in occurrences.occurrence_by_choice:
+            maps_row = occurrence != NO_OCCURRENCE
+            variables.append(names[occurrences.variables[occurrence]] if maps_row else None)
+        return variables
 
     @property
     def reasons(self) -> list[str]:

@@ -36,6 +36,9 @@ from matchrec.automaton.program import ANCHOR_START, VariableId
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
 from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
 
+# The occurrence of a choice that maps no row.
+NO_OCCURRENCE = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
@@ -49,7 +52,7 @@ class Occurrences:
     pattern: CompiledPattern
     # For each occurrence, in the order of PATTERN, the id of its variable.
     variables: tuple[VariableId, ...]
-    # For each choice, the occurrence that the row takes; -1 if the choice maps no row.
+    # For each choice, the occurrence that the row takes; NO_OCCURRENCE if the choice maps no row.
     occurrence_by_choice: tuple[int, ...]
     # For each state, the least number of further rows that a match needs; UNREACHABLE if no way
     # leads to a match.
@@ -186,13 +189,13 @@ def add_acceptances(folding: Folding) -> ChoicesByState:
 
 
 def list_occurrences(choices_by_state: ChoicesByState) -> tuple[int, ...]:
-    """Return the occurrence that each choice takes, -1 if it takes none.
+    """Return the occurrence that each choice takes, NO_OCCURRENCE if it takes none.
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
     """
     return tuple(
-        -1 if choice.variable is None else choice.variable
+        NO_OCCURRENCE if choice.variable is None else choice.variable
         for choices in choices_by_state
         for choice in choices
     )

@@ -17,7 +17,7 @@ row. The sent columns are the columns of conditions, and the columns that name a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
@@ -33,7 +33,7 @@ from matchrec.plan.build_expressions import join_conditions, make_column, make_c
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
-from matchrec.plan.pattern import list_negations, list_variable_names
+from matchrec.plan.pattern import Variable, list_negations, list_variable_names
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.task import NearbyCondition
@@ -166,9 +166,12 @@ def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest |
         make_comparison("<=>", make_column(CURRENT_ROW, text), make_column(PREVIOUS_ROW, text))
         for text in order_texts
     ]
-    # Conditions are split for a variable, but this condition is the same for all variables.
-    any_variable = query.plan.variables[0]
-    splitter = ConditionSplitter(query.plan, any_variable, query.scope)
+    # A condition is split for a variable, but this condition is the same for all variables. So a
+    # pattern without variables, such as `()`, can be replaced by any variable.
+    plan = query.plan
+    if not plan.variables:
+        plan = replace(plan, pattern=Variable("A"))
+    splitter = ConditionSplitter(plan, plan.variables[0], query.scope)
     return splitter.build_test(join_conditions("AND", comparisons, NO_SPAN))
 
 
@@ -245,7 +248,12 @@ def find_tie(
     if not isinstance(query.tie, NearbyTest):
         return None if query.tie is None else bits[query.tie]
     column = query.tie.column
-    return next(condition for condition in compiled_query.nearby if condition.column == column)
+    # A condition with a bit of Spark holds only on rows that pass another test, too.
+    return next(
+        condition
+        for condition in compiled_query.nearby
+        if condition.column == column and condition.spark_bit is None
+    )
 
 
 def show_condition_parts(

@@ -124,6 +124,14 @@ def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> No
     assert "<svg" in result.svg()
 
 
+def test_a_pattern_without_variables(spark: SparkSession, rows: DataFrame) -> None:
+    """Each row begins an empty match, and an empty match hits no incident."""
+    query = matchrec.query(rows, "PARTITION BY k ORDER BY at PATTERN (())")
+    result = query.backtest(make_labels(spark, ("b", 1, 2)), start="b", end="e")
+    (incident,) = result.incidents.collect()
+    assert incident.reason == "only empty matches begin here"
+
+
 def test_no_incidents_and_no_matches(spark: SparkSession, rows: DataFrame) -> None:
     without_rows = matchrec.query(rows.where("k = 'x'"), HIGH)
     result = without_rows.backtest(make_labels(spark), start="b", end="e")

@@ -261,6 +261,25 @@ def test_no_rows(spark: SparkSession) -> None:
     assert text.endswith("where and why most of them stopped\n  there are no rows")
 
 
+@pytest.mark.parametrize("pattern", ["()", "^"])
+def test_a_pattern_without_variables_has_ties(spark: SparkSession, pattern: str) -> None:
+    """Of the rows with at = 1, 2 and 2, the third one is a tie."""
+    rows = spark.sql("VALUES (1), (2), (2) AS t(at)")
+    covered = matchrec.query(rows, f"ORDER BY at PATTERN ({pattern})").coverage()
+    assert (covered.clauses[1].figures.rows, covered.clauses[1].figures.ties) == (3, 1)
+
+
+def test_a_condition_can_be_the_test_of_ties(spark: SparkSession) -> None:
+    """The condition compares `at` like the test of ties, but only on rows with x > 100.
+
+    Two rows equal the row before them in `at`. One of them has x > 100, and is an A.
+    """
+    rows = spark.sql("VALUES (1, 0), (1, 0), (2, 200), (2, 200) AS t(at, x)")
+    clause = "ORDER BY at PATTERN (A) DEFINE A AS x > 100 AND at <=> PREV(at)"
+    figures = matchrec.query(rows, clause).coverage().clauses[1].figures
+    assert (figures.ties, figures.matches) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
