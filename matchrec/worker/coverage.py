@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from matchrec.compile.counted_coverage import Figures
 from matchrec.compile.coverage import CoverageTask
-from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches
 from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with_bit, find_satisfying_rows
@@ -81,7 +80,7 @@ class CoverageWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        is_covered = piece.is_covered
+        is_covered = piece.is_covered.copy()
         # The first partition may have had matches in an earlier piece, and was counted there then.
         matched_before = {0} if piece.frontier.number[:1].any() else set()
         matched_partitions = set(matched_before)
@@ -92,7 +91,7 @@ class CoverageWorker:
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched_partitions.update(np.unique(matches.partition).tolist())
-                is_covered = is_covered | find_matched_rows(matches, partitions.row_count)
+                is_covered[matches.mapped_rows] = True
         piece.record_search(partitions, is_covered)
         sizes = np.diff(piece.starts)
         sizes[0] += piece.rows_before
