@@ -105,6 +105,37 @@ def test_lanes_of_numbers_are_sorted_by_value(spark: SparkSession, rows: DataFra
     assert [label.get_text() for label in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
+@pytest.mark.parametrize(
+    ("query_type", "lanes"),
+    [("INT", ["2", "1"]), ("DOUBLE", ["2.0", "1.0"]), ("DECIMAL(3, 2)", ["2.00", "1.00"])],
+)
+def test_equal_keys_of_two_types_have_one_lane(
+    spark: SparkSession, query_type: str, lanes: list[str]
+) -> None:
+    """The incident in partition 1 is hit. The incident in partition 2 is missed, so it is first."""
+    rows = spark.sql(f"SELECT CAST(1 AS {query_type}) AS k, at FROM VALUES (1), (2) AS t(at)")
+    labels = spark.sql("VALUES (1, 1, 2), (2, 1, 2) AS t(k, b, e)")
+    query = matchrec.query(rows, "PARTITION BY k ORDER BY at PATTERN (A A)")
+    result = query.backtest(labels, start="b", end="e")
+    assert result.score.hits == 1
+    (panel,) = result.figure().axes
+    assert [label.get_text() for label in panel.get_yticklabels()] == lanes
+    (line,) = panel.get_lines()
+    assert list(line.get_ydata()) == [1, 1]  # the match is on the lane of the incident that it hits
+
+
+def test_keys_with_the_same_text_have_two_lanes(spark: SparkSession) -> None:
+    """Only the partition ('a, b', 'c') has a match, on the second incident."""
+    keys = "(('a', 'b, c')), (('a, b', 'c'))"
+    labels = spark.sql(f"SELECT key.*, 1 AS b, 2 AS e FROM VALUES {keys} AS t(key)")
+    rows = spark.sql("SELECT 'a, b' AS col1, 'c' AS col2, at FROM VALUES (1), (2) AS t(at)")
+    query = matchrec.query(rows, "PARTITION BY col1, col2 ORDER BY at PATTERN (A A)")
+    (panel,) = query.backtest(labels, start="b", end="e").figure().axes
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["a, b, c", "a, b, c"]
+    (line,) = panel.get_lines()
+    assert list(line.get_ydata()) == [1, 1]
+
+
 def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("a", None, None))
     result = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import AxisLabels
-from matchrec.explain.charts.backtest_picture import SpanColumns, check_drawable, draw_backtest
+from matchrec.explain.charts.backtest_picture import (
+    LaneKey,
+    SpanColumns,
+    check_drawable,
+    draw_backtest,
+    find_lane_types,
+)
 from matchrec.explain.pictures import figures
 from matchrec.public_names import public
 
@@ -341,16 +347,28 @@ class Backtest(figures.PicturedText):
         """
         figures.check_matplotlib()
         check_drawable(self.matches)
+        lane_types = find_lane_types(
+            self.incidents, self.key_columns, self.matches, self.partition_columns
+        )
         begin, end = self.span_columns
-        incident_columns = SpanColumns(self.key_columns, begin, end, overlaps="outcome = 'hit'")
+        incident_columns = SpanColumns(
+            # There are no key columns if incidents concern all partitions.
+            keys=tuple(map(LaneKey, self.key_columns, lane_types)),
+            begin=begin,
+            end=end,
+            overlaps="outcome = 'hit'",
+        )
         match_columns = SpanColumns(
-            self.partition_columns, "match_start", "match_end", overlaps="incidents > 0"
+            keys=tuple(map(LaneKey, self.partition_columns, lane_types)),
+            begin="match_start",
+            end="match_end",
+            overlaps="incidents > 0",
         )
         incidents = incident_columns.collect_spans(self.incidents)
         matches = match_columns.collect_spans(self.matches)
-        if not self.partition_columns:
-            # All matches are on the only lane. Incidents without a lane are drawn over all lanes.
-            matches = [match._replace(lane="") for match in matches]
+        if not self.key_columns:
+            # Incidents without a lane are drawn over all lanes.
+            incidents = [incident._replace(lane=None) for incident in incidents]
         labels = AxisLabels(self.order, ", ".join(self.partition_columns))
         return draw_backtest(incidents, matches, labels)
 

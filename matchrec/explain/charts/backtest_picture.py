@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matchrec.errors import plots as errors
+from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
     LABEL,
     MAX_CHARACTERS,
@@ -25,7 +26,7 @@ from matchrec.explain.charts.axes import (
     show_times,
     style_panel,
 )
-from matchrec.explain.charts.columns import has_positions, name_comparable_type, write_series_name
+from matchrec.explain.charts.columns import has_positions, name_comparable_type, write_key_text
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
 from matchrec.source import make_sort_key
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 # The largest number of lanes that are drawn.
 MAX_LANES = 30
 
-# The largest number of incidents that are drawn, and of matches.
+# The largest number of incidents that are drawn, and of matches. Those that overlap something are
+# left out first.
 MAX_SPANS = 5000
 
 # The height of the band of an incident, as a share of the height of a lane.
@@ -53,11 +55,15 @@ LANE_HEIGHT = 0.45
 REST_HEIGHT = 1.3
 
 
-class DrawnSpan(NamedTuple):
-    """An incident or a match in the picture. Spark returns a row with these fields."""
+# The values of the partition columns as texts; None for NULL.
+Lane = tuple[str | None, ...]
 
-    # The name of the partition; None for an incident that concerns all partitions.
-    lane: str | None
+
+class DrawnSpan(NamedTuple):
+    """An incident or a match in the picture."""
+
+    # The partition; None for an incident that concerns all partitions.
+    lane: Lane | None
     # The values of the ORDER BY column at the beginning and the end. They are None for an incident
     # without a beginning or without an end.
     begin: Any
@@ -66,12 +72,32 @@ class DrawnSpan(NamedTuple):
     overlaps: bool
 
 
+class LaneKey(NamedTuple):
+    """A column of incidents or matches with a partition value."""
+
+    # The name of the column.
+    name: str
+    # The type in which the picture shows its values: see `find_lane_types`.
+    lane_type: str
+
+    def write_text(self, type_name: str) -> str:
+        """Return SQL for the value as text.
+
+        Args:
+            type_name: the type of the column.
+        """
+        value = quote_name(self.name)
+        if type_name != self.lane_type:
+            value = f"CAST({value} AS {self.lane_type})"
+        return write_key_text(value, self.lane_type)
+
+
 @dataclass(frozen=True, slots=True)
 class SpanColumns:
     """The columns of incidents or of matches from which the picture is drawn."""
 
-    # The names of the columns with the partition values, which name the lane.
-    keys: tuple[str, ...]
+    # The columns with the partition values, which are the lane.
+    keys: tuple[LaneKey, ...]
     # The names of the columns with the beginning and the end.
     begin: str
     end: str
@@ -79,27 +105,75 @@ class SpanColumns:
     overlaps: str
 
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
-        """Return at most MAX_SPANS rows as spans. Runs a job.
+        """Return rows as spans: one more than is drawn, if the frame has so many. Runs a job.
 
-        Spans that overlap nothing come first. Spans that are alike in this are in the order of the
-        names of their lanes.
+        Spans that overlap nothing come first. Spans that are alike in this are in the order of
+        their lanes.
 
         Args:
             frame: all incidents or all matches.
         """
         types = dict(frame.dtypes)
-        lane = "CAST(NULL AS STRING)"
-        if self.keys:
-            key_texts = [write_series_name(quote_name(key), types[key]) for key in self.keys]
-            lane = f"concat_ws(', ', {', '.join(key_texts)})"
+        lane_columns = [f"lane_{index}" for index in range(len(self.keys))]
+        lane = [
+            f"{key.write_text(types[key.name])} AS {lane_column}"
+            for key, lane_column in zip(self.keys, lane_columns, strict=True)
+        ]
         # Numbers can be decimals, which matplotlib does not draw.
         is_number = name_comparable_type(types[self.begin]) == "number"
         template = "CAST({} AS DOUBLE)" if is_number else "{}"
         begin, end = (template.format(quote_name(name)) for name in (self.begin, self.end))
-        rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{self.overlaps} AS overlaps")
-        drawn_rows = rows.orderBy("overlaps", "lane").limit(MAX_SPANS).collect()
-        spans = [DrawnSpan(*row) for row in drawn_rows]
-        return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
+        rows = frame.selectExpr(*lane, begin, end, f"{self.overlaps} AS overlaps")
+        drawn_rows = rows.orderBy("overlaps", *lane_columns).limit(MAX_SPANS + 1).collect()
+        spans = []
+        for row in drawn_rows:
+            *lane_texts, begin_value, end_value, overlaps = row
+            spans.append(DrawnSpan(tuple(lane_texts), begin_value, end_value, overlaps))
+        return sorted(spans, key=lambda span: (span.overlaps, make_lane_sort_key(span.lane or ())))
+
+
+def find_lane_types(
+    incidents: DataFrame,
+    incident_keys: Sequence[str],
+    matches: DataFrame,
+    match_keys: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the types in which a picture shows partition values, so that equal values look equal.
+
+    Spark compares a key 1 of incidents with a key 1.0 of matches as DOUBLE, so both are `1.0` in
+    the picture. Runs no job.
+
+    Args:
+        incidents: the incidents.
+        incident_keys: the columns of incidents with the partition values, as many as `match_keys`;
+            empty if incidents concern all partitions.
+        matches: the matches.
+        match_keys: the columns of matches with the partition values.
+    """
+    incident_types = dict(incidents.dtypes)
+    match_types = dict(matches.dtypes)
+    lane_types = [match_types[key] for key in match_keys]
+    for index, key in enumerate(incident_keys):
+        types = (incident_types[key], lane_types[index])
+        if types[0] != types[1]:
+            nulls = ", ".join(f"CAST(NULL AS {type_name})" for type_name in types)
+            ((_, common_type),) = matches.selectExpr(f"coalesce({nulls})").dtypes
+            lane_types[index] = common_type
+    return tuple(lane_types)
+
+
+def name_lane(lane: Lane) -> str:
+    """Return the text beside a lane.
+
+    >>> name_lane(("host 1", None))
+    'host 1, NULL'
+    """
+    return ", ".join("NULL" if text is None else text for text in lane)
+
+
+def make_lane_sort_key(lane: Lane) -> list[list[tuple[float, str]]]:
+    """Return the sort key of a lane, so that numbers are sorted by value."""
+    return [make_sort_key("NULL" if text is None else text) for text in lane]
 
 
 def check_drawable(matches: DataFrame) -> None:
@@ -163,35 +237,66 @@ def draw_backtest(
 ) -> Figure:
     """Return a picture of incidents and matches as a figure of matplotlib.
 
+    Of the incidents and of the matches, the first MAX_SPANS are drawn. The legend says what is left
+    out.
+
     Args:
         incidents: the incidents.
-        matches: the matches. Each of them has a lane; if there is only one partition, its name is
-            "".
+        matches: the matches. Each of them has a lane; if there is only one partition, it is ().
         labels: the labels of the axes.
     """
-    spans = (*incidents, *matches)
+    drawn_incidents = incidents[:MAX_SPANS]
+    drawn_matches = matches[:MAX_SPANS]
+    spans = (*drawn_incidents, *drawn_matches)
     ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
     lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
-    drawn_lanes = lanes[:MAX_LANES] or [""]  # without partitions, an empty lane
+    drawn_lanes = lanes[:MAX_LANES] or [()]  # without partitions, an empty lane
     lane_positions = {lane: index for index, lane in enumerate(drawn_lanes)}
     lane_count = len(lane_positions)
     figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
     panel = figure.subplots()
     panel.use_sticky_edges = False  # otherwise a bar at the left edge would cover the axis
-    draw_incidents(panel, incidents, lane_positions, ends)
-    draw_matches(panel, matches, lane_positions)
+    draw_incidents(panel, drawn_incidents, lane_positions, ends)
+    draw_matches(panel, drawn_matches, lane_positions)
     style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MAX_CHARACTERS)))
     show_times(panel, ends)
-    panel.set_yticks(range(lane_count), [shorten(lane) for lane in lane_positions])
+    panel.set_yticks(range(lane_count), [shorten(name_lane(lane)) for lane in lane_positions])
     panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top
-    marks = {choose_incident_mark(incident) for incident in incidents}
-    marks |= {choose_match_mark(match) for match in matches}
-    draw_legend(figure, marks, hidden_lanes=len(lanes) - lane_count)
+    marks = {choose_incident_mark(incident) for incident in drawn_incidents}
+    marks |= {choose_match_mark(match) for match in drawn_matches}
+    draw_legend(figure, marks, list_hidden(incidents, matches, len(lanes) - lane_count))
     return figure
 
 
+def list_hidden(
+    incidents: Sequence[DrawnSpan], matches: Sequence[DrawnSpan], hidden_lanes: int
+) -> list[str]:
+    """Return what the picture leaves out, such as `3 more partitions`.
+
+    Args:
+        incidents: the incidents; only the first MAX_SPANS are drawn.
+        matches: the matches; only the first MAX_SPANS are drawn.
+        hidden_lanes: how many lanes of the first MAX_SPANS incidents and matches are not drawn.
+    """
+    hides_incidents = len(incidents) > MAX_SPANS
+    hides_matches = len(matches) > MAX_SPANS
+    hidden = []
+    if hidden_lanes:
+        # Other spans, which are not known here, can be in further lanes.
+        at_least = "at least " if hides_incidents or hides_matches else ""
+        hidden.append(f"{at_least}{show_count(hidden_lanes, 'more partition')}")
+    if hides_incidents:
+        hidden.append(f"incidents after the first {MAX_SPANS:,}")
+    if hides_matches:
+        hidden.append(f"matches after the first {MAX_SPANS:,}")
+    return hidden
+
+
 def draw_incidents(
-    panel: Axes, incidents: Sequence[DrawnSpan], lane_positions: dict[str, int], ends: Sequence[Any]
+    panel: Axes,
+    incidents: Sequence[DrawnSpan],
+    lane_positions: dict[Lane, int],
+    ends: Sequence[Any],
 ) -> None:
     """Draw incidents as bands: in a lane, or over all lanes if they concern all partitions.
 
@@ -216,7 +321,9 @@ def draw_incidents(
             panel.barh(y, end - begin, BAND_HEIGHT, left=begin, linewidth=BORDER_WIDTH, **style)
 
 
-def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict[str, int]) -> None:
+def draw_matches(
+    panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict[Lane, int]
+) -> None:
     """Draw matches as lines with points at both ends.
 
     Args:
@@ -225,18 +332,18 @@ def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict
         lane_positions: the lanes that are drawn, see `draw_incidents`.
     """
     for match in matches:
-        if match.lane in lane_positions:
+        if match.lane is not None and match.lane in lane_positions:
             y = lane_positions[match.lane]
             panel.plot([match.begin, match.end], [y, y], **choose_match_mark(match).style)
 
 
-def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden_lanes: int) -> None:
-    """Write above the panel what its bands and lines mean, and how many partitions are not drawn.
+def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden: Sequence[str]) -> None:
+    """Write above the panel what its bands and lines mean, and what is not drawn.
 
     Args:
         figure: the figure.
         marks: the marks that are drawn. If it is empty, the legend explains all marks.
-        hidden_lanes: how many partitions are not drawn.
+        hidden: what is not drawn, see `list_hidden`.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -257,6 +364,6 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden_lanes: int) -> 
         fontsize=SMALL,
         labelcolor=figures.TEXT_COLOUR,
     )
-    if hidden_lanes > 0:
-        legend.set_title(f"{hidden_lanes:,} more partitions are not drawn")
+    if hidden:
+        legend.set_title(f"not drawn: {', '.join(hidden)}")
         legend.get_title().set(fontsize=LABEL, color=figures.TEXT_COLOUR)

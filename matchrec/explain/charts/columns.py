@@ -54,7 +54,12 @@ def write_column_name(name: str) -> str:
 
 
 def write_series_name(key: str, type_name: str) -> str:
-    """Return SQL for the name of a series: its key as text.
+    """Return SQL for the name of a series: its key as text, or `NULL`. See `write_key_text`."""
+    return f"coalesce({write_key_text(key, type_name)}, 'NULL')"
+
+
+def write_key_text(key: str, type_name: str) -> str:
+    """Return SQL for a key as text, the same for equal keys; NULL if the key is NULL.
 
     Args:
         key: SQL of the key, such as a column.
@@ -65,7 +70,7 @@ def write_series_name(key: str, type_name: str) -> str:
     elif type_name in FLOATS:
         # 0.0 and -0.0 are equal, so they must have one name: -0.0 + 0.0 is 0.0.
         key = f"{key} + CAST(0 AS {type_name})"
-    return f"coalesce(CAST({key} AS STRING), 'NULL')"
+    return f"CAST({key} AS STRING)"
 
 
 def name_comparable_type(type_name: str) -> str:

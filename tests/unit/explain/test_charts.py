@@ -19,6 +19,7 @@ from matplotlib.text import Text
 
 from matchrec.compile.counted_coverage import Figures
 from matchrec.errors import MatchRecognizeError
+from matchrec.explain.charts import backtest_picture
 from matchrec.explain.charts.axes import WIDTH, AxisLabels
 from matchrec.explain.charts.backtest_picture import DrawnSpan, draw_backtest
 from matchrec.explain.charts.lanes import draw_lanes
@@ -236,7 +237,7 @@ def test_pictures_are_written_in_the_format_of_the_name(tmp_path: Path) -> None:
 
 def test_texts_of_a_backtest_do_not_overlap() -> None:
     spans = [
-        DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
+        DrawnSpan((f"{LONG} {number}",), at, at + timedelta(minutes=number), overlaps=False)
         for number, at in enumerate(TIMES["minutes"] * 2)
     ]
     figure = draw_backtest(spans, spans[:3], AxisLabels("from opened to closed", "host"))
@@ -244,7 +245,7 @@ def test_texts_of_a_backtest_do_not_overlap() -> None:
     (panel,) = figure.axes
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert len(set(names)) == len(names) == 30  # names that differ only at their end
-    assert figure.legends[0].get_title().get_text() == "10 more partitions are not drawn"
+    assert figure.legends[0].get_title().get_text() == "not drawn: 10 more partitions"
     explained = [text.get_text() for text in figure.legends[0].get_texts()]
     assert explained == ["missed incident", "false alarm"]  # nothing else is drawn
 
@@ -320,7 +321,7 @@ def test_a_match_of_one_row_has_a_band() -> None:
 
 
 def test_a_backtest_does_not_rely_on_colours() -> None:
-    spans = [DrawnSpan("a", 1, 4, overlaps=True), DrawnSpan("a", 6, 6, overlaps=False)]
+    spans = [DrawnSpan(("a",), 1, 4, overlaps=True), DrawnSpan(("a",), 6, 6, overlaps=False)]
     figure = draw_backtest(spans, spans, AxisLabels("minute", "host"))
     (panel,) = figure.axes
     hit, miss = panel.patches
@@ -337,6 +338,19 @@ def test_a_backtest_does_not_rely_on_colours() -> None:
     ]
     figure.draw_without_rendering()
     assert max(text.get_window_extent().x1 for text in legend.values()) < figure.bbox.x1
+
+
+def test_a_backtest_says_which_spans_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four of five spans are drawn, on two lanes. The lane of the fifth span is not counted."""
+    monkeypatch.setattr(backtest_picture, "MAX_SPANS", 4)
+    monkeypatch.setattr(backtest_picture, "MAX_LANES", 2)
+    spans = [DrawnSpan((name,), 1, 4, overlaps=True) for name in "abcbd"]
+    figure = draw_backtest(spans, spans[:4], AxisLabels("minute", "host"))
+    note = figure.legends[0].get_title().get_text()
+    assert note == "not drawn: at least 1 more partition, incidents after the first 4"
+    (panel,) = figure.axes
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["a", "b"]
+    assert len(panel.patches) == 3  # the incidents of a, b and b
 
 
 def test_equal_lines_of_a_sweep_are_both_visible() -> None:
