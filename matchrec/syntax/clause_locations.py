@@ -171,6 +171,8 @@ def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
 def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
     """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma.
 
+    After a comma and a constant, as in `x IN (1, 2 AS m`, the result is AS.
+
     The result is None for other tokens, and in brackets in which AS can name a value.
 
     Args:
@@ -180,8 +182,11 @@ def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str 
     """
     names_values = tokens.key(opening - 1) == "STRUCT"
     is_query = tokens.key(opening + 1) in ("SELECT", "WITH")
+    follows_constant = tokens.key(index - 2) == "," and tokens[index - 1].is_constant
+    if follows_constant and tokens.key(index) == "AS" and not (names_values or is_query):
+        return "AS"
     starts_definition = tokens.key(index - 1) == "," and tokens.key(index + 1) == "AS"
-    if not starts_definition or names_values or is_query:
+    if not starts_definition or names_values or is_query or not tokens.can_name(index):
         return None
     return f"{tokens[index].text} AS"
 

@@ -20,6 +20,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
 from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.clauses import (
@@ -316,7 +317,11 @@ def _explain_measure_without_name(
     """Return the error for a measure without a name.
 
     The error proposes `x AS m` for `x IS m`, `x := m` and `m = x`, otherwise a name for `x`.
+
+    Raises:
+        MatchRecognizeParseError: the measure ends with a list after IN that has no parentheses.
     """
+    _reject_bare_list(clause, end + 1, "MEASURES")
     measure = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(measure.full_span, text=measure.text)
@@ -541,8 +546,19 @@ def _explain_malformed_definition(
     """Return the error for a definition that is not `name AS condition`.
 
     If the item begins with a name, the error proposes a definition: `A AS x > 1` for `A = x > 1`.
+
+    Raises:
+        MatchRecognizeParseError: the item is a value of a list after IN that has no parentheses.
     """
+    _reject_bare_list(clause, start, "DEFINE")
     first = clause[start]
+    if clause.key(start - 1) == "," and clause.key(start - 3) == "BETWEEN":
+        return between_without_and(
+            clause.span(start - 3, start + 1),
+            where="DEFINE",
+            lower_bound=clause[start - 2].text,
+            upper_bound=first.text,
+        )
     is_joining_word = first.kind is TokenKind.WORD and first.key in ("AND", "OR")
     if is_joining_word and end - start > 3 and clause.key(start + 2) == "AS":
         definition = clause.cut_out(start + 1, end).text
@@ -554,8 +570,14 @@ def _explain_malformed_definition(
         proposal = clause[start].text, clause.cut_out(condition, end).text
     span = clause.span(start, end)
     follows_comma = clause.key(start - 1) == ","
+    before = clause[start - 2] if follows_comma else first
+    is_decimal = before.kind is TokenKind.NUMBER and before.span.end + 1 == first.span.start
     return errors.malformed_definition(
-        span, text=clause.text_at(span), proposal=proposal, follows_comma=follows_comma
+        span,
+        text=clause.text_at(span),
+        proposal=proposal,
+        follows_comma=follows_comma,
+        number_before=before.text if is_decimal else "",
     )
 
 
@@ -588,3 +610,33 @@ def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
     precedes_operand = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
     is_short_word = len(key) <= len("ASS") and key.isalpha()
     return precedes_operand and is_short_word and key not in NOT_AT_END_OF_EXPRESSION
+
+
+def _reject_bare_list(clause: ClauseTokens, start: int, where: str) -> None:
+    """Raise an error if an item at `start` is a value of a list without parentheses: `x IN 1, 2`.
+
+    Args:
+        clause: the tokens of the clause.
+        start: the index after a comma.
+        where: the part of the clause, as in messages.
+    """
+    first = start - 1
+    while clause.key(first) == "," and clause.ends_expression(first - 1):
+        first -= 2
+    has_operator = clause.key(first) == "IN" and clause.ends_expression(first - 1)
+    is_negated = clause.key(first) == "IN" and clause.key(first - 1) == "NOT"
+    if first == start - 1 or not (has_operator or is_negated):
+        return
+    end = first + 2  # after the first value
+    while clause.key(end) == "," and clause.ends_expression(end + 1):
+        is_value = clause[end + 1].is_constant or clause.key(end + 2) != "AS"
+        if not is_value:  # the next item begins here
+            break
+        end += 2
+    values = [clause[index].text for index in range(first + 1, end, 2)]
+    raise in_without_parentheses(
+        clause.span(first + 1, end),
+        where=where,
+        values=values,
+        operator="NOT IN" if is_negated else "IN",
+    )

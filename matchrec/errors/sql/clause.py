@@ -689,7 +689,12 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def malformed_definition(
-    span: Span, *, text: str, proposal: tuple[str, str] | None, follows_comma: bool
+    span: Span,
+    *,
+    text: str,
+    proposal: tuple[str, str] | None,
+    follows_comma: bool,
+    number_before: str = "",
 ) -> MatchRecognizeParseError:
     """Return the error for a definition that does not have the form `A AS condition`.
 
@@ -699,10 +704,12 @@ def malformed_definition(
         proposal: a variable and the text that may be its condition; None if the definition does
             not begin with a name.
         follows_comma: whether a comma precedes the definition.
+        number_before: the number before the comma if no blank is on either side of the comma;
+            otherwise "".
     """
     hint = _find_definition_hint(text, proposal)
     if follows_comma:
-        hint = _find_comma_hint(text) or f"{hint}, or AND instead of the comma"
+        hint = _find_comma_hint(text, number_before) or f"{hint}, or AND instead of the comma"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in DEFINE does not have the form A AS condition",
         span,
@@ -727,19 +734,22 @@ def _find_definition_hint(text: str, proposal: tuple[str, str] | None) -> str:
     return "write DEFINE A AS x > 1, B AS x > 2"
 
 
-def _find_comma_hint(text: str) -> str | None:
+def _find_comma_hint(text: str, number_before: str) -> str | None:
     """Return what to write instead of the comma before a text that is not a definition.
 
     Returns None unless the text shows that it continues the condition before the comma.
 
-    >>> _find_comma_hint("AND x > 1"), _find_comma_hint("B x > 1")
+    >>> _find_comma_hint("AND x > 1", ""), _find_comma_hint("B x > 1", "")
     ('remove the comma before AND', None)
+    >>> _find_comma_hint("05 AND x > 1", "1")
+    'write 1.05: the decimal point is `.`'
     """
     joining_word = re.match(r"(?i)(AND|OR)\b", text)
     if joining_word is not None:
         return f"remove the comma before {joining_word[1]}"
-    if re.fullmatch(r"\d+", text):  # `x BETWEEN 1, 5`, or `x > 1,05`
-        return "write AND between the bounds of BETWEEN, and a point before decimals: 1.05"
+    digits = re.match(r"\d+\b", text)
+    if digits is not None and number_before:
+        return f"write {number_before}.{digits[0]}: the decimal point is `.`"
     return None
 
 

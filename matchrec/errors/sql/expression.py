@@ -56,8 +56,30 @@ def _write_as_user(name: str, span: Span | None) -> str:
     return users_text if users_text and users_text.upper() == name.upper() else name
 
 
+# For an aggregate of one argument: the function of several arguments, and what it finds.
+_OF_SEVERAL_VALUES = {"MAX": ("GREATEST", "largest"), "MIN": ("LEAST", "smallest")}
+
+
+def advise_on_several_arguments(function: str, arguments: Sequence[str]) -> str | None:
+    """Return what to write for MAX(x, y) and MIN(x, y); None for other calls.
+
+    >>> advise_on_several_arguments("max", ["A.price", "B.price"])
+    'write greatest(A.price, B.price) for the largest of these values, or greatest(max(A.price), \
+max(B.price)) for the largest of all rows'
+    """
+    if function.upper() not in _OF_SEVERAL_VALUES or len(arguments) < 2:
+        return None
+    name, result = _OF_SEVERAL_VALUES[function.upper()]
+    name = name.lower() if function.islower() else name
+    aggregates = ", ".join(f"{function}({argument})" for argument in arguments)
+    return (
+        f"write {name}({', '.join(arguments)}) for the {result} of these values, or "
+        f"{name}({aggregates}) for the {result} of all rows"
+    )
+
+
 def columns_of_two_variables(
-    *spans: Span, function: str, clause: str, first: str, second: str
+    *spans: Span, function: str, clause: str, first: str, second: str, hint: str = ""
 ) -> MatchRecognizePlanError:
     """Return the error for a call that reads columns of two variables, as in sum(A.x + B.x).
 
@@ -67,12 +89,13 @@ def columns_of_two_variables(
         clause: the clause.
         first: a variable.
         second: another variable, or the words for all rows of the match.
+        hint: what to write, with the columns of the call; "" if it is not clear.
     """
     return MatchRecognizePlanError(
         f"{function} in {clause} reads rows of {first} and of {second}",
         *spans,
         notes=("all columns in a call must have the same pattern variable before them, or none",),
-        hint=f"write the variable before each column, or one {function} for each variable",
+        hint=hint or f"write the variable before each column, or one {function} for each variable",
         code="columns-of-two-variables",
     )
 

@@ -72,13 +72,24 @@ def write_arguments(hint: str, text: str | None, function: str) -> str:
     >>> write_arguments("write coalesce(x, 0)", "FILLNA(price + 1)", "FILLNA")
     'write coalesce(price + 1, 0)'
     """
-    call = rf"(?i)\b{re.escape(function)}\s*\((?P<arguments>[^()]*(\([^()]*\)[^()]*)*)\)"
-    match = re.search(call, text or "")
-    if match is None:
+    arguments = read_arguments(text or "", function)
+    if not arguments:
         return hint
-    arguments = [part.strip() for part in re.split(r",(?![^()]*\))", match["arguments"])]
     alternatives = [_fill_letters(part, arguments) for part in hint.split(", or ")]
     return ", or ".join(alternatives)
+
+
+def read_arguments(text: str, function: str) -> list[str]:
+    """Return the arguments of the first call of a function in a text; [] without a call.
+
+    >>> read_arguments("price > F(x, abs(y, 1))", "F")
+    ['x', 'abs(y, 1)']
+    """
+    call = rf"(?i)\b{re.escape(function)}\s*\((?P<arguments>[^()]*(\([^()]*\)[^()]*)*)\)"
+    match = re.search(call, text)
+    if match is None:
+        return []
+    return [part.strip() for part in re.split(r",(?![^()]*\))", match["arguments"])]
 
 
 def _fill_letters(alternative: str, arguments: Sequence[str]) -> str:

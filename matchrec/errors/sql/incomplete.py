@@ -6,6 +6,7 @@ In the arguments, `where` is the part of the query that has the expression, such
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS
@@ -90,12 +91,27 @@ def case_without_end(span: Span, *, where: str, last_word: str) -> MatchRecogniz
     )
 
 
-def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecognizeParseError:
-    """Return the error for x IN 3, whose `value` is 3."""
+def in_without_parentheses(
+    span: Span, *, where: str, values: Sequence[str], operator: str = "IN"
+) -> MatchRecognizeParseError:
+    """Return the error for `x IN 3`, and for `x IN 1, 2`.
+
+    Args:
+        span: the values in the text of the query.
+        where: the part of the clause.
+        values: the values after IN.
+        operator: IN or NOT IN.
+
+    >>> in_without_parentheses(Span(0, 1), where="DEFINE", values=["3"], operator="NOT IN").hint
+    'write NOT IN (3), or <> 3'
+    """
+    hint = f"write {operator} ({shorten(', '.join(values))})"
+    if len(values) == 1:
+        hint += f", or {'=' if operator == 'IN' else '<>'} {values[0]}"
     return MatchRecognizeParseError(
-        f"missing parentheses after IN in {where}",
+        f"missing parentheses after {operator} in {where}",
         span,
-        hint=f"write IN ({value}), or = {value}",
+        hint=hint,
         code="in-without-parentheses",
     )
 

@@ -175,10 +175,42 @@ def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
 def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
     """Return what to write instead of AND, OR or NOT of values that are not conditions."""
     wrong = next((value for value in operands if value.kind is not TypeKind.BOOLEAN), operands[0])
+    comparison = _write_comparison_with(operator, operands[0], wrong)
+    if comparison is not None:
+        return f"write {comparison}"
     conditions = write_conditions(wrong)
     if operator == "NOT":
         return f"write NOT ({conditions[0]})"
     return f"write a condition instead of {wrong.text}: {' or '.join(conditions)}"
+
+
+# The last condition of `x > 1 AND y = 'buy'`: a comparison with a constant.
+_LAST_COMPARISON = re.compile(
+    r"(?:.*\b(?:AND|OR)\s+)?(?P<left>[^<>=!()]+?)\s*(?P<operator><=|>=|<>|!=|<|>|=)\s*"
+    r"(?P<right>'[^']*'|[\d.]+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONSTANT = re.compile(r"'[^']*'|-?\d+(?:\.\d+)?")
+
+
+def _write_comparison_with(operator: str, condition: TypedText, value: TypedText) -> str | None:
+    """Return the comparison that is meant by a constant after AND or OR; None for other values.
+
+    >>> condition = TypedText("side = 'buy'", "boolean")
+    >>> _write_comparison_with("OR", condition, TypedText("'sell'", "string"))
+    "side IN ('buy', 'sell')"
+    >>> condition = TypedText("price <> 1", "boolean")
+    >>> _write_comparison_with("AND", condition, TypedText("2", "int"))
+    'price <> 1 AND price <> 2'
+    """
+    comparison = _LAST_COMPARISON.fullmatch(condition.text)
+    if comparison is None or operator == "NOT" or _CONSTANT.fullmatch(value.text) is None:
+        return None
+    left, right = comparison["left"].strip(), comparison["right"]
+    if (operator, comparison["operator"]) == ("OR", "="):
+        return f"{left} IN ({right}, {value.text})"
+    compared = f"{left} {comparison['operator']}"
+    return f"{compared} {right} {operator} {compared} {value.text}"
 
 
 def _find_sign_hint(operator: str, value: TypedText) -> str | None:

@@ -111,7 +111,7 @@ def unknown_column(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
     advice = _explain_keyword_argument(name, span) or _explain_name(
-        name, clause, names, find_variable_before(name, span)
+        name, clause, names, find_variable_before(name, span), compared=_is_compared(name, span)
     )
     columns = show_list("the input has", names.columns, "columns")
     is_field = find_column_of_field(name, names.columns) is not None
@@ -210,11 +210,19 @@ def find_variable_before(name: str, span: Span | None) -> str:
     return match[1] if match else ""
 
 
-def _explain_name(name: str, clause: str, names: KnownNames, variable: str) -> Advice:
+def _explain_name(
+    name: str, clause: str, names: KnownNames, variable: str, *, compared: bool
+) -> Advice:
     """Explain a name that is not a column, by the first explanation that fits.
 
     The note says what the name is instead, such as a measure, and the hint what to write.
-    `variable` is what `find_variable_before` returns.
+
+    Args:
+        name: the name.
+        clause: the clause of the expression.
+        names: the names that the expression can use.
+        variable: what `find_variable_before` returns.
+        compared: whether a value before the name is compared with it.
     """
     return (
         _explain_columns_of_file(names)
@@ -226,6 +234,7 @@ def _explain_name(name: str, clause: str, names: KnownNames, variable: str) -> A
         or _explain_key(name, names)
         or _explain_keyword(name, clause, names)
         or _explain_none(name, names)
+        or _explain_unquoted_string(name, names, compared)
         or _explain_misspelling(name, names)
     )
 
@@ -368,6 +377,34 @@ def _explain_none(name: str, names: KnownNames) -> Advice | None:
         "None is the NULL of Python",
         "write IS NULL instead of = None, and IS NOT NULL instead of <> None",
     )
+
+
+def _is_compared(name: str, span: Span | None) -> bool:
+    """Return whether a name is after `=`, `<>`, LIKE or IN, as in `side = buy`.
+
+    Args:
+        name: the name.
+        span: the name, or an expression with it, in the text of the query.
+    """
+    if span is None:
+        return False
+    text, start = read_users_text_around(span)
+    values = r"(?:'?\w+'?\s*,\s*)*"
+    comparison = rf"(?i)(?:=|<>|\b(?:LIKE|IN)\b)[\s(]*{values}{re.escape(name)}(?![\w.(])"
+    return any(match.end() > start for match in re.finditer(comparison, text))
+
+
+def _explain_unquoted_string(name: str, names: KnownNames, compared: bool) -> Advice | None:
+    """Explain a string without quotes, as in `side = buy`; None for other names.
+
+    Args:
+        name: the name.
+        names: the names that the expression can use.
+        compared: whether a value before the name is compared with it.
+    """
+    if not compared or not name.isidentifier() or find_nearest_or_part(name, names.columns):
+        return None
+    return Advice("", f"write '{name}' for a string, or one of these columns")
 
 
 def _explain_misspelling(name: str, names: KnownNames) -> Advice:

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.sql.foreign_names import find_arguments_hint, write_arguments
+from matchrec.errors.sql.expression import advise_on_several_arguments
+from matchrec.errors.sql.foreign_names import find_arguments_hint, read_arguments, write_arguments
 from matchrec.errors.sql.operand_hints import (
     CHOICES,
     COMPARISONS,
@@ -193,9 +194,11 @@ def wrong_number_of_function_arguments(
     elif expected:
         takes = f"{join_alternatives(expected)} argument{'' if list(expected) == ['1'] else 's'}"
     pages = f"{SPARK_FUNCTIONS}#{function.lower()}"
-    hint = find_arguments_hint(function)
+    text = (read_users_text(span) or "") if span is not None else ""
+    hint = advise_on_several_arguments(function, read_arguments(text, function))
+    hint = hint or find_arguments_hint(function)
     if hint and span is not None:
-        hint = write_arguments(hint, read_users_text(span), function)
+        hint = write_arguments(hint, text, function)
     return MatchRecognizePlanError(
         f"{function} in {name_part(clause)} takes {takes}, not {actual}",
         span,

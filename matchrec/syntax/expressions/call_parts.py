@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
-from matchrec.errors.wording import join_lines
+from matchrec.errors.wording import join_lines, join_with_and
 from matchrec.source import Span
-from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, split_items
+from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead, split_items
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
 from matchrec.syntax.tokens import TokenRange
 
+# Aggregates for which users write several arguments, although they take one.
+_AGGREGATES_OF_ONE_VALUE = frozenset({"SUM", "AVG", "MEAN", "STDDEV", "VARIANCE", "MEDIAN"})
 # The first words of the suffixes of aggregates.
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
@@ -120,7 +122,8 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
         MatchRecognizeError: the call reads rows of several variables.
     """
     first_spans: dict[str | None, Span] = {}  # in the order of the text
-    for read in sorted(reader.rows_read[rows_read_before:], key=lambda read: read.span.start):
+    reads = sorted(reader.rows_read[rows_read_before:], key=lambda read: read.span.start)
+    for read in reads:
         first_spans.setdefault(read.variable, read.span)
     if len(first_spans) > 1:
         names = [f"`{name}`" if name else "all variables" for name in first_spans]
@@ -132,8 +135,78 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
             clause=reader.where,
             first=names[0],
             second=names[1],
+            hint=_advise_on_two_variables(reader, index, reads),
         )
     return next(iter(first_spans), None)
+
+
+def _advise_on_two_variables(reader: ExpressionCursor, index: int, reads: Sequence[RowRead]) -> str:
+    """Return what to write instead of the call at `index`, which reads rows of several variables.
+
+    - `MAX(A.x, B.x)`: two values, see `advise_on_several_arguments`
+    - `AVG(A.x, B.x)`: `AVG(A.x)` and `AVG(B.x)`
+    - `SUM(A.x - y)`: `SUM(A.x - A.y)`
+    - `SUM(A.x - B.x)`: `SUM(A.x) - SUM(B.x)`
+
+    Returns "" if the call reads a CLASSIFIER or a `*`, or a column in a suffix such as FILTER.
+
+    Args:
+        reader: the cursor.
+        index: the name of the function.
+        reads: the columns that the call reads, in the order of the text.
+    """
+    sequence = reader.sequence
+    function = reader.tokens[index].text
+    inside = sequence.span(index + 2, sequence.pairs[index + 1])
+    has_only_columns = all(
+        read.is_column and not sequence.text_at(read.span).endswith("*") for read in reads
+    )
+    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
+    if not has_only_columns or has_quantifier or reads[-1].span.end > inside.end:
+        return ""
+    ranges = find_arguments(reader, index)
+    arguments = [join_lines(sequence.text_at(sequence.span(*part))) for part in ranges]
+    variables = {read.variable for read in reads}
+    if None in variables and len(variables) == 2:
+        (variable,) = variables - {None}
+        prefixes = ["" if read.variable else f"{variable}." for read in reads]
+        return f"write {function}({_change_columns(reader, inside, reads, prefixes, '')})"
+    if None in variables:
+        return ""
+    if len(arguments) == 1:
+        prefixes = [f"{function}("] * len(reads)
+        return f"write {_change_columns(reader, inside, reads, prefixes, ')')}"
+    if function.upper() in _AGGREGATES_OF_ONE_VALUE:
+        calls = [f"{function}({argument})" for argument in arguments]
+        return f"write one {function} for each variable: {join_with_and(calls)}"
+    return errors.advise_on_several_arguments(function, arguments) or ""
+
+
+def _change_columns(
+    reader: ExpressionCursor,
+    span: Span,
+    reads: Sequence[RowRead],
+    prefixes: Sequence[str],
+    suffix: str,
+) -> str:
+    """Return the text at a span with a prefix and a suffix at each column that it reads.
+
+    Args:
+        reader: the cursor.
+        span: the text.
+        reads: the columns, in the order of the text.
+        prefixes: the prefix of each column.
+        suffix: the suffix of all columns.
+    """
+    pieces = []
+    start = span.start
+    for read, prefix in zip(reads, prefixes, strict=True):
+        before = Span(start, read.span.start)
+        pieces.append(reader.sequence.text_at(before))
+        pieces.append(f"{prefix}{reader.sequence.text_at(read.span)}{suffix}")
+        start = read.span.end
+    pieces.append(reader.sequence.text_at(Span(start, span.end)))
+    return join_lines("".join(pieces))
 
 
 def find_nulls_word(reader: ExpressionCursor, end: int) -> str:

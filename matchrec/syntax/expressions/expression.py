@@ -167,8 +167,15 @@ class ScalarReader(OperandReader):
                 raise errors.in_with_brackets(brackets, where=self.where, values=text)
         if self.key != "(":
             value = self.read_value()
-            text = self.sequence.text_at(value.span)
-            raise errors.in_without_parentheses(value.span, where=self.where, value=text)
+            values = [self.sequence.text_at(value.span)]
+            end = self.position
+            while self.key_at(end) == "OR" and self.find_constant_at(end + 1):  # `IN 1 OR 2`
+                values.append(self.find_constant_at(end + 1))
+                end += 2
+            span = value.span.to(self.tokens[end - 1].span)
+            raise errors.in_without_parentheses(
+                span, where=self.where, values=values, operator=operator
+            )
         if self.sequence.is_subquery(self.position):
             return self.read_subquery(start, find_operator_operations(operator), left)
         self.position += 1
