@@ -67,7 +67,7 @@ def resolve_query(
     """
     resolved_plan = resolve(plan, columns)
     guarded_plan = guard_reads(resolved_plan)
-    all_outputs = schema.find_output_columns(guarded_plan, columns, name_expression, use)
+    all_outputs = schema.find_output_columns(guarded_plan, columns, name_expression)
     outputs = choose_outputs(all_outputs, use)
     pattern = compile_pattern(guarded_plan)
     running_plan = choose_windows(guarded_plan, pattern, find_order_type)

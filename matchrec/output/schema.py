@@ -24,7 +24,7 @@ from matchrec.errors.stages import stage_name_taken
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure
 from matchrec.plan.expression import CLASSIFIER_FIELD
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
+from matchrec.plan.match_plan import MatchPlan, ResultUse
 from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quote_name
@@ -80,25 +80,21 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
 def find_output_columns(
-    plan: MatchPlan,
-    input_columns: InputColumns,
-    name_expression: Callable[[str], str],
-    use: ResultUse = EVERYTHING,
+    plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the result of a resolved plan.
+
+    A plan without a column gets `PLACEHOLDER_COLUMN`, because a DataFrame needs a column. The query
+    around the clause may then read no column, as SELECT COUNT(*) does; see `check_use`.
 
     Args:
         plan: a resolved plan.
         input_columns: the columns of the input.
         name_expression: returns the name that Spark gives to the column of an expression in SQL.
-        use: what the query around the clause reads. This matters only if the plan has no column. If
-            the query may read any column, as SELECT * does, that is an error. If it reads only
-            some columns, such as none in SELECT COUNT(*), the result gets `PLACEHOLDER_COLUMN`,
-            because a DataFrame needs a column.
 
     Raises:
-        MatchRecognizePlanError: two columns have the same name, there is no column, or an input
-            column has the name of the field in which MATCHED_ROWS() has the classifier.
+        MatchRecognizePlanError: two columns have the same name, or an input column has the name of
+            the field in which MATCHED_ROWS() has the classifier.
     """
     outputs = list_table_columns(plan, input_columns, name_expression)
     if plan.totals is not None:
@@ -107,14 +103,27 @@ def find_output_columns(
         outputs.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
         outputs += [PointerOutput(field, field.value) for field in PointerField]
-    if not outputs and use.columns is not None:
-        outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
     if not outputs:
-        raise no_output_columns(plan.pattern.span)
+        outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
     check_output_names(outputs, input_columns)
     if input_columns.find((CLASSIFIER_FIELD,)) and plan.matched_rows_calls:
         raise duplicate_classifier_field(plan.matched_rows_calls[0].span)
     return tuple(outputs)
+
+
+def check_use(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse) -> None:
+    """Raise an error if a result has no column and the query around the clause may read any.
+
+    This is checked when the types of all columns are known, so that an unknown column in a
+    condition is reported first.
+
+    Args:
+        outputs: the columns of the result, from `find_output_columns`.
+        plan: the plan of the clause.
+        use: what the query around the clause reads.
+    """
+    if use.columns is None and outputs[0].name == PLACEHOLDER_COLUMN:
+        raise no_output_columns(plan.pattern.span)
 
 
 def list_total_columns(

@@ -38,6 +38,7 @@ from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
+from matchrec.output.schema import check_use
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
@@ -558,8 +559,8 @@ def build_compiled_rules(
         conditions: the typed conditions of each rule, in the order of the rules.
 
     Raises:
-        MatchRecognizeError: a type is not supported, the options do not allow a rule, or workers
-            cannot divide partitions by a column of a rule.
+        MatchRecognizeError: a type is not supported, the result would have no columns, the options
+            do not allow a rule, or workers cannot divide partitions by a column of a rule.
     """
     joined = preparation.joined
     check_types(request, joined)
@@ -567,6 +568,7 @@ def build_compiled_rules(
     outputs_of_rules = []
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
+            check_use(query.all_outputs, query.plan, request.use)
             if request.is_rule_set:
                 check_dividing_columns(query, typed)
             outputs_of_rules.append(translate_outputs(query, typed, indices))

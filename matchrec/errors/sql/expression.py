@@ -435,13 +435,22 @@ def match_function_before_match(
     )
 
 
-def star_outside_count(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
-    """Return the error for `*` in a call that is not count, as in sum(*)."""
+def star_outside_count(
+    span: Span, *, function: str, clause: str, star: str
+) -> MatchRecognizePlanError:
+    """Return the error for `*` in a call that is not count, as in sum(*).
+
+    Args:
+        span: the star in the text of the query.
+        function: the call.
+        clause: the part of the clause.
+        star: the star as it is written, `*` or `A.*`.
+    """
+    hint = f"write count({star}) for the number of rows, or name a column: {function}({star[:-1]}x)"
+    if function.upper() == "COUNT":
+        hint = "write count(*) or count(A.*), or name the columns"
     return MatchRecognizePlanError(
-        f"`*` is not allowed in {function} in {clause}",
-        span,
-        hint="write count(*) or count(A.*), or name the columns",
-        code="star-outside-count",
+        f"`*` is not allowed in {function} in {clause}", span, hint=hint, code="star-outside-count"
     )
 
 

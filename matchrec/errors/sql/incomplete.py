@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS
-from matchrec.errors.wording import shorten
+from matchrec.errors.sql.type_kinds import TypeKind
+from matchrec.errors.sql.written_times import read_times
+from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
 # The note of an expression that ends where a value is needed.
@@ -38,6 +40,57 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
         notes=(UNFINISHED,),
         hint=hint,
         code="unfinished-expression",
+    )
+
+
+# A date without quotes and without blanks, perhaps with a time of day.
+_UNQUOTED_DATE = re.compile(
+    r"(?:\d{4}-\d{2}-\d{2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}/\d{1,2}/\d{4})"
+    r"(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?(?![\w.*/+-])"
+)
+
+
+def find_unquoted_date(text: str) -> str:
+    """Return the date without quotes at the beginning of a text; "" if there is none.
+
+    >>> find_unquoted_date("2026-01-01 10:00 AND x"), find_unquoted_date("2026 - 01 - 01")
+    ('2026-01-01 10:00', '')
+    """
+    written = _UNQUOTED_DATE.match(text)
+    return written[0] if written is not None and read_times(written[0]) else ""
+
+
+def date_without_quotes(
+    span: Span, *, text: str, where: str, type_name: str = ""
+) -> MatchRecognizeParseError:
+    """Return the error for `ts > 2026-01-01`, whose right side is arithmetic in SQL.
+
+    Args:
+        span: the date in the text of the query.
+        text: the date, see `find_unquoted_date`.
+        where: the part of the clause.
+        type_name: DATE or TIMESTAMP if this word is before the date; otherwise "".
+    """
+    times = read_times(text)
+    kinds = [TypeKind.DATE, TypeKind.TIMESTAMP]
+    if type_name in TypeKind.__members__:
+        kinds = [TypeKind[type_name]]
+    elif times and times[0].time_of_day:
+        kinds = [TypeKind.TIMESTAMP]
+    # a text that may be two dates gets one literal of each
+    kinds = kinds if len(times) == 1 else kinds[:1]
+    literals = [time.write(kind) for time in times for kind in kinds]
+    operation = "a division"
+    if re.fullmatch(r"[\d-]+", text):
+        year, month, day = (int(number) for number in text.split("-"))
+        operation = f"the subtraction {year} - {month} - {day} = {year - month - day}"
+    is_alone = len(text.split()) == 1 and not type_name
+    return MatchRecognizeParseError(
+        f"missing quotes around the date {text} in {where}",
+        span,
+        notes=(f"without quotes, {text} is {operation}" if is_alone else "",),
+        hint=f"write {join_alternatives(literals or [shorten(text)])}",
+        code="date-without-quotes",
     )
 
 

@@ -24,6 +24,7 @@ from matchrec.errors.sql.type_kinds import (
     TypeKind,
     classify_type,
 )
+from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
 from matchrec.errors.wording import shorten
 
 # The page that lists the functions of Spark SQL with their arguments.
@@ -40,14 +41,6 @@ CHOICES = frozenset(
 ) | {"DECODE", "NANVL"}
 LOGIC = frozenset(("AND", "OR", "NOT"))
 
-# A literal of each kind of times and lengths of time.
-EXAMPLE_LITERALS = {
-    TypeKind.DATE: "DATE'2026-01-31'",
-    TypeKind.TIMESTAMP: "TIMESTAMP'2026-01-31 12:00:00'",
-    TypeKind.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
-    TypeKind.INTERVAL: "INTERVAL '10' MINUTE",
-    TypeKind.MONTHS: "INTERVAL '3' MONTH",
-}
 _INTEGER = re.compile(r"\d+")
 # The beginning of an operand whose value is the name of a variable: `CLASSIFIER()`, or
 # `LAST(CLASSIFIER(), 1)`.
@@ -226,9 +219,9 @@ def _find_sign_hint(operator: str, value: TypedText) -> str | None:
 def _find_list_hint(first: TypedText, other: TypedText) -> str | None:
     """Return what to write instead of IN or BETWEEN with values of other types than the first."""
     if first.kind in EXAMPLE_LITERALS:
-        return (
-            f"write values such as {EXAMPLE_LITERALS[first.kind]} instead of {shorten(other.text)}"
-        )
+        literal = write_literal(first.kind, other.text)
+        such_as = "" if is_written_literal(first.kind, other.text) else "values such as "
+        return f"write {such_as}{literal} instead of {shorten(other.text)}"
     if other.kind in TIMES and first.kind is TypeKind.STRING:
         return f"write CAST({first.text} AS {other.type_name.upper()})"
     number = _write_number(first)
@@ -247,7 +240,7 @@ def _find_choice_hint(operands: Sequence[TypedText]) -> str:
     if replaced.kind is TypeKind.OTHER:
         replacement = _write_part(replaced, kept.kind)
     elif kept.kind in EXAMPLE_LITERALS and replaced.kind in (TypeKind.NUMBER, TypeKind.BOOLEAN):
-        replacement = EXAMPLE_LITERALS[kept.kind]
+        replacement = write_literal(kept.kind, replaced.text)
     elif kept.kind is TypeKind.BOOLEAN:
         replacement = "TRUE or FALSE"
     return f"write {replacement} instead of {replaced.text}"
@@ -372,6 +365,8 @@ def _find_comparison_hint(infix: _Infix) -> str | None:
     time = infix.find(*TIMES)
     length = infix.find(*LENGTHS_OF_TIME)
     if number is not None and time is not None:
+        if is_written_literal(time.kind, number.text):
+            return f"write {infix.write(number, write_literal(time.kind, number.text))}"
         is_date = time.kind is TypeKind.DATE
         with_number = infix.write(time, _write_number(time) or time.text)
         unit = "days" if is_date else "seconds"
@@ -419,7 +414,7 @@ def _find_string_hint(infix: _Infix, string: TypedText) -> str:
     if other_kind is TypeKind.INTERVAL and _is_parameter(string):
         return current_surface().advise_on_length(string.text)
     if other_kind in LENGTHS_OF_TIME:
-        return f"write {EXAMPLE_LITERALS[other_kind]} instead of {string.text}"
+        return f"write {write_literal(other_kind, string.text)} instead of {string.text}"
     if _CLASSIFIER.match(string.text):
         other_text = infix.find_other(string).text
         return f"write the name of a variable in quotes, such as 'A', instead of {other_text}"
@@ -599,7 +594,7 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
         return f"write a condition in it: {name}({write_conditions(first)[0]})"
     if function == "DATEDIFF" and len(arguments) == 2:
         dates = [
-            argument.text if argument.kind in TIMES else EXAMPLE_LITERALS[TypeKind.DATE]
+            argument.text if argument.kind in TIMES else write_literal(TypeKind.DATE, argument.text)
             for argument in arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"

@@ -19,8 +19,10 @@ from calendar import isleap, month_name, monthrange
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.run.repairs import list_indexed_values, write_line
+from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.window import unknown_window
-from matchrec.errors.wording import shorten
+from matchrec.errors.sql.written_times import read_times
+from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
 
@@ -159,6 +161,9 @@ def invalid_literal(
     kind = "date" if is_date else "timestamp"
     example = f"{type_name}'{'2026-01-31' if is_date else '2026-01-31 12:00:00'}'"
     hint = f"write a valid {kind}, such as {example}"
+    times = read_times(string)
+    if times and type_name in TypeKind.__members__:
+        hint = f"write {join_alternatives([time.write(TypeKind[type_name]) for time in times])}"
     sql = (_DATES if is_date else _TIMESTAMPS).get(string[1:-1].strip().lower())
     if sql is not None:
         fault = f"only Spark reads this word as a {kind}"

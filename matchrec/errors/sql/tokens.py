@@ -264,7 +264,7 @@ def _explain_token(
         is_first_word = keyword.startswith(f"{text.upper()} ")  # PARTITION of PARTITION BY
         is_misspelt = known_hint == f"write {keyword}" and not is_first_word
         return _TokenExplanation(unknown_keyword if is_misspelt else not_allowed, known_hint)
-    value_hint = _find_hint_for_value(text, where)
+    value_hint = _find_hint_for_value(text, where, word_before)
     if value_hint in _HINTS_TO_ADD_COMMA.values():
         separator_hint = text_with_comma or _separate_words(where, word_before, text)
         return _TokenExplanation(missing_comma, separator_hint or value_hint)
@@ -596,13 +596,17 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def _find_hint_for_value(text: str, where: str) -> str | None:
+def _find_hint_for_value(text: str, where: str, word_before: str) -> str | None:
     """Return what to write for a unit of time, a name or a value that is not allowed.
 
-    Returns None for symbols, and if it is not clear what to write.
+    Returns None for symbols, and if it is not clear what to write. `word_before` is as for
+    `unexpected_token`.
     """
     unit = _find_unit(text)
     if unit is not None:
+        number = word_before.strip("'")
+        if re.fullmatch(r"\d+(?:\.\d+)?", number):
+            return f"write INTERVAL '{number}' {unit}"
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
     is_name_or_value = text[0].isalnum() or text[0] in "'\"`_"
     if not is_name_or_value:

@@ -23,13 +23,13 @@ from matchrec.errors.sql.foreign_names import find_arguments_hint, read_argument
 from matchrec.errors.sql.operand_hints import (
     CHOICES,
     COMPARISONS,
-    EXAMPLE_LITERALS,
     EXPECTED_ARGUMENTS,
     LOGIC,
     SPARK_FUNCTIONS,
     find_operands_hint,
 )
 from matchrec.errors.sql.type_kinds import TypedText
+from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, write_literal
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
 
@@ -37,6 +37,9 @@ from matchrec.source import Span
 _OPERATORS_AS_WRITTEN = {"NEG": "-", "CASE OF": "CASE"}
 # Operators that are words. Messages write them in capitals, unlike functions.
 _WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")) | LOGIC
+
+# Aggregates for which users write several arguments, although they take one.
+_AGGREGATES_OF_ONE_VALUE = frozenset(("SUM", "AVG", "MEAN", "STDDEV", "VARIANCE", "MEDIAN"))
 
 # An error lists at most this many numbers of arguments.
 MAX_COUNTS = 3
@@ -132,7 +135,9 @@ def unreadable_literal(
     elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     else:
-        example = EXAMPLE_LITERALS.get(value.kind, "a number without quotes")
+        example = "a number without quotes"
+        if value.kind in EXAMPLE_LITERALS:
+            example = write_literal(value.kind, text)
         hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
     return MatchRecognizePlanError(
         f"{shorten(string)} in {name_part(clause)} cannot be compared with {value.type_name}",
@@ -195,8 +200,12 @@ def wrong_number_of_function_arguments(
         takes = f"{join_alternatives(expected)} argument{'' if list(expected) == ['1'] else 's'}"
     pages = f"{SPARK_FUNCTIONS}#{function.lower()}"
     text = (read_users_text(span) or "") if span is not None else ""
-    hint = advise_on_several_arguments(function, read_arguments(text, function))
+    arguments = read_arguments(text, function)
+    hint = advise_on_several_arguments(function, arguments)
     hint = hint or find_arguments_hint(function)
+    if hint is None and function.upper() in _AGGREGATES_OF_ONE_VALUE and len(arguments) == 2:
+        calls = [f"{function}({argument})" for argument in arguments]
+        hint = f"write {' and '.join(calls)}"
     if hint and span is not None:
         hint = write_arguments(hint, text, function)
     return MatchRecognizePlanError(

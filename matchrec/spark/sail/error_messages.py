@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
+from matchrec.errors.sql.written_times import read_times
 from matchrec.errors.wording import uncapitalise
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.source import Span
@@ -360,7 +361,7 @@ class FailureTemplate(NamedTuple):
     """A failure of a value in plain words.
 
     `{name}` stands for a group of the regular expression, `{TYPE}` for the group `type` in upper
-    case.
+    case, and `{FORMAT}` for the format of the group `time` in Spark's letters.
     """
 
     # Why the value cannot be computed.
@@ -384,9 +385,10 @@ VALUE_FAILURES = {
     r"(?i)(?P<sentence>invalid datetime pattern\b.*)": FailureTemplate(
         "{sentence}", "the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"
     ),
-    r"(?i)(?P<sentence>invalid (?:timestamp|date)\b.*)": FailureTemplate(
+    r"(?i)(?P<sentence>invalid (?:timestamp|date)\b(?:: (?P<time>\d[\d./: T-]*\d))?"
+    r".*)": FailureTemplate(
         "{sentence}",
-        "to_timestamp, or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
+        "to_timestamp, or to_date, with a format in Spark's letters, such as '{FORMAT}'",
     ),
     r"(?i)cast error: (?P<sentence>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": FailureTemplate(
         "{sentence}", "replace(x, ',') instead of x, which removes the commas"
@@ -496,6 +498,8 @@ def fill_failure(pattern_match: re.Match[str], template: FailureTemplate) -> Fai
     """
     groups = pattern_match.groupdict(default="")
     groups["TYPE"] = groups.get("type", "").upper()
+    times = read_times(groups.get("time", ""))
+    groups["FORMAT"] = times[0].letters if times else "dd/MM/yyyy HH:mm:ss"
     return FailureTemplate(
         reason=template.reason.format(**groups), replacement=template.replacement.format(**groups)
     )

@@ -111,7 +111,8 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
     is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
     if reader.key_at(index) != "COUNT" or not is_only_argument:
         name = reader.tokens[index].text
-        raise errors.star_outside_count(span, function=name, clause=reader.where)
+        star = reader.sequence.text_at(span)
+        raise errors.star_outside_count(span, function=name, clause=reader.where, star=star)
     qualifier = reader.tokens[start]
     if is_qualified and qualifier.variable not in reader.scope.variables:
         raise reader.make_unknown_variable_error(qualifier)

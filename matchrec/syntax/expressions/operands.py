@@ -219,7 +219,7 @@ class OperandReader(CallReader):
             raise errors.star_outside_navigation(span, star=star, clause=self.where)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
-            raise errors.star_outside_count(span, function=function, clause=self.where)
+            raise errors.star_outside_count(span, function=function, clause=self.where, star="*")
 
     def read_postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """Read the subscript, field, cast or collation after an operand.

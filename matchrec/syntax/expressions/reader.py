@@ -114,6 +114,9 @@ OPERAND_STARTS = split_words("- + ~ ! (")
 # Operators that cannot follow each other, because each needs an operand before it.
 _BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 
+# Signs right before a number that make the number part of a longer calculation.
+_ARITHMETIC_SIGNS = split_words("- + * / %")
+
 # Operators that bind tighter than a comparison. If one of them follows a constant, the constant is
 # not the whole right operand of the comparison, as in `x = 1 || y`.
 _TIGHT_OPERATORS = split_words("|| [ ::")
@@ -137,6 +140,7 @@ class ExpressionCursor(Cursor, ABC):
         # Where the expression is written, for messages.
         self.where = where or name_part(scope.part.value)
         check_brackets(sequence, self.where)
+        reject_unquoted_dates(sequence, self.where)
         # The columns and CLASSIFIERs that were read so far.
         self.rows_read: list[RowRead] = []
         # The span of the last column, or of the last call that reads rows of a match; None if there
@@ -553,6 +557,39 @@ def check_brackets(sequence: TokenSequence, where: str) -> None:
         raise incomplete_errors.unclosed_bracket_in_expression(
             opening.span, opening=opening.text, where=where
         )
+
+
+# The most characters of a date with a time of day, and the characters before and after it.
+_LONGEST_DATE = 32
+
+
+def reject_unquoted_dates(sequence: TokenSequence, where: str) -> None:
+    """Raise an error for a date without quotes: in SQL, `2026-01-01` is the number 2024.
+
+    A subtraction with blanks, `2026 - 01 - 01`, is not rejected.
+
+    Args:
+        sequence: the tokens of an expression.
+        where: the part of the clause, as in messages.
+    """
+    for index, token in enumerate(sequence.tokens):
+        if token.kind is not TokenKind.NUMBER or not token.text.isdigit():
+            continue
+        start = token.span.start
+        follows_sign = sequence.key(index - 1) in _ARITHMETIC_SIGNS
+        if follows_sign and sequence[index - 1].span.end == start:
+            continue
+        date = incomplete_errors.find_unquoted_date(
+            sequence.text_at(Span(start, start + _LONGEST_DATE))
+        )
+        if date:
+            before = sequence.key(index - 1)
+            raise incomplete_errors.date_without_quotes(
+                Span(start, start + len(date)),
+                text=date,
+                where=where,
+                type_name=before if before in ("DATE", "TIMESTAMP") else "",
+            )
 
 
 def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
