@@ -66,7 +66,7 @@ def read_times(text: str) -> list[WrittenTime]:
     >>> read_times("2026-13-01"), read_times("soon")
     ([], [])
     """
-    times = []
+    times: list[WrittenTime] = []
     for form, letters in _FORMS:
         fields = form.fullmatch(text.strip("'\" "))
         if fields is None:

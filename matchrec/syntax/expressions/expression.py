@@ -167,14 +167,14 @@ class ScalarReader(OperandReader):
                 raise errors.in_with_brackets(brackets, where=self.where, values=text)
         if self.key != "(":
             value = self.read_value()
-            values = [self.sequence.text_at(value.span)]
+            texts = [self.sequence.text_at(value.span)]
             end = self.position
             while self.key_at(end) == "OR" and self.find_constant_at(end + 1):  # `IN 1 OR 2`
-                values.append(self.find_constant_at(end + 1))
+                texts.append(self.find_constant_at(end + 1))
                 end += 2
             span = value.span.to(self.tokens[end - 1].span)
             raise errors.in_without_parentheses(
-                span, where=self.where, values=values, operator=operator
+                span, where=self.where, values=texts, operator=operator
             )
         if self.sequence.is_subquery(self.position):
             return self.read_subquery(start, find_operator_operations(operator), left)
