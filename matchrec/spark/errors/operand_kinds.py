@@ -1,14 +1,14 @@
 """Find operands of incompatible types by the form of an expression, without asking the engine.
 
 Sail compares a date with a number, and takes a number as the condition of IF, without an error.
-Spark's analysis rejects both. So these operations are rejected before a query runs:
+Spark's analysis rejects both. So on Sail, these operations are rejected before a query runs:
 
     size > day                number and date
     day IN (1, 2)             date and numbers
     IF(price, 1, 2)           a number that is used as a condition
 
-A string that is compared with a number, and does not look like a number, is rejected on each
-engine, because no row can be compared with it: `price > 'abc'`.
+On every engine, a string that is compared with a number is rejected if it does not look like a
+number, because the comparison fails on every row: `price > 'abc'`.
 
 The kind of an operand's type (number, date, ...) is known if the operand is a column, a literal, or
 an operation or an aggregate of these. Other operands are not checked.
@@ -62,7 +62,7 @@ COMPARING_OPERATORS = find_coercing_operators(Coercion.COMPARED) | {
 }
 # Functions that return one of their arguments: COALESCE.
 CHOOSING_FUNCTIONS = find_coercing_operators(Coercion.CHOSEN)
-# Operators that return one of their results after a test: IF and CASE.
+# Operators that choose one of their results by a test: IF and CASE.
 BRANCHING_OPERATORS = find_coercing_operators(Coercion.BRANCHES)
 
 # Functions whose value is a date, a time or a number, whatever their arguments are.
@@ -86,10 +86,10 @@ KINDS_OF_FUNCTIONS = {
 }
 # Operators whose value is a number if all operands are numbers.
 ARITHMETIC_OPERATORS = ("+", "-", "*", "/", "%", "NEG", "ABS")
-# Functions of a date and a number of days or months.
-DAYS_ADDED = frozenset(("DATE_ADD", "DATE_SUB", "ADD_MONTHS"))
+# Functions that add a number of days or months to a date.
+DATE_ADDITIONS = frozenset(("DATE_ADD", "DATE_SUB", "ADD_MONTHS"))
 # Aggregates whose value has the kind of their argument.
-AGGREGATES_OF_ONE_KIND = frozenset(
+AGGREGATES_OF_SAME_KIND = frozenset(
     ("min", "max", "first", "last", "any_value", "first_value", "last_value")
 )
 
@@ -102,8 +102,8 @@ NUMBERS_IN_LETTERS = frozenset(("nan", "inf", "infinity"))
 
 
 @dataclass(frozen=True)
-class OperandKinds:
-    """Finds the kinds of the types of operands over an input."""
+class KindFinder:
+    """Finds the kinds of types that operands have over an input."""
 
     # The input.
     relation: Relation
@@ -111,7 +111,7 @@ class OperandKinds:
     def find(self, scalar: Scalar) -> TypeKind | None:
         """Return the kind of an expression's type; None if its form does not show it."""
         if isinstance(scalar, Operation):
-            return self._find_kind_of_operation(scalar)
+            return self._find_of_operation(scalar)
         if not scalar.references:
             return find_kind_of_literal(render(scalar, str))
         match scalar.pieces:
@@ -124,28 +124,30 @@ class OperandKinds:
                 return TypeKind.NUMBER
             case (Aggregate(function="count" | "count_if"),):
                 return TypeKind.NUMBER
-            case (Aggregate(function, _, (argument,)),) if function in AGGREGATES_OF_ONE_KIND:
+            case (Aggregate(function, _, (argument,)),) if function in AGGREGATES_OF_SAME_KIND:
                 return self.find(argument)
         return None
 
     def find_column_type(self, argument: str, names: tuple[str, ...]) -> DataType | None:
-        """Return the type of a column; None if the SQL is not just a column.
+        """Return the type of a reference's column; None if it is not just a column of the input.
 
         Args:
-            argument: the SQL of a reference.
+            argument: the SQL of the reference.
             names: its names, see `ColumnReference.names`.
         """
         field = self.relation.known_fields.get(argument)
         if field is not None:
             return field.dataType
-        return self.column_types.get(names[0].lower()) if len(names) == 1 else None
+        if len(names) != 1:
+            return None
+        return self.column_types.get(names[0].lower())
 
     @cached_property
     def column_types(self) -> dict[str, DataType]:
         """Return the types of the columns of the input, by their names in lower case."""
         return {field.name.lower(): field.dataType for field in self.relation.rows.schema.fields}
 
-    def _find_kind_of_operation(self, operation: Operation) -> TypeKind | None:
+    def _find_of_operation(self, operation: Operation) -> TypeKind | None:
         """Return the kind of the value of an operation; None if its form does not show it."""
         operator = operation.operator
         operands = operation.operands
@@ -169,7 +171,7 @@ class OperandKinds:
         return None
 
     def find_common(self, operands: Iterable[Scalar]) -> TypeKind | None:
-        """Return the common kind of all operands that are not NULL; None if kinds differ."""
+        """Return the common kind of all operands that are not NULL; None if their kinds differ."""
         kinds = {self.find(operand) for operand in operands} - {TypeKind.NULL}
         return kinds.pop() if len(kinds) == 1 else None
 
@@ -178,6 +180,11 @@ def find_kind_of_sum(
     operator: str, left: TypeKind | None, right: TypeKind | None
 ) -> TypeKind | None:
     """Return the kind of a sum or a difference that begins with a time; None if it is not known.
+
+    Args:
+        operator: "+" or "-".
+        left: the kind of the first operand.
+        right: the kind of the second operand.
 
     >>> find_kind_of_sum("-", TypeKind.DATE, TypeKind.DATE).name
     'INTERVAL'
@@ -215,13 +222,17 @@ def find_kind_of_literal(text: str) -> TypeKind | None:
 
 
 def list_operations(plan: MatchPlan) -> Iterator[tuple[str, Operation]]:
-    """Yield all operations of conditions and measures with their clauses, innermost first."""
+    """Yield all operations of conditions and measures, innermost first, each with its clause.
+
+    The operations in arguments of aggregates come first.
+    """
     for clause, scalar in list_scalars(plan):
         scalars = [scalar]
         for reference in scalar.references:
             if isinstance(reference, Aggregate):
                 scalars += list_inputs(reference)
-        for part in reversed([node for inner in scalars for node in walk_scalar(inner)]):
+        parts = [part for inner in scalars for part in walk_scalar(inner)]
+        for part in reversed(parts):
             if isinstance(part, Operation):
                 yield clause, part
 
@@ -232,7 +243,7 @@ def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
     For `CASE v WHEN a THEN x ELSE y END` the groups are `v, a` and `x, y`.
     """
     operator = operation.operator
-    if operator in DAYS_ADDED:
+    if operator in DATE_ADDITIONS:
         yield operation.operands[:1]
     elif operator in BRANCHING_OPERATORS:
         branches = split_branches(operation)
@@ -252,17 +263,19 @@ def find_incompatible_operands(
     plan: MatchPlan, relation: Relation
 ) -> Iterator[MatchRecognizeError]:
     """Yield the errors of operations that Spark rejects because of the types of operands."""
-    kinds = OperandKinds(relation)
+    kind_finder = KindFinder(relation)
     not_boolean = (TIMES | NEVER_CONVERTED_TO_TIMES) - {TypeKind.BOOLEAN}
     for clause, operation in list_operations(plan):
         for condition in list_conditions(operation):
-            if kinds.find(condition) in not_boolean:
-                yield make_error(operation, (condition,), clause, kinds)
+            if kind_finder.find(condition) in not_boolean:
+                yield make_error(operation, (condition,), clause, kind_finder)
         for operands in group_operands(operation):
-            if are_incompatible(operation, {kinds.find(operand) for operand in operands}):
-                has_other_operands = operation.operator in DAYS_ADDED
-                shown_operands = operation.operands if has_other_operands else operands
-                yield make_error(operation, shown_operands, clause, kinds)
+            kinds = {kind_finder.find(operand) for operand in operands}
+            if are_incompatible(operation, kinds):
+                # The group of a date addition is only the date. The error also shows the number.
+                is_addition = operation.operator in DATE_ADDITIONS
+                shown_operands = operation.operands if is_addition else operands
+                yield make_error(operation, shown_operands, clause, kind_finder)
 
 
 def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
@@ -272,7 +285,7 @@ def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
         operation: the operation.
         kinds: the kinds of the operands that must have one type, with None for an unknown kind.
     """
-    if operation.operator in ("DATEDIFF", *DAYS_ADDED):
+    if operation.operator in ("DATEDIFF", *DATE_ADDITIONS):
         return bool(kinds & NEVER_CONVERTED_TO_TIMES)
     has_length_and_number = TypeKind.NUMBER in kinds and bool(kinds & LENGTHS_OF_TIME)
     has_time_and_other = bool(kinds & TIMES) and bool(kinds & NEVER_CONVERTED_TO_TIMES)
@@ -280,104 +293,117 @@ def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
 
 
 def make_error(
-    operation: Operation, operands: Sequence[Scalar], clause: str, kinds: OperandKinds
+    operation: Operation, operands: Sequence[Scalar], clause: str, kind_finder: KindFinder
 ) -> MatchRecognizeError:
     """Return the error of an operation whose operands have incompatible types.
 
     The error shows the difference of two dates as an interval, even if the engine says that it is a
     number.
+
+    Args:
+        operation: the operation.
+        operands: the operands that the error shows.
+        clause: the name of the clause of the operation.
+        kind_finder: finds the kinds of the operands.
     """
     typed_operands = []
     for operand in operands:
-        typed = type_operand(operand, kinds.relation)
-        if typed is None:
+        typed_operand = type_operand(operand, kind_finder.relation)
+        if typed_operand is None:
             continue
-        if kinds.find(operand) is TypeKind.INTERVAL and typed.kind is TypeKind.NUMBER:
-            typed = typed._replace(type_name="interval day")
-        typed_operands.append(typed)
+        is_interval = kind_finder.find(operand) is TypeKind.INTERVAL
+        if is_interval and typed_operand.kind is TypeKind.NUMBER:
+            typed_operand = typed_operand._replace(type_name="interval day")
+        typed_operands.append(typed_operand)
     return incompatible_types(operation.operator, typed_operands, operation.span, clause=clause)
 
 
 def find_unreadable_literals(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Yield the errors of strings that are used as numbers or times and look like neither.
 
-    In ANSI mode a comparison with such a string fails on each row. Without ANSI mode the comparison
-    is NULL, so there are no errors.
+    In ANSI mode a comparison with such a string fails on every row. Without ANSI mode the
+    comparison is NULL, so there are no errors.
     """
-    kinds = OperandKinds(relation)
+    kind_finder = KindFinder(relation)
     for clause, operation in list_operations(plan):
-        error = find_unreadable_literal(operation, clause, kinds)
+        error = find_unreadable_literal(operation, clause, kind_finder)
         if error is None and has_unreadable_days(operation):
-            error = make_error(operation, operation.operands, clause, kinds)
-        # Most plans have no such string, and then the session is not asked for its settings.
+            error = make_error(operation, operation.operands, clause, kind_finder)
+        # The setting is read last: most plans have no such string, so they need no request for it.
         if error is not None and relation.runner.settings["spark.sql.ansi.enabled"] == "true":
             yield error
 
 
 def find_unreadable_literal(
-    operation: Operation, clause: str, kinds: OperandKinds
+    operation: Operation, clause: str, kind_finder: KindFinder
 ) -> MatchRecognizeError | None:
     """Return the error of a string in a comparison that cannot be converted.
 
-    Returns None if all strings may be converted, or if nothing shows that they must be.
+    Returns None if no operand is a number or a time, so that no string is converted, or if all
+    strings look as if they could be converted.
+
+    Args:
+        operation: the operation.
+        clause: the name of its clause.
+        kind_finder: finds the kinds of the operands.
     """
     if operation.operator not in COMPARING_OPERATORS:
         return None
-    compared_operand = find_number_or_time(operation.operands, kinds)
+    compared_operand = find_number_or_time(operation.operands, kind_finder)
     if compared_operand is None:
         return None
-    is_number = kinds.find(compared_operand) is TypeKind.NUMBER
+    is_number = kind_finder.find(compared_operand) is TypeKind.NUMBER
     for operand in operation.operands:
-        string = read_string_literal(operand)
-        if string is None or may_be_number_or_time(string[1:-1], is_number=is_number):
+        literal = read_string_literal(operand)
+        if literal is None or looks_like_number_or_time(literal[1:-1], is_number=is_number):
             continue
-        value = type_operand(compared_operand, kinds.relation)
+        value = type_operand(compared_operand, kind_finder.relation)
         if value is not None:
-            columns = kinds.relation.rows.columns
+            columns = kind_finder.relation.rows.columns
             return unreadable_literal(
-                string, operand.span, clause=clause, value=value, columns=columns
+                literal, operand.span, clause=clause, value=value, columns=columns
             )
     return None
 
 
 def has_unreadable_days(operation: Operation) -> bool:
     """Return whether an operation adds a string that is not a number to a date."""
-    if operation.operator not in DAYS_ADDED or len(operation.operands) != 2:
+    if operation.operator not in DATE_ADDITIONS or len(operation.operands) != 2:
         return False
-    string = read_string_literal(operation.operands[1])
-    return string is not None and not may_be_number_or_time(string[1:-1], is_number=True)
+    literal = read_string_literal(operation.operands[1])
+    return literal is not None and not looks_like_number_or_time(literal[1:-1], is_number=True)
 
 
-def find_number_or_time(operands: Iterable[Scalar], kinds: OperandKinds) -> Scalar | None:
+def find_number_or_time(operands: Iterable[Scalar], kind_finder: KindFinder) -> Scalar | None:
     """Return the first operand that is a number or a time; None if no operand is.
 
     Strings that are compared with this operand are converted to its type.
     """
     for operand in operands:
-        kind = kinds.find(operand)
+        kind = kind_finder.find(operand)
         if kind is TypeKind.NUMBER or kind in TIMES:
             return operand
     return None
 
 
 def read_string_literal(scalar: Scalar) -> str | None:
-    """Return a string with its quotes; None for any other expression."""
+    """Return a string literal with its quotes; None for any other expression."""
     if scalar.references or not isinstance(scalar, Term):
         return None
     literal = STRING_LITERAL.fullmatch(render(scalar, str))
     return None if literal is None else literal["quoted"]
 
 
-def may_be_number_or_time(text: str, *, is_number: bool) -> bool:
+def looks_like_number_or_time(text: str, *, is_number: bool) -> bool:
     """Return whether a string looks as if it could be converted to a number, or to a time.
 
     Args:
-        text: the string.
+        text: the string, without its quotes.
         is_number: whether it must be a number; otherwise it must be a time.
 
-    >>> may_be_number_or_time("nan", is_number=True), may_be_number_or_time("abc", is_number=True)
-    (True, False)
-    >>> may_be_number_or_time("2026-01", is_number=False)
+    >>> [looks_like_number_or_time(text, is_number=True) for text in ("7", "nan", "abc")]
+    [True, True, False]
+    >>> looks_like_number_or_time("2026-01", is_number=False)
     True
     """
     if is_number and text.strip().lower().lstrip("+-") in NUMBERS_IN_LETTERS:

@@ -42,7 +42,7 @@ class ExpressionSql:
     For `SUM(DISTINCT prise) > 5` in DEFINE, the part `prise` has the call `SUM(DISTINCT `.
     """
 
-    # The clause, for messages.
+    # The name of the clause, for messages.
     clause: str
     # The SQL.
     text: str
@@ -72,7 +72,7 @@ def list_expressions(plan: MatchPlan) -> list[ExpressionSql]:
 
 
 def list_scalars(plan: MatchPlan) -> list[tuple[str, Scalar]]:
-    """Return the conditions and the measures, each with the name of its clause."""
+    """Return the conditions and the measures of a plan, each with the name of its clause."""
     conditions = [("DEFINE", definition.condition) for definition in plan.definitions]
     return conditions + [("MEASURES", measure.value) for measure in plan.measures]
 
@@ -96,7 +96,7 @@ def find_clause_of_key(plan: MatchPlan, key: RowExpression) -> str:
 
 
 def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:
-    """Return the conditions that can be written over one row, each part of AND by itself.
+    """Return the conditions without aggregates as SQL over one row, each part of an AND by itself.
 
     Parts whose form shows that they are truth values, such as comparisons, are left out.
     """
@@ -109,7 +109,11 @@ def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:
 
 
 def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
-    """Yield the arguments of the references, then the whole expression or the parts of its AND."""
+    """Yield the parts of an expression as SQL, smallest first, as `list_expressions` returns them.
+
+    These are the columns and the aggregates that it reads, then the parts of its AND, if it is one,
+    or else the whole expression. Parts of an AND with aggregates are left out.
+    """
     all_columns = tuple(
         column for reference in scalar.references for column in find_columns_read(reference)
     )
@@ -127,7 +131,7 @@ def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
 
 
 def list_aggregating_expressions(plan: MatchPlan) -> list[ExpressionSql]:
-    """Return the expressions with aggregates, as if all rows of the input were one match."""
+    """Return the expressions with aggregates as SQL over all rows, as if they were one match."""
     return [
         ExpressionSql(clause, render(part, render_over_all_rows), part.span, scalar=part)
         for clause, scalar in list_scalars(plan)
@@ -141,14 +145,19 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
 
     If the expression has CLASSIFIER(), the result is "CLASSIFIER(": a name that is compared with
     the classifier is probably the name of a variable, not of a column.
+
+    Args:
+        reference: a reference in the expression.
+        scalar: the expression.
     """
-    reference_terms = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
-    for term in reference_terms:
-        if any(isinstance(part, Classifier) for part in term.references):
+    scalars = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
+    for inner in scalars:
+        if any(isinstance(part, Classifier) for part in inner.references):
             return "CLASSIFIER("
     if not isinstance(reference, Aggregate):
         return ""
-    return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
+    distinct = "DISTINCT " if reference.distinct else ""
+    return f"{reference.function.upper()}({distinct}"
 
 
 def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
@@ -196,5 +205,5 @@ def render_stand_in(reference: Reference) -> str:
             raise AssertionError(reference)
         case Classifier():
             return "''"
-        case _:
+        case _:  # a number, such as MATCH_NUMBER()
             return "1L"
