@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pyspark.errors import PySparkException
+from pyspark.sql.types import NullType
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.origins import read_users_text
@@ -379,7 +380,13 @@ def type_operand(operand: Scalar, relation: Relation) -> TypedText | None:
 
 
 def find_type_name(operand: Scalar, relation: Relation) -> str | None:
-    """Return the type of an operand in Spark's words; None if the engine refuses it."""
+    """Return the type of an operand in Spark's words.
+
+    Returns None if the engine refuses the operand, or if its stand-in is NULL, but the user has not
+    written NULL: see `render_stand_in`.
+    """
     with silence_analysis(), suppress(PySparkException):
-        return relation.find_type(write_stand_in(operand)).simpleString()
+        type_ = relation.find_type(write_stand_in(operand))
+        is_unknown = isinstance(type_, NullType) and bool(operand.references)
+        return None if is_unknown else type_.simpleString()
     return None

@@ -21,6 +21,8 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    MatchFunction,
+    MatchValue,
     Reference,
     Scalar,
     Term,
@@ -197,13 +199,18 @@ def render_over_all_rows(reference: Reference) -> str:
 
 
 def render_stand_in(reference: Reference) -> str:
-    """Return SQL over one row that has the type of a reference."""
+    """Return SQL over one row that has the type of a reference.
+
+    The type of MATCH_TIMEOUT() depends on the window, so the SQL is NULL, which fits any type.
+    """
     match reference:
         case ColumnReference():
             return write_operand(reference)
         case Aggregate():
             raise AssertionError(reference)
-        case Classifier():
+        case Classifier() | MatchValue(function=MatchFunction.STATUS):
             return "''"
-        case _:  # a number, such as MATCH_NUMBER()
+        case MatchValue(function=MatchFunction.TIMEOUT):
+            return "NULL"
+        case MatchValue():
             return "1L"
