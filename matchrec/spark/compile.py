@@ -1,16 +1,16 @@
-"""Compile rules over a relation: `compile_request` is the one way from plans to compiled queries.
+"""Compile the rules of a request to compiled queries: see `compile_request`.
 
 A clause, a rule set, coverage and the trace of a search are all compiled here. A `MatchRequest` has
-what the compiler must know of the input and of the session. Each function takes one step for all
-rules: it calls the package `matchrec.compile`, which needs no session, for each of them. An error
-about one rule of several names the rule.
+what the compiler must know of the input and of the session. `compile_rules` lists the steps. Each
+step is a function that handles all rules. For each rule, it calls the package `matchrec.compile`,
+which needs no session. An error about one rule of several names the rule.
 
-Sending the rows to the workers is the largest cost of a query, and Spark's sort is the second
-largest. A worker sorts in compiled code, so that Spark only shuffles the rows and computes no
-window. The worker then also computes the conditions that read neighbouring rows. The workers sort
-if both of these are true:
+Most of the time of a query is spent on sending the rows to the workers, and most of the rest on
+sorting them, if Spark sorts. A worker sorts faster, because it sorts in compiled code and Spark
+computes no window. It then also computes the conditions that read neighbouring rows. The workers
+sort if both of these are true:
 
-- The worker orders and compares values of the types of keys and order exactly as Spark does. If
+- The workers can sort and compare the values of all keys and of ORDER BY exactly as Spark does. If
   not, Spark sorts.
 - The workers can compute every value of several rows that the rules need. If only Spark can
   compute one of them, Spark sorts, and computes all values of neighbouring rows over the window by
@@ -57,7 +57,7 @@ class CompiledRule:
     query: SplitQuery
     # The parts of conditions that Spark does not compute, with their types.
     conditions: TypedConditions
-    # What the workers run, and the columns of the result.
+    # The task of the workers, and the columns of the result.
     compiled_query: CompiledQuery
 
 
@@ -68,9 +68,9 @@ class CompiledRules:
     request: MatchRequest
     # The query in Spark that computes the columns and bits of all rules.
     preparation: Preparation
-    # The field of each column that a rule may use, as the session has analysed it.
+    # The field of each column that the rules can use.
     fields: KnownFields
-    # In the order of the request.
+    # The compiled rules, in the order of the request.
     rules: tuple[CompiledRule, ...]
 
     @property
@@ -85,9 +85,9 @@ class KeptClause:
 
     joined: JoinedQueries
     sorter: Sorter
-    # As in `CompiledRules`.
+    # See `CompiledRules`.
     fields: KnownFields
-    # `Relation.analysed_fields` of the input for which the clause was compiled.
+    # The value of `Relation.analysed_fields` after the clause was compiled.
     analysed_fields: Mapping[str, StructField]
     compiled_rule: CompiledRule
 
@@ -95,7 +95,7 @@ class KeptClause:
 def compile_request(request: MatchRequest) -> CompiledRules:
     """Compile the rules of a request, or reuse the compiled clause of an equal request.
 
-    Runs no job.
+    Runs no job, except for constants that are lengths of windows: see `window_lengths`.
 
     Args:
         request: the rules, their input, their options and their purpose.
@@ -109,10 +109,11 @@ def compile_request(request: MatchRequest) -> CompiledRules:
     slot: ResultSlot[KeptClause] = open_slot(
         "compiled", rule.plan, request.relation, request.columns, request.options, request.use
     )
-    kept = slot.find()
-    reused = None if kept is None else reuse_clause(request, kept)
-    if reused is not None:
-        return reused
+    kept_clause = slot.find()
+    if kept_clause is not None:
+        reused = reuse_clause(request, kept_clause)
+        if reused is not None:
+            return reused
     compiled = compile_rules(request)
     preparation = compiled.preparation
     assert preparation.sorter is not None, "the rows are not a stream"
@@ -129,7 +130,7 @@ def compile_request(request: MatchRequest) -> CompiledRules:
     return compiled
 
 
-def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | None:
+def reuse_clause(request: MatchRequest, kept_clause: KeptClause) -> CompiledRules | None:
     """Return a kept clause as the compiled rules of a request for the same plan.
 
     Returns None if a column has another type by now. The session analyses the columns again, unless
@@ -137,29 +138,35 @@ def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | Non
 
     Args:
         request: the request, with the current input and values of parameters.
-        kept: the clause that was compiled for an earlier request with the same plan.
+        kept_clause: the clause that was compiled for an earlier request with the same plan.
 
     Raises:
         MatchRecognizeError: the session rejects the text of the clause.
     """
     relation = request.relation
-    for text, field in kept.analysed_fields.items():
+    for text, field in kept_clause.analysed_fields.items():
         if relation.has_fixed_type(text):
             relation.analysed_fields[text] = field
-    preparation = build_preparation(request, kept.joined, kept.sorter)
-    if analyse_columns(request, preparation) != kept.fields:
+    preparation = build_preparation(request, kept_clause.joined, kept_clause.sorter)
+    if analyse_columns(request, preparation) != kept_clause.fields:
         return None
-    return CompiledRules(request, preparation, kept.fields, (kept.compiled_rule,))
+    return CompiledRules(
+        request=request,
+        preparation=preparation,
+        fields=kept_clause.fields,
+        rules=(kept_clause.compiled_rule,),
+    )
 
 
 def can_be_kept(request: MatchRequest) -> bool:
     """Return whether the compiled rules of a request can be used for an equal request.
 
-    The compiled clause of a query over a table or a DataFrame can be used again, unless
+    The compiled clause of a query over a table or a DataFrame can be used again, with two
+    exceptions:
 
-    - it has constants that are lengths of windows: the session computes them when the clause is
-      compiled, and they may be parameters, whose values must not be kept;
-    - the options have counters: they are an object of the user, which must not live as long as the
+    - A constant is the length of a window. The session computes it when the clause is compiled, and
+      it can be a parameter, whose value must not be kept.
+    - The options have counters. They are an object of the user, which must not live as long as the
       session.
     """
     if request.is_rule_set or request.is_stream or request.purpose is not Purpose.RESULT:
@@ -170,26 +177,28 @@ def can_be_kept(request: MatchRequest) -> bool:
 
 
 def compile_rules(request: MatchRequest) -> CompiledRules:
-    """Compile the rules of a request, in these steps. Runs no job.
+    """Compile the rules of a request, in these steps:
 
-    - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
-      uses.
-    - `propose_sorter` chooses who sorts the rows, with the reason. For a trace and for rows that
-      are sent as pandas data, this choice is final. Otherwise it proposes the workers.
-    - `split_rules` splits each condition for who reads neighbouring rows, finds the rows that no
-      rule needs, and joins what Spark computes for all rules.
-    - If the workers are proposed, `choose_sorter` can decide for Spark by the form of the split
-      conditions, by an option, or by a type.
-    - `build_preparation` writes the query that computes the rows in Spark.
-    - `analyse_columns` lets the session analyse all columns at once, to know their types.
-    - `type_rules` types the conditions that Spark does not compute. If the workers cannot compute
-      one of them, Spark must sort.
-    - If Spark must compute conditions on neighbouring rows, `compile_for_spark` takes these steps
-      for Spark. If the workers were proposed, the steps are taken once more.
-    - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
-      with the reason, and returns the compiled rules.
+    1. `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
+       uses.
+    2. `propose_sorter` chooses who sorts the rows, with the reason. For a trace and for rows that
+       are sent as pandas data, Spark sorts. Otherwise the workers are proposed.
+    3. `split_rules` splits each condition into the parts of Spark, the workers and the search,
+       finds the rows that no rule needs, and joins what Spark computes for all rules.
+    4. If the workers are proposed, `choose_sorter` can choose Spark instead: by the form of the
+       split conditions, by an option, or by a type.
+    5. `build_preparation` writes the query that computes the rows in Spark.
+    6. `analyse_columns` lets the session analyse all columns at once, to know their types.
+    7. `type_rules` types the conditions that Spark does not compute. If the workers cannot compute
+       one of them, Spark must sort.
+    8. `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
+       with the reason, and returns the compiled rules.
 
-    `compile_stream` takes the same steps for a stream, where nobody sorts.
+    If Spark must compute the conditions on neighbouring rows, `compile_for_spark` takes steps 3 and
+    5 to 8 for Spark, even if they were taken for the workers before. `compile_stream` takes the
+    steps for a stream, where nobody sorts.
+
+    Runs the jobs of `compile_request`.
 
     Args:
         request: the rules, their input, their options and their purpose.
@@ -213,14 +222,14 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
         conditions = type_rules(request, joined, fields)
     except MatchRecognizeUnsupportedError as error:
         # `type_rules` raises this error at the operation that the workers cannot compute. The query
-        # still runs if Spark may compute the condition instead.
+        # still runs if the request allows that Spark computes the condition.
         if request.workers_must_sort and not request.has_timed_rules:
             raise  # for timed rules, `choose_spark` raises a better error
         reason = error.message
     else:
         return build_compiled_rules(request, preparation, fields, conditions)
-    sorter = choose_spark_for_neighbours(request, reason)
-    return compile_for_spark(request, resolved_queries, sorter)
+    spark_sorter = choose_spark_for_neighbours(request, reason)
+    return compile_for_spark(request, resolved_queries, spark_sorter)
 
 
 def compile_for_spark(
@@ -230,8 +239,8 @@ def compile_for_spark(
 
     Args:
         request: the rules.
-        resolved_queries: their resolved queries.
-        sorter: the choice of Spark, with the reason.
+        resolved_queries: the rules with their names resolved.
+        sorter: Spark as the sorter, with the reason.
 
     Raises as `compile_rules`.
     """
@@ -243,10 +252,9 @@ def compile_for_spark(
 
 
 def compile_stream(request: MatchRequest) -> CompiledRules:
-    """Compile the rules of a request over a stream, and check everything that a stream restricts.
+    """Compile the rules of a request over a stream, and check that a stream supports them.
 
-    Each restriction is checked after the first step that shows it: see the checks in
-    `streaming.prepare`. Runs no job.
+    Each check of `streaming.prepare` follows the first step whose result it needs.
 
     Raises as `compile_request`.
     """
@@ -294,9 +302,10 @@ def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
 
 
 def propose_sorter(request: MatchRequest) -> Sorter:
-    """Choose who sorts, before conditions are split. The workers are only proposed.
+    """Choose who sorts, before conditions are split.
 
-    `choose_sorter`, and the types of the parts of conditions, can still decide against the workers.
+    If the result is the workers, they are only proposed: later steps can still choose Spark. See
+    `compile_rules`.
 
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
@@ -306,8 +315,8 @@ def propose_sorter(request: MatchRequest) -> Sorter:
         return Sorter(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
     if request.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
-        by_pandas = "only the engine can sort rows that are sent as pandas data"
-        return choose_spark_for_neighbours(request, by_pandas)
+        reason = "only the engine can sort rows that are sent as pandas data"
+        return choose_spark_for_neighbours(request, reason)
     return WORKERS_SORT
 
 
@@ -319,9 +328,6 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
     Args:
         request: the rules and their relation.
         joined: the rules, split for the workers.
-
-    Returns:
-        The choice with its reason.
 
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
@@ -344,11 +350,11 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
 def choose_spark(
     request: MatchRequest, reason: str, kind: SorterKind = SorterKind.SPARK_SORTS
 ) -> Sorter:
-    """Choose Spark to sort the rows, for a reason.
+    """Return Spark as the sorter of the rows, unless the workers must sort.
 
     Args:
         request: the rules.
-        reason: the reason.
+        reason: the reason why Spark sorts.
         kind: SPARK_SORTS, or SPARK_SORTS_AND_READS if Spark reads neighbouring rows, too.
 
     Raises:
@@ -363,7 +369,7 @@ def choose_spark(
 
 
 def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
-    """Choose Spark to sort the rows and to compute conditions that read neighbouring rows.
+    """Return Spark as the sorter that also computes conditions on neighbouring rows.
 
     Raises as `choose_spark`.
     """
@@ -377,17 +383,19 @@ def find_scope(kind: SorterKind, query: ResolvedQuery) -> RowScope:
     """Return who reads neighbouring rows for the conditions of a rule.
 
     Args:
-        kind: who sorts and who reads.
+        kind: who sorts and who reads neighbouring rows.
         query: the rule.
     """
-    if kind is SorterKind.SPARK_SORTS_AND_READS:
-        return RowScope.SPARK
-    if kind is not SorterKind.STREAM:
-        return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
-    # Over a stream, the search reads the neighbouring rows if matches are contiguous. With event
-    # selection nobody can read them: `compile_stream` rejects the columns of several rows that
-    # RowScope.SPARK leads to.
-    return RowScope.SPARK if query.plan.needs_event_selection else RowScope.SEARCH
+    match kind:
+        case SorterKind.SPARK_SORTS_AND_READS:
+            return RowScope.SPARK
+        case SorterKind.STREAM:
+            # The search reads neighbouring rows if matches are contiguous. With event selection
+            # nobody can read them: `compile_stream` rejects the columns of several rows that
+            # RowScope.SPARK leads to.
+            return RowScope.SPARK if query.plan.needs_event_selection else RowScope.SEARCH
+        case SorterKind.WORKERS | SorterKind.SPARK_SORTS:
+            return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
 
 
 def split_rules(
@@ -397,7 +405,7 @@ def split_rules(
 
     Args:
         request: the rules.
-        resolved_queries: their resolved queries.
+        resolved_queries: the rules with their names resolved, in the same order.
         kind: who sorts and who reads neighbouring rows.
 
     Raises:
@@ -419,7 +427,7 @@ def split_rule(
     Args:
         request: the rules.
         rule: the rule.
-        resolved_query: its resolved query.
+        resolved_query: the rule with its names resolved.
         scope: who reads neighbouring rows.
 
     Raises:
@@ -441,8 +449,9 @@ def join_rules(request: MatchRequest, queries: Sequence[SplitQuery]) -> JoinedQu
         return join_rule_queries(queries, request.event_columns)
     (query,) = queries
     joined = join_query(query)
-    # A trace also has the rows that the query would not send.
-    return replace(joined, row_filters=()) if request.purpose is Purpose.TRACE else joined
+    if request.purpose is Purpose.TRACE:
+        return replace(joined, row_filters=())  # a trace shows all rows of the partition
+    return joined
 
 
 def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool:
@@ -451,8 +460,8 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
     There are two cases:
 
     - The input is a stream: every event moves the watermark.
-    - The filter could raise an error, because the engine evaluates all operands of an AND. Spark
-      does not evaluate an operand on rows for which an earlier one is false.
+    - The filter of rows could raise an error, because the engine evaluates all operands of an AND.
+      Spark does not evaluate an operand on rows for which an earlier operand is false.
     """
     if request.is_stream:
         return True
@@ -463,7 +472,7 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
 
 
 def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sorter) -> Preparation:
-    """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
+    """Return the preparation of the rows of a request: see `spark.columns`."""
     key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT
@@ -474,11 +483,11 @@ def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sort
 
 
 def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
-    """Return tests on partition columns, as SQL, that the query makes on the result anyway.
+    """Return the tests of partition columns, as SQL, with which the query filters the result.
 
-    Input rows that fail a test need not be sent. Floating-point columns have no tests, because rows
-    of one partition may have different NaNs: some sessions order one NaN before all numbers and
-    another NaN after them.
+    Input rows that fail a test need not be sent. Tests of floating-point columns are left out,
+    because rows of one partition can have different NaNs: some engines order one NaN before all
+    numbers and another NaN after them.
     """
     if not request.use.column_tests or not current_shortcuts().partition_filters:
         return ()
@@ -487,7 +496,9 @@ def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
     for column_test in request.use.column_tests:
         for key in plan.partition_by:
             column = columns.find_by_text(key.text)
-            if column is None or not columns.are_same(key.name or column, column_test.column):
+            if column is None:
+                continue  # the key is an expression
+            if not columns.are_same(key.name or column, column_test.column):
                 continue
             key_type = to_value_type(request.relation.find_type(key.text))
             if key_type.family is not Family.FLOATING:
@@ -507,8 +518,8 @@ def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFie
         # Analyse each rule by itself, so that the error names the wrong rule.
         for rule, query in zip(request.rules, preparation.joined.queries, strict=True):
             with request.locate_rule_errors(rule):
-                single = replace(preparation, joined=join_query(query), key_filters=())
-                request.runner.analyse(single.build_rows(query.columns))
+                preparation_of_rule = replace(preparation, joined=join_query(query), key_filters=())
+                request.runner.analyse(preparation_of_rule.build_rows(query.columns))
         raise
 
 
@@ -518,12 +529,12 @@ def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFie
 def type_rules(
     request: MatchRequest, joined: JoinedQueries, fields: KnownFields
 ) -> tuple[TypedConditions, ...]:
-    """Type the conditions of all rules.
+    """Return the conditions of all rules with their types, in the order of the rules.
 
     Args:
         request: the rules.
         joined: the rules, with their conditions split.
-        fields: the fields of their columns.
+        fields: the fields of the columns of the rules.
 
     Raises:
         MatchRecognizePlanError: a condition is not boolean.
@@ -550,12 +561,13 @@ def build_compiled_rules(
 ) -> CompiledRules:
     """Return the compiled rules of a request, whose conditions are typed.
 
-    The columns that the rules need are numbered before any rule is compiled.
+    `translate_outputs` numbers the columns that each rule needs, so all sent columns are known
+    before the first rule is compiled.
 
     Args:
         request: the rules.
         preparation: the query in Spark that computes their rows.
-        fields: the fields of their columns.
+        fields: the fields of the columns of the rules.
         conditions: the typed conditions of each rule, in the order of the rules.
 
     Raises:
@@ -580,7 +592,13 @@ def build_compiled_rules(
     ):
         with request.locate_rule_errors(rule):
             compiled_query = build_compiled_query(
-                query, typed, joined, outputs, columns, options.algorithm, options.max_steps
+                query,
+                typed,
+                joined,
+                outputs,
+                columns,
+                algorithm=options.algorithm,
+                max_steps=options.max_steps,
             )
         compiled_rules.append(CompiledRule(rule, query, typed, compiled_query))
     return CompiledRules(
@@ -589,9 +607,9 @@ def build_compiled_rules(
 
 
 def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
-    """Return a compiled query of a clause's output columns that nobody uses; None if all are used.
+    """Compile the output columns of a clause that nobody uses, to find errors in them.
 
-    The query is compiled only to find errors in these columns, and never runs.
+    Returns the compiled query of these columns, which never runs; None if all columns are used.
 
     Raises:
         MatchRecognizeError: a column is not supported.
@@ -610,8 +628,8 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
         joined,
         outputs,
         tuple(indices),
-        options.algorithm,
-        options.max_steps,
+        algorithm=options.algorithm,
+        max_steps=options.max_steps,
     )
     if compiled.request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
@@ -621,10 +639,10 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
 
 
 def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
-    """Check that no rule has a type that the engine accepts and Spark does not.
+    """Check the values and types of all rules that the engine accepts, but should not.
 
     Raises:
-        MatchRecognizeError: a rule has such a type.
+        MatchRecognizeError: `Backend.check_types` rejects a rule.
     """
     for rule, query in zip(request.rules, joined.queries, strict=True):
         with request.locate_rule_errors(rule):
@@ -632,7 +650,7 @@ def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
 
 
 def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:
-    """Check that workers can compare the columns by which a rule of a set divides partitions.
+    """Check that the workers can compare the columns by which a rule of a set divides partitions.
 
     Raises:
         MatchRecognizeError: only Spark can compare the values of a column.
