@@ -513,6 +513,9 @@ class Query:
           end_time, from and to;
         - `x` itself and a match number, as in a result of ALL ROWS PER MATCH.
 
+        If the clause has SKIP TILL, `plot` also searches for the rows of each match, so that it
+        does not draw skipped rows as rows of the match.
+
         Args:
             x: a column of the input: a date, a timestamp or a number.
             y: a column of the input: a number, drawn as a line, or a string, drawn above a point.
@@ -536,6 +539,7 @@ class Query:
         >>> falls.plot(x="day", y="price")
         <Plot: 1 match in 1 series, page 1 of 1>
         """
+        from matchrec.api.mapped_rows import find_mapped_rows
         from matchrec.explain.charts.plot import plot
         from matchrec.explain.charts.series import ChartSource
 
@@ -546,8 +550,11 @@ class Query:
             if not clauses:
                 raise missing_clause()
             matches = parsed.build_result(clauses)
-            rows = clauses[-1].clause.relation.rows
-        return plot(ChartSource(matches, rows, x, y, by, between, match), page, panels)
+            clause = clauses[-1].clause
+            rows = clause.relation.rows
+            mapped_rows = find_mapped_rows(clause, x, by)
+        source = ChartSource(matches, rows, x, y, by, between, match, mapped_rows)
+        return plot(source, page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
     def to_sql(self, write: TargetDialect = "spark", *, events: str = "events") -> Conversion:

@@ -108,6 +108,51 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
     assert 'id="match-Y-2024-01-04-2024-01-05"' in svg
 
 
+SKIPPING = """PARTITION BY sym ORDER BY day
+    MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+    PATTERN (LOW HIGH+) SKIP TILL NEXT MATCH {output}
+    DEFINE LOW AS price < 6, HIGH AS price > 6"""
+
+
+@pytest.mark.parametrize(
+    ("output", "spans"),
+    [
+        # X is 5, 6, 7, 3, 4, 9: day 0, then 2, then the skipped 3 and 4, then 5. Y has no HIGH
+        # after its only LOW, on day 5.
+        ("NON-OVERLAPPING MATCHES", {(0, 2): (0, 2), (3, 5): (3, 5)}),
+        ("ALL MATCHES", {(0, 2): (0, 2), (0, 5): (0, 2, 5), (3, 5): (3, 5), (4, 5): (4, 5)}),
+    ],
+)
+def test_skipped_rows_are_not_in_the_picture_of_a_match(
+    prices: DataFrame, output: str, spans: dict[tuple[int, int], tuple[int, ...]]
+) -> None:
+    query = matchrec.query(prices, SKIPPING.format(output=output))
+    page = query.plot(x="day", y="price", by="sym")._page
+    assert {(span.series, span.first, span.last): span.row_times for span in page.spans} == {
+        ("X", add_days(first), add_days(last)): tuple(map(add_days, days))
+        for (first, last), days in spans.items()
+    }
+
+
+def test_skipped_rows_of_a_query_around_the_clause(spark: SparkSession) -> None:
+    query = matchrec.query(
+        spark,
+        """
+        SELECT begins AS first_at, ends AS last_at, ends + INTERVAL '1' HOUR AS later
+        FROM (SELECT TIMESTAMP '2024-05-01 10:00:00' + at * INTERVAL '1' MINUTE AS at, kind
+            FROM VALUES (0, 'A'), (1, 'x'), (2, 'B'), (3, 'x') AS t(at, kind))
+        MATCH_RECOGNIZE (ORDER BY at MEASURES A.at AS begins, B.at AS ends
+            PATTERN (A B) SKIP TILL NEXT MATCH DEFINE A AS kind = 'A', B AS kind = 'B')
+        """,
+    )
+    ten = datetime(2024, 5, 1, 10)
+    (span,) = query.plot(x="at", y="kind")._page.spans
+    assert span.row_times == (ten, ten + timedelta(minutes=2))
+    # The result has another end than the match, so all rows between may belong to it.
+    (span,) = query.plot(x="at", y="kind", between=("first_at", "later"))._page.spans
+    assert span.row_times == ()
+
+
 def test_dollars_in_names_are_drawn_as_written(spark: SparkSession, tmp_path: Path) -> None:
     data = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
     matches = spark.sql("SELECT '$x_1$' AS k, 1L AS start_t, 2L AS end_t")

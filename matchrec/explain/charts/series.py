@@ -68,6 +68,9 @@ class MatchSpan:
         return self.series is None or self.series == name
 
 
+# The columns of `ChartSource.mapped_rows`.
+MAPPED_SERIES, MAPPED_TIMES = "__series", "__times"
+
 # The number of columns of pixels of a picture. A series has at most four rows in each column.
 PIXEL_COLUMNS = 1000
 
@@ -114,6 +117,9 @@ class ChartSource:
     between: tuple[str, str] | None = None
     # The column of the matches with the number of the match; None if the user has not named it.
     match: str | None = None
+    # A row for each match of the clause: the value of `by`, and the times of the rows that are
+    # mapped to a variable. None if the matches skip no rows.
+    mapped_rows: DataFrame | None = None
 
     @property
     def x_type(self) -> str:
@@ -165,8 +171,11 @@ class ChartSource:
         return writer.write()
 
     def run_sql(self, text: str) -> DataFrame:
-        """Return the DataFrame of SQL over `{data}` and `{matches}`."""
-        return self.data.sparkSession.sql(text, data=self.data, matches=self.matches)
+        """Return the DataFrame of SQL over `{data}`, `{matches}` and `{mapped_rows}`."""
+        frames: dict[str, Any] = {"data": self.data, "matches": self.matches}
+        if self.mapped_rows is not None:
+            frames["mapped_rows"] = self.mapped_rows
+        return self.data.sparkSession.sql(text, **frames)
 
     def read_page(self, number: int, size: int) -> Page:
         """Return a page of series: those with matches, or all series if there are no matches.
@@ -216,12 +225,42 @@ class ChartSource:
             spans_sql: the SQL `self.spans_sql`, which takes time to write.
             names: the names of the series.
         """
-        text = f"SELECT * FROM ({spans_sql}) WHERE {write_series_test(names)} ORDER BY first, last"
-        rows = self.run_sql(f"{text} LIMIT {MAX_MATCHES + 1}").collect()
+        text = f"SELECT * FROM ({spans_sql}) WHERE {write_series_test(names)}"
+        if self.mapped_rows is not None:
+            text = self.write_spans_with_rows(text)
+        rows = self.run_sql(f"{text} ORDER BY first, last LIMIT {MAX_MATCHES + 1}").collect()
         return tuple(
             MatchSpan(row.series, row.first, row.last, row_times=tuple(sorted(row.rows or ())))
             for row in rows
         )
+
+    def write_spans_with_rows(self, spans_sql: str) -> str:
+        """Return SQL for spans like `spans_sql`, with the times of the mapped rows.
+
+        A span gets the rows of all matches with the same series, first time and last time. If there
+        are none, because the result has other times, the rows stay unknown.
+
+        Args:
+            spans_sql: SQL of spans, as `self.spans_sql`.
+        """
+        assert self.mapped_rows is not None, "the matches skip rows"
+        series_type = dict(self.mapped_rows.dtypes)[MAPPED_SERIES]
+        series = write_series_name(MAPPED_SERIES, series_type)
+        times = f"transform({MAPPED_TIMES}, time -> CAST(time AS {self.x_type}))"
+        mapped_rows = f"SELECT {series} AS series, {times} AS times FROM {{mapped_rows}}"
+        mapped_spans = f"""
+            SELECT series, first, last, array_distinct(flatten(collect_list(times))) AS times
+            FROM (
+                SELECT series, array_min(times) AS first, array_max(times) AS last, times
+                FROM ({mapped_rows})
+            )
+            GROUP BY series, first, last"""
+        return f"""
+            SELECT span.series, span.first, span.last, coalesce(span.rows, mapped.times) AS rows
+            FROM ({spans_sql}) AS span
+            LEFT JOIN ({mapped_spans}) AS mapped
+                ON span.series = mapped.series AND span.first = mapped.first
+                    AND span.last = mapped.last"""
 
     def read_thinned_series(self, rows_sql: str, names: Sequence[str]) -> dict[str, Series]:
         """Return some series with only the rows that a picture can show. Runs two jobs.
