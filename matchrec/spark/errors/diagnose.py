@@ -60,7 +60,11 @@ from matchrec.spark.errors.row_expressions import (
     list_expressions,
 )
 from matchrec.spark.errors.second_look import find_first_failing
-from matchrec.spark.errors.type_checks import find_mistakes, is_wrong_window, make_window_type_error
+from matchrec.spark.errors.type_checks import (
+    find_type_mistakes,
+    is_wrong_window,
+    make_window_type_error,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import SUBQUERY_START
 from matchrec.spark.sail.error_messages import simplify_refusal, split_help
@@ -129,7 +133,7 @@ class Diagnosis:
             is_refused = find_refusal(texts, self.relation) is not None
             if is_refused or is_wrong_window(self.plan, self.relation, interval):
                 return make_window_type_error(self.plan, self.relation, interval)
-        mistake = next(find_mistakes(self.plan, self.relation), None)
+        mistake = next(find_type_mistakes(self.plan, self.relation), None)
         if mistake is not None:
             return mistake
         correlation = self.find_refused_correlation(str(error))

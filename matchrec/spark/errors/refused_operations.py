@@ -5,9 +5,9 @@
 
 1. `find_smallest_refused` goes down from the expression to the smallest operation that the engine
    refuses, although it accepts all operands of that operation.
-2. `RefusedOperation` finds out from the words of the refusal whether it is about the type of a
-   CAST, the number of arguments, or the types of the operands. The engine returns these types.
-3. The error is written from the operation and the types, so it is the same on each engine.
+2. The words of the refusal show whether it is about the type of a CAST, the number of arguments, or
+   the types of the operands: see `RefusedOperation.explain`. The engine is asked for these types.
+3. The error is made from the operation and the types, so it is the same on each engine.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ ABOUT_TYPES = re.compile(
     r"|No function matches|syntax for type interval",
     re.IGNORECASE,
 )
-# A refusal that is about the number of arguments.
-ABOUT_ARGUMENTS = re.compile(
+# A refusal that is about the number of arguments, in words of Spark or of Sail.
+ABOUT_ARGUMENT_COUNT = re.compile(
     r"^\w+ values? expected|expected at least one value|requires [\w ,\[\]]+ arguments?"
     r"|requires [\w ,\[\]]+ parameter|expects \d+ arguments? but received"
     r"|was called with \d+ arguments|RST_STREAM|WRONG_NUM_ARGS"
 )
 
-# A refusal of the type of a CAST.
+# A refusal that is about the type of a CAST, in words of Spark or of Sail.
 ABOUT_TYPE_NAME = re.compile(r"Unsupported data type|UNSUPPORTED_DATATYPE|found \w+ at \d+:\d+")
 
 # The largest number of arguments with which a call is tried.
@@ -77,7 +77,7 @@ def explain_operation(
 ) -> MatchRecognizeError | None:
     """Return the error for the operation that an engine refuses in an expression.
 
-    Returns None if the expression was not parsed, or if the refusal has another reason.
+    Returns None if the expression was not parsed, or if the engine refuses it for another reason.
 
     Args:
         expression: the expression that the engine refuses.
@@ -112,8 +112,9 @@ class RefusedOperation:
     branches: Branches | None
     # The words of the operator, such as the type of a CAST.
     words: tuple[str, ...]
-    # The location of the operation in the user's text, and its clause.
+    # The location of the operation in the user's text.
     span: Span
+    # The name of its clause.
     clause: str
     # The engine's refusal.
     refusal: PySparkException
@@ -129,9 +130,9 @@ class RefusedOperation:
         return self.explain_type_name() or self.explain_argument_count() or self.explain_types()
 
     @property
-    def is_about_arguments(self) -> bool:
+    def is_about_argument_count(self) -> bool:
         """Return whether this is a call, and the refusal is about the number of arguments."""
-        return is_call(self.name) and ABOUT_ARGUMENTS.search(str(self.refusal)) is not None
+        return is_call(self.name) and ABOUT_ARGUMENT_COUNT.search(str(self.refusal)) is not None
 
     def explain_type_name(self) -> MatchRecognizeError | None:
         """Return the error for a CAST to a type that does not exist; None for other refusals."""
@@ -145,7 +146,7 @@ class RefusedOperation:
 
     def explain_argument_count(self) -> MatchRecognizeError | None:
         """Return the error for a wrong number of arguments; None for other refusals."""
-        if not self.is_about_arguments:
+        if not self.is_about_argument_count:
             return None
         counts = read_argument_counts(read_sentence(self.refusal)) or find_accepted_counts(
             self.name, self.relation, self.operands
@@ -162,22 +163,22 @@ class RefusedOperation:
 
         Returns None if the refusal has another reason, or if the type of an operand is not known.
         """
-        if not self.is_about_arguments and not ABOUT_TYPES.search(str(self.refusal)):
+        if not self.is_about_argument_count and not ABOUT_TYPES.search(str(self.refusal)):
             return None
         operands = self.operands
         if self.branches is not None:
-            operands = choose_mistyped(self.branches, self.relation)
+            operands = find_mistyped_operands(self.branches, self.relation)
         typed_operands = []
         for operand in operands:
-            typed = type_operand(operand, self.relation)
-            if typed is None:
+            typed_operand = type_operand(operand, self.relation)
+            if typed_operand is None:
                 return None
-            typed_operands.append(typed)
+            typed_operands.append(typed_operand)
         if not typed_operands:
             return None
         expected = describe_expected_argument(read_sentence(self.refusal))
         if self.name.upper() == "EXTRACT":
-            expected = ""  # Spark names the type of a function by which it replaces EXTRACT.
+            expected = ""  # the argument of another function, by which Spark replaces EXTRACT
         return incompatible_types(
             self.name,
             typed_operands,
@@ -246,7 +247,7 @@ def explain_opaque_call(
     """
     span = refused.scalar.span
     call = CALL.fullmatch(read_users_text(span) or "")
-    if call is None or not ABOUT_ARGUMENTS.search(str(refused.refusal)):
+    if call is None or not ABOUT_ARGUMENT_COUNT.search(str(refused.refusal)):
         return None
     function = call["name"]
     counts = read_argument_counts(read_sentence(refused.refusal)) or find_accepted_counts(
@@ -259,36 +260,39 @@ def explain_opaque_call(
 
 
 def count_arguments(text: str) -> int:
-    """Return the number of arguments between the parentheses of a call.
+    """Return the number of arguments of a call.
+
+    Args:
+        text: the text between the parentheses of the call.
 
     >>> count_arguments("a, f(b, c), ','"), count_arguments(" ")
     (3, 0)
     """
-    text_before = ""
     text = re.sub(r"'[^']*'|`[^`]*`", "x", text)
-    while text != text_before:
-        text_before = text
-        text = re.sub(r"\([^()]*\)|\[[^][]*\]", "x", text)
+    # Replace the innermost brackets until there are none.
+    replacements = 1
+    while replacements:
+        text, replacements = re.subn(r"\([^()]*\)|\[[^][]*\]", "x", text)
     return text.count(",") + 1 if text.strip() else 0
 
 
-def choose_mistyped(branches: Branches, relation: Relation) -> Sequence[Scalar]:
-    """Return the operands of IF or CASE with wrong types.
+def find_mistyped_operands(branches: Branches, relation: Relation) -> Sequence[Scalar]:
+    """Return the operands of a refused IF or CASE that have wrong types.
 
-    These are the first test that is not a condition; or, if all tests are conditions, the results
-    of IF or CASE, which then must be the operands without a common type.
+    If a test is not a condition, it is this test. Otherwise the results have no common type.
     """
     for test in branches.tests:
-        typed = type_operand(test, relation)
-        if typed is not None and typed.type_name not in ("boolean", "void"):
+        typed_test = type_operand(test, relation)
+        if typed_test is not None and typed_test.type_name not in ("boolean", "void"):
             return (test,)
     return branches.results
 
 
 def find_smallest_refused(refused: RefusedScalar, relation: Relation) -> RefusedScalar:
-    """Return the smallest part of a refused expression that the engine refuses, too.
+    """Return the smallest part of a refused expression that the engine refuses as well.
 
-    The engine accepts all operands of this part, or the part has no operands.
+    The engine accepts all operands of this part, or the part has no operands. Each operand on the
+    way is analysed by the engine.
     """
     while True:
         refused_operand = find_refused_operand(list_operands(refused.scalar), relation)
@@ -324,7 +328,10 @@ def find_refusal(texts: Sequence[str], relation: Relation) -> PySparkException |
 
 
 def write_stand_in(scalar: Scalar) -> str:
-    """Return SQL over the input that has the type of an expression over a match."""
+    """Return SQL over the input that has the type of an expression over a match.
+
+    If the expression has an aggregate, the SQL is over all rows, otherwise over one row.
+    """
     return render(scalar, render_over_all_rows if has_aggregate(scalar) else render_stand_in)
 
 
@@ -371,7 +378,7 @@ def find_accepted_counts(
 
 
 def type_operand(operand: Scalar, relation: Relation) -> TypedText | None:
-    """Return the user's text of an operand and its type; None if the engine does not know it."""
+    """Return the user's text of an operand and its type; None if the type is not known."""
     type_name = find_type_name(operand, relation)
     if type_name is None:
         return None

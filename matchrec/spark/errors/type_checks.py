@@ -1,9 +1,9 @@
 """Check the types of conditions, keys and windows as Spark does.
 
 Spark's analysis rejects a condition that is not boolean and a key that has no order. Another engine
-that accepts the same calls may run such a query, or compute a key or a window differently. Nobody
-would notice that the result is wrong, so the query is rejected before it runs. A probe finds out
-once per session what its engine does: see `matchrec.spark.sail.probes`.
+can accept such a query, or compute a key or a window differently. Nobody would notice that the
+result is wrong, so the query is rejected before it runs. A probe finds out once per session what
+its engine does: see `matchrec.spark.sail.probes`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,15 @@ from matchrec.spark.sail import probes
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.types import is_nested, iterate_types
 
-# The names of the types whose values have no order. An older PySpark lacks some of the classes.
-WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
+# The names of the types whose values have no order. These are names, because an older PySpark lacks
+# some of the classes.
+TYPES_WITHOUT_ORDER = {
+    "MapType",
+    "VariantType",
+    "CalendarIntervalType",
+    "GeometryType",
+    "GeographyType",
+}
 
 # Types of lengths of time that need not be a whole number of days.
 TYPES_WITH_HOURS = {
@@ -58,18 +65,18 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
     Raises:
         MatchRecognizeError: Spark would reject a type, or the engine computes differently with it.
     """
-    for find_errors in (find_mistakes, find_incompatible_operands, find_differences):
+    for find_errors in (find_type_mistakes, find_incompatible_operands, find_engine_differences):
         error = next(find_errors(plan, relation), None)
         if error is not None:
             raise error
 
 
-def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+def find_type_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Yield the errors of conditions that are not boolean and of keys without an order."""
     row_conditions = list_row_conditions(plan)
     condition_texts = [condition.text for condition in row_conditions]
     key_texts = [key.text for key in plan.sorted_by]
-    # The session analyses all texts at once. After that, `find_type` asks it no more.
+    # The session analyses all texts at once. After that, `find_type` sends it no more requests.
     relation.find_fields([*condition_texts, *key_texts])
     for condition in row_conditions:
         type_name = relation.find_type(condition.text).simpleString()
@@ -77,7 +84,7 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
             yield conditions.not_boolean(condition.span, type_name=type_name)
     for key in plan.sorted_by:
         key_type = relation.find_type(key.text)
-        if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
+        if any(type(part).__name__ in TYPES_WITHOUT_ORDER for part in iterate_types(key_type)):
             yield not_sortable(
                 find_clause_of_key(plan, key),
                 key_type.simpleString(),
@@ -86,11 +93,11 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
             )
 
 
-def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+def find_engine_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Yield the errors of keys and windows that the engine computes differently from Spark.
 
-    These are nested floating-point keys, if 0.0 and -0.0 are different keys, and windows with hours
-    along dates, if the hours are dropped.
+    There are two: nested floating-point keys, if the engine takes 0.0 and -0.0 for different keys,
+    and windows with hours along dates, if the engine drops the hours.
     """
     spark = relation.runner.spark
     for key in plan.sorted_by:
@@ -111,10 +118,10 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
 
 
 def has_hours(interval: RowExpression, relation: Relation) -> bool:
-    """Return whether an interval may have hours besides days.
+    """Return whether the length of a window can have hours besides days.
 
-    Runs a query of one row for a constant. For other lengths, the type decides: an INTERVAL DAY and
-    an INTERVAL MONTH have no hours.
+    For a constant, a query of one row finds out. For other lengths, the type decides: an INTERVAL
+    DAY and an INTERVAL MONTH have no hours.
     """
     if interval.amount is None and not interval.is_constant:
         return relation.find_type(interval.text).simpleString() in TYPES_WITH_HOURS
@@ -122,14 +129,23 @@ def has_hours(interval: RowExpression, relation: Relation) -> bool:
     length = interval.text
     date = "DATE'2000-01-01'"
     timestamp = "TIMESTAMP'2000-01-01 00:00:00'"
-    text = runner.find_holes(f"{timestamp} + ({length}) = CAST({date} + ({length}) AS TIMESTAMP)")
-    return not runner.sql(join_template("SELECT ", text)).collect()[0][0]
+    # The engine drops hours that are added to a date, so the two sums differ if there are any.
+    test = runner.find_holes(f"{timestamp} + ({length}) = CAST({date} + ({length}) AS TIMESTAMP)")
+    (row,) = runner.sql(join_template("SELECT ", test)).collect()
+    has_whole_days = bool(row[0])
+    return not has_whole_days
 
 
 def make_window_type_error(
     plan: MatchPlan, relation: Relation, interval: RowExpression
 ) -> MatchRecognizeError:
-    """Return the error of a window that is not a distance along its key."""
+    """Return the error of a window that is not a distance along its key.
+
+    Args:
+        plan: the plan, which has ORDER BY.
+        relation: the input.
+        interval: the length of the window.
+    """
     order = plan.order_by[0].expression
     order_type = relation.find_type(order.text).simpleString()
     interval_type = relation.find_type(interval.text).simpleString()
@@ -173,7 +189,8 @@ def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression
 
     On Spark, a number along dates is a number of days.
     """
-    order_kind = classify_type(relation.find_type(plan.order_by[0].expression.text).simpleString())
+    order_type = relation.find_type(plan.order_by[0].expression.text).simpleString()
+    order_kind = classify_type(order_type)
     interval_type = relation.find_type(interval.text).simpleString()
     interval_kind = classify_type(interval_type)
     if order_kind in TIMES:
@@ -185,8 +202,8 @@ def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression
 def is_wrong_window(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
     """Return whether the types show that a window is not a distance along its key.
 
-    This is for a plan that the engine has rejected. So a number along dates is wrong, although it
-    is a distance to engines that count days.
+    This is for a plan that the engine has rejected. So a number along dates is wrong, although
+    other engines take it for a number of days.
     """
     order_type = relation.find_type(plan.order_by[0].expression.text).simpleString()
     interval_kind = classify_type(relation.find_type(interval.text).simpleString())
@@ -195,26 +212,26 @@ def is_wrong_window(plan: MatchPlan, relation: Relation, interval: RowExpression
     return interval_kind is not TypeKind.NUMBER
 
 
-# The column of types of events, which SASE+ patterns test.
+# The column with the types of events, which SASE+ patterns test.
 
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
-    """Check that the types of events, which a SASE+ pattern tests, are texts of a column.
+    """Check the column with the types of events, which a SASE+ pattern tests: it must have texts.
 
     Args:
         df: the events.
-        name: the column, or an expression over one row.
+        name: the name of the column, or an expression over one row.
         plan: the pattern's plan. If it tests no type, nothing is checked.
 
     Raises:
         MatchRecognizePlanError: there is no such column, or its values are not texts.
     """
-    all_conjuncts = (
+    conjuncts = [
         conjunct
         for definition in plan.definitions
         for conjunct in split_conjuncts(definition.condition)
-    )
-    if not any(is_type_test(conjunct, name) for conjunct in all_conjuncts):
+    ]
+    if not any(is_type_test(conjunct, name) for conjunct in conjuncts):
         return
     with silence_analysis():
         try:
