@@ -8,6 +8,7 @@ python  The blocks of a page run one after another in one namespace. It is empty
 sql     It runs over the tables of sql_examples/data.
 sh      It is a line of README that .ci/run reads, a benchmark that its own test runs, or a
         `matchrec` command, which runs. `matchrec warm`, which compiles all kernels, does not run.
+        If the output has a line `matchrec: error`, the command must fail with exit code 1.
 console It is for machines that the tests do not have. Its syntax is checked.
 java    It is a program that the tests compile and run at night. A go program is run by hand.
 text    Directly after another block, it is exactly the output of that block. After several sql
@@ -91,12 +92,18 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
         assert block.code == (ROOT / source).read_text(encoding="utf-8")
         return (ROOT / output).read_text(encoding="utf-8")
     assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
+    fails = "matchrec: error" in (block.printed or "")
     with commands_in(spark):
-        return "".join(run_command(line) for line in block.code.splitlines())
+        return "".join(run_command(line, fails=fails) for line in block.code.splitlines())
 
 
-def run_command(line: str) -> str:
-    """Return the output of a `matchrec` command. `.ci/run` runs the lines that set up."""
+def run_command(line: str, *, fails: bool) -> str:
+    """Return the output of a `matchrec` command. `.ci/run` runs the lines that set up.
+
+    Args:
+        line: the command.
+        fails: whether it ends with exit code 1. Its output then includes its messages.
+    """
     if SET_UP.fullmatch(line):
         return ""
     program, *arguments = shlex.split(line.removeprefix(".venv/bin/"))
@@ -109,8 +116,8 @@ def run_command(line: str) -> str:
     if arguments == ["warm"]:
         return ""
     result = invoke(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
+    assert result.exit_code == int(fails), result.stderr
+    return result.output if fails else result.stdout
 
 
 # The pages whose blocks cannot run in a session of Spark, and the reason.
