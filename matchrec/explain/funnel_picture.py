@@ -111,7 +111,7 @@ def draw_funnels(clauses: Collection[ClauseCoverage]) -> Figure:
     y = 0.0
     for funnel in funnels:
         y = draw_funnel(panel, funnel, y, most_digits)
-    height = max(1, y)
+    height = max(1, y - 2 * GAP)  # without the space after the last bar and the last funnel
     figure.set_size_inches(BAR_WIDTH, LINE_HEIGHT * height)
     panel.set(xlim=(0, 1), ylim=(height, 0))
     fit_figure_to_content(figure)
