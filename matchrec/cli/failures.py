@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -197,15 +196,13 @@ def blame_option(option: str) -> Iterator[None]:
 def is_about_option(error: MatchRecognizeError) -> bool:
     """Return whether an error that is raised before the query runs is about the value of an option.
 
-    The headline says so: "unknown column `prise` in --order-by", or ":gap in WITHIN is -5",
-    which is the value of a parameter.
+    `about_argument` has said so. The values of parameters are in --arg or --grid.
     """
     context = click.get_current_context(silent=True)
-    parameters = [] if context is None else context.command.params
-    options = {name for parameter in parameters for name in parameter.opts}
-    words = re.findall(r"--[a-z][a-z-]*", error.message)
-    is_value_of_parameter = re.match(r":\w+ in ", error.message) is not None
-    return is_value_of_parameter or not options.isdisjoint(words)
+    names = set() if context is None else {option.name for option in context.command.params}
+    if error._argument == "args":
+        return not names.isdisjoint({"args", "grid"})
+    return error._argument in names
 
 
 def choose_exit_code(error: Exception) -> ExitCode:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from inspect import isroutine
 
-from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.kinds import MatchRecognizePlanError, about_argument
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest, find_nearest_choice
 from matchrec.errors.wording import SHORT, describe_value, find_frame_library, join_names
@@ -284,6 +284,26 @@ def empty_grid(grid: object, *, parameters: Sequence[str]) -> MatchRecognizePlan
     )
 
 
+# The end of the names of the classes of warnings.
+_WARNING = "Warning"
+
+
+def _find_nearest_choice(value: str, choices: Sequence[str]) -> str | None:
+    """Return the choice that a value probably means, or None.
+
+    Names of warnings are compared without the word that all of them have.
+
+    >>> _find_nearest_choice("NoOrders", ["NoOrderWarning", "TiesWarning"])
+    'NoOrderWarning'
+    >>> _find_nearest_choice("FooWarning", ["NextRowWarning", "TiesWarning"])
+    """
+    if not all(choice.endswith(_WARNING) for choice in choices):
+        return find_nearest_choice(value, choices)
+    stems = [choice.removesuffix(_WARNING) for choice in choices]
+    stem = find_nearest(value.removesuffix(_WARNING), [stem for stem in stems if stem])
+    return None if stem is None else f"{stem}{_WARNING}"
+
+
 def unknown_option_value(
     call: str, argument: str, value: str, choices: Sequence[str]
 ) -> MatchRecognizePlanError:
@@ -296,14 +316,17 @@ def unknown_option_value(
         choices: the values that the argument can have.
     """
     surface = current_surface()
-    near = find_nearest_choice(value, choices)
+    near = _find_nearest_choice(value, choices)
     hint = f"write {surface.write_option(argument, near)}" if near else None
     if argument == "write" and value in ("sase", "pattern"):
         hint = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]
-    return MatchRecognizePlanError(
-        f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
-        notes=(f"it must be one of {join_names(choices)}",),
-        hint=hint,
-        code="unknown-option-value",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
+            notes=(f"it must be one of {join_names(choices)}",),
+            hint=hint,
+            code="unknown-option-value",
+        ),
+        argument,
     )

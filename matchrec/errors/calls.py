@@ -13,6 +13,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    about_argument,
     add_code,
 )
 from matchrec.errors.language import current_surface, quote_for_python
@@ -152,12 +153,15 @@ def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError
 
 def max_steps_with_event_selection() -> MatchRecognizeUnsupportedError:
     """Return the error for max_steps in a query with an event selection."""
-    surface = current_surface()
-    return MatchRecognizeUnsupportedError(
-        f"{surface.name_option('max_steps')} is not supported for a query with event selection",
-        notes=("steps are counted only if the rows of a match follow each other",),
-        hint=f"leave out {surface.name_option('max_steps')}, and write WITHIN to bound the runs",
-        code="max-steps-with-event-selection",
+    option = current_surface().name_option("max_steps")
+    return about_argument(
+        MatchRecognizeUnsupportedError(
+            f"{option} is not supported for a query with event selection",
+            notes=("steps are counted only if the rows of a match follow each other",),
+            hint=f"leave out {option}, and write WITHIN to bound the runs",
+            code="max-steps-with-event-selection",
+        ),
+        "max_steps",
     )
 
 

@@ -15,8 +15,15 @@ from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    about_argument,
 )
-from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
+from matchrec.errors.language import (
+    PATTERN_CALLS,
+    current_language,
+    current_surface,
+    find_argument,
+    name_part,
+)
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.run.repairs import split_chain
 from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
@@ -559,14 +566,17 @@ def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
 
     `wrong_within_type` says more, but needs the types of the length and the key.
     """
-    return MatchRecognizeUnsupportedError(
-        f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
-        span,
-        hint=(
-            "write an interval if the key is a date or a time, such as WITHIN INTERVAL 1 HOUR; "
-            "write a number if the key is a number, such as WITHIN 10"
+    return about_argument(
+        MatchRecognizeUnsupportedError(
+            f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
+            span,
+            hint=(
+                "write an interval if the key is a date or a time, such as WITHIN INTERVAL 1 HOUR; "
+                "write a number if the key is a number, such as WITHIN 10"
+            ),
+            code="within-not-a-length",
         ),
-        code="within-not-a-length",
+        find_argument("ORDER BY"),
     )
 
 
@@ -595,11 +605,14 @@ def duplicate_classifier_field(span: Span | None) -> MatchRecognizePlanError:
 
 def within_needs_ascending_order(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN along a key of ORDER BY that descends."""
-    return MatchRecognizeUnsupportedError(
-        f"WITHIN needs a first {name_part('ORDER BY')} key that ascends",
-        span,
-        hint="order by the time, ascending; without WITHIN any order is allowed",
-        code="within-needs-ascending-order",
+    return about_argument(
+        MatchRecognizeUnsupportedError(
+            f"WITHIN needs a first {name_part('ORDER BY')} key that ascends",
+            span,
+            hint="order by the time, ascending; without WITHIN any order is allowed",
+            code="within-needs-ascending-order",
+        ),
+        find_argument("ORDER BY"),
     )
 
 

@@ -41,6 +41,9 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     # The name in the first span that the carets mark; None for the whole span: see `point_at`.
     _culprit: str | None = None
+    # The argument of the call, such as `order_by`, whose value is wrong; None if the text of the
+    # query is: see `about_argument`.
+    _argument: str | None = None
     # The name of the rule, in a set of rules, that the message is about.
     rule: str | None = None
 
@@ -142,6 +145,30 @@ def point_at(error: L, culprit: str) -> L:
     """Return an error with carets under one name in its first span, not under all of it."""
     error._culprit = culprit
     return error
+
+
+def about_argument(error: L, argument: str | None) -> L:
+    """Return an error that is about the value of an argument, not about the text of the query.
+
+    The command line ends such an error with the exit code of a wrong option. An error that is about
+    an argument already keeps it.
+
+    Args:
+        error: the error.
+        argument: the name of the argument in Python, such as `order_by`; None for no argument.
+    """
+    error._argument = error._argument or argument
+    return error
+
+
+@contextmanager
+def blame_argument(argument: str | None) -> Iterator[None]:
+    """Let errors that are raised inside of the `with` statement be about an argument."""
+    try:
+        yield
+    except MatchRecognizeError as error:
+        about_argument(error, argument)
+        raise
 
 
 def format_labelled(label: str, text: str) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import (
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    about_argument,
+)
 from matchrec.errors.language import current_surface, quote_for_python
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names, show_count, write_name
@@ -40,11 +44,14 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
     hint = f"write {key} with the column of {_name_incidents()} that has its values"
     if surface.is_python:
         hint += ", or key=[] if an incident concerns all partitions"
-    return MatchRecognizePlanError(
-        f"{_name_incidents()} have no column `{name}`, by which the query partitions its rows",
-        notes=(f"{_name_incidents()} have: {join_names(columns)}",),
-        hint=hint,
-        code="label-key-missing",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"{_name_incidents()} have no column `{name}`, by which the query partitions its rows",
+            notes=(f"{_name_incidents()} have: {join_names(columns)}",),
+            hint=hint,
+            code="label-key-missing",
+        ),
+        "labels",
     )
 
 
@@ -88,26 +95,32 @@ def label_type_differs(
     hint = f"{advice} to {expected_type}"
     if surface.is_python and name.isidentifier():
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
-    return MatchRecognizePlanError(
-        f"`{name}` of {_name_incidents()} must be {expected_type}, as {what} is, "
-        f"but is {type_name}",
-        hint=f"{hint}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
-        code="label-type-differs",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"`{name}` of {_name_incidents()} must be {expected_type}, as {what} is, "
+            f"but is {type_name}",
+            hint=f"{hint}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
+            code="label-type-differs",
+        ),
+        "labels",
     )
 
 
 def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of labels whose name the result of a back-test needs."""
     surface = current_surface()
-    return MatchRecognizePlanError(
-        f"column `{name}` of {_name_incidents()} has the name of a column of the result",
-        hint=surface.advice_on_label_name.format(
-            name=write_name(name),
-            literal=quote_for_python(name),
-            new_name=write_name(f"label_{name}"),
-            new_literal=quote_for_python(f"label_{name}"),
+    return about_argument(
+        MatchRecognizePlanError(
+            f"column `{name}` of {_name_incidents()} has the name of a column of the result",
+            hint=surface.advice_on_label_name.format(
+                name=write_name(name),
+                literal=quote_for_python(name),
+                new_name=write_name(f"label_{name}"),
+                new_literal=quote_for_python(f"label_{name}"),
+            ),
+            code="label-column-taken",
         ),
-        code="label-column-taken",
+        "labels",
     )
 
 

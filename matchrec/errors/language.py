@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from json import dumps
 from typing import TypeVar
 
@@ -157,8 +158,22 @@ def name_part(name: str) -> str:
     ...     name_part("ORDER BY")
     '--order-by'
     """
+    argument = find_argument(name)
+    if argument is not None:
+        return current_surface().name_option(argument)
+    return current_language().parts.get(name, name)
+
+
+def find_argument(name: str) -> str | None:
+    """Return the argument that has a part of the clause in the language that is being read.
+
+    >>> find_argument("ORDER BY")
+    >>> with use_language(SASE):
+    ...     find_argument("ORDER BY"), find_argument("DEFINE")
+    ('order_by', None)
+    """
     part = current_language().parts.get(name, name)
-    return current_surface().name_option(part) if part in _ARGUMENTS.values() else part
+    return part if part in _ARGUMENTS.values() else None
 
 
 # Surfaces. An argument in Python is an option in a shell and in the first line of a cell.
@@ -558,12 +573,18 @@ def describe_passed_value(value: object) -> str:
     >>> describe_passed_value("x")
     "'x', of type str"
     >>> with use_surface(COMMAND_LINE):
-    ...     describe_passed_value("x"), describe_passed_value(None)
-    ("'x'", 'NULL')
+    ...     [describe_passed_value(value) for value in ("x", None, Decimal("1.5"), True)]
+    ["'x'", 'NULL', '1.5', 'true']
     """
     if current_surface().has_values_of_python:
         return describe_value(value)
-    return "NULL" if value is None else SHORT.repr(value)
+    match value:
+        case None:
+            return "NULL"
+        case Decimal() | bool():
+            return str(value).lower()
+        case _:
+            return SHORT.repr(value)
 
 
 def quote_for_python(value: object) -> str:

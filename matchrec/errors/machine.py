@@ -9,8 +9,9 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    about_argument,
 )
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import current_surface, find_argument, name_part
 from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
@@ -131,12 +132,15 @@ def signed_zeros_in_key(
         clause: PARTITION BY or ORDER BY.
         type_name: the type of the key.
     """
-    return MatchRecognizeUnsupportedError(
-        f"{name_part(clause)} by {type_name} is not supported in this session, which treats 0.0 "
-        "and -0.0 as two values",
-        span,
-        hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
-        code="signed-zeros-in-key",
+    return about_argument(
+        MatchRecognizeUnsupportedError(
+            f"{name_part(clause)} by {type_name} is not supported in this session, which treats "
+            "0.0 and -0.0 as two values",
+            span,
+            hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
+            code="signed-zeros-in-key",
+        ),
+        find_argument(clause),
     )
 
 

@@ -8,6 +8,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    about_argument,
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.run.location import RowLocation
@@ -74,10 +75,13 @@ def no_sort_column(*, per: str) -> MatchRecognizePlanError:
         per: the value of `per`, such as "day".
     """
     option = current_surface().write_option("per", per)
-    return MatchRecognizePlanError(
-        f"{option} is not supported unless the rows are sorted by a column",
-        hint=f"leave out {option}, or sort by a column",
-        code="no-sort-column",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"{option} is not supported unless the rows are sorted by a column",
+            hint=f"leave out {option}, or sort by a column",
+            code="no-sort-column",
+        ),
+        "per",
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import arguments as argument_errors
-from matchrec.errors.kinds import locate_errors
+from matchrec.errors.kinds import blame_argument, locate_errors
 from matchrec.errors.language import SASE
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Source, Span
@@ -64,7 +64,7 @@ def _read_argument(
     texts = (texts,) if isinstance(texts, str) else texts
     for text in texts:
         language = replace(SASE, parts={part.value: argument})
-        with locate_errors(Source(text), language):
+        with blame_argument(argument), locate_errors(Source(text), language):
             try:
                 expression = parse_row_expression(read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:

@@ -17,6 +17,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from matchrec.arguments import is_column, is_number
+from matchrec.errors.kinds import blame_argument
 from matchrec.errors.sql.clause import initial_or_seek_outside_window, skip_with_all_matches
 from matchrec.plan import build_expressions, change_expressions
 from matchrec.plan import pattern as patterns
@@ -228,14 +229,16 @@ def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExp
         duration = WrittenDuration(
             value, text=parameter.text, has_interval_word=window.has_interval_word, unit=window.unit
         )
-        return build_interval(duration, call, window.interval.full_span)
+        with blame_argument("args"):
+            return build_interval(duration, call, window.interval.full_span)
     # A Column is the whole length, so INTERVAL and the unit around the parameter are left out.
     parameter_tokens = read_tokens(parameter.text, offset=window.interval.offset)
     interval = parse_row_expression(parameter_tokens, ClausePart.WITHIN)
     if not is_number(value):
         return interval
     # The number is checked here, so the engine need not compute it as it does for other constants.
-    read_positive_duration(value, call, window.interval.full_span)
+    with blame_argument("args"):
+        read_positive_duration(value, call, window.interval.full_span)
     return replace(interval, is_constant=False)
 
 

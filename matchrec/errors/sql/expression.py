@@ -13,8 +13,9 @@ from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    about_argument,
 )
-from matchrec.errors.language import SQL, current_language, name_part
+from matchrec.errors.language import SQL, current_language, find_argument, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
@@ -486,10 +487,13 @@ def not_sortable(
     sortable = f"CAST({text} AS STRING)" if type_name == "interval" else f"to_json({text})"
     if type_name.startswith(("geometry", "geography")):
         sortable = f"ST_AsBinary({text})"
-    return MatchRecognizePlanError(
-        f"{name_part(clause)} has a key of type {type_name}, which Spark cannot sort",
-        span,
-        notes=(f"rows are sorted by {name_part('PARTITION BY')} and {name_part('ORDER BY')}",),
-        hint=f"write a value of another type, such as {sortable}",
-        code="not-sortable",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"{name_part(clause)} has a key of type {type_name}, which Spark cannot sort",
+            span,
+            notes=(f"rows are sorted by {name_part('PARTITION BY')} and {name_part('ORDER BY')}",),
+            hint=f"write a value of another type, such as {sortable}",
+            code="not-sortable",
+        ),
+        find_argument(clause),
     )

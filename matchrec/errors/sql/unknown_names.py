@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
-from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError, point_at
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    about_argument,
+    point_at,
+)
 from matchrec.errors.language import (
     PATTERN_CALLS,
     SQL,
@@ -502,6 +507,10 @@ def _replace_variable(name: str, names: KnownNames) -> str:
     return hints.get(names.call, argument)
 
 
+# The column of the event types if the user names none.
+DEFAULT_TYPE_COLUMN = "event_type"
+
+
 def unknown_type_column(
     *, name: str, columns: Sequence[str], text_columns: Sequence[str]
 ) -> MatchRecognizePlanError:
@@ -513,30 +522,48 @@ def unknown_type_column(
         text_columns: the columns whose values are strings, as types of events are.
     """
     surface = current_surface()
+    option = surface.name_option("type_column")
     near = find_nearest(name, columns)
-    likely = near or next(iter(text_columns), None)
-    hints = []
-    if likely:
-        hints.append(surface.write_option("type_column", write_name(likely)))
-    if near is None:
-        hints.append("ANY instead of each event type if events have no types")
-    hint = f"write {', or '.join(hints)}"
-    return MatchRecognizePlanError(
-        f"unknown column `{name}` in {surface.name_option('type_column')}",
-        notes=(show_list("the input has", columns, "columns"),),
-        hint=hint,
-        code="unknown-type-column",
+    if near is None and DEFAULT_TYPE_COLUMN in columns:
+        near = DEFAULT_TYPE_COLUMN
+    notes = [show_list("the input has", columns, "columns")]
+    if near is not None:
+        hint = f"write {surface.write_option('type_column', write_name(near))}"
+    else:
+        # Any of the columns may have the types, also if only one of them has strings.
+        notes.append(
+            f"its columns of strings: {', '.join(text_columns)}"
+            if text_columns
+            else "none of its columns has strings"
+        )
+        hint = (
+            f"name the column of the event types in {option}, or write ANY instead of each event "
+            "type if events have no types"
+        )
+    if name == DEFAULT_TYPE_COLUMN:
+        notes.append(f"`{name}` is the default of {option}")
+    return about_argument(
+        MatchRecognizePlanError(
+            f"unknown column `{name}` in {option}",
+            notes=tuple(notes),
+            hint=hint,
+            code="unknown-type-column",
+        ),
+        "type_column",
     )
 
 
 def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePlanError:
     """Return the error for a type_column that does not have strings."""
     surface = current_surface()
-    return MatchRecognizePlanError(
-        f"{surface.name_option('type_column')} has type {type_name}, but event types in SEQ are "
-        "strings",
-        hint=f"write {surface.write_option('type_column', f'CAST({name} AS STRING)')}",
-        code="type-column-without-texts",
+    return about_argument(
+        MatchRecognizePlanError(
+            f"{surface.name_option('type_column')} has type {type_name}, but event types in SEQ "
+            "are strings",
+            hint=f"write {surface.write_option('type_column', f'CAST({name} AS STRING)')}",
+            code="type-column-without-texts",
+        ),
+        "type_column",
     )
 
 

@@ -21,7 +21,8 @@ from pyspark.sql.types import NumericType, StructType
 from matchrec.conditions.window_columns import build_window_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, conditions
 from matchrec.errors import parameters as parameter_errors
-from matchrec.errors.kinds import point_at
+from matchrec.errors.kinds import about_argument, point_at
+from matchrec.errors.language import find_argument
 from matchrec.errors.run.origins import read_text
 from matchrec.errors.sql import engine_errors, refused_parts
 from matchrec.errors.sql import unknown_names as errors
@@ -127,7 +128,9 @@ class Diagnosis:
         """
         refused = find_first_refused(list_expressions(self.plan), self.relation)
         if refused is not None:
-            return self.explain_refusal(*refused)
+            expression, refusal = refused
+            explanation = self.explain_refusal(expression, refusal)
+            return about_argument(explanation, find_argument(expression.clause))
         for interval in self.plan.window_lengths:
             texts = [column.text for column in build_window_columns(self.plan, interval)]
             is_refused = find_refusal(texts, self.relation) is not None
