@@ -22,6 +22,7 @@ from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
 from matchrec.errors.sql.match_options import malformed_event_selection
+from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
@@ -268,8 +269,34 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
         descending = {"ASC": False, "DESC": True}.get(clause.key(expression_end - 1))
     if descending is not None:
         expression_end -= 1
+    _check_direction(clause, (start, end), expression_end)
     expression = clause.cut_out(start, expression_end)
     return nodes.SortKey(expression, descending, nulls_first, span)
+
+
+def _check_direction(clause: ClauseTokens, item: TokenRange, expression_end: int) -> None:
+    """Raise an error if the words after a key of ORDER BY are not a direction: `ts NULL LAST`.
+
+    Args:
+        clause: the tokens of the clause.
+        item: the key and its direction.
+        expression_end: the index at which the direction starts, as `_read_sort_key` reads it.
+    """
+    start, end = item
+    words = end
+    while words - 1 > start and clause[words - 1].is_word and may_follow_key(clause.key(words - 1)):
+        words -= 1
+    if words >= expression_end or not clause.ends_expression(words - 1):
+        return
+    if end - words == 1 and clause.key(words) not in ("NULL", "NULLS"):
+        return  # a misspelt direction, or a column with a missing comma
+    if clause.key(words - 1) in ("IGNORE", "RESPECT"):
+        return
+    raise malformed_direction(
+        clause.span(words, end),
+        key=clause.cut_out(start, words).text,
+        words=clause.cut_out(words, end).text,
+    )
 
 
 def split_item(clause: ClauseTokens, start: int, end: int, token: Token) -> tuple[str, str]:

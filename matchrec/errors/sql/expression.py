@@ -19,7 +19,7 @@ from matchrec.errors.language import SQL, current_language, find_argument, name_
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names, list_candidates, shorten
+from matchrec.errors.wording import join_names, list_candidates, shorten, write_name
 from matchrec.source import Span
 
 
@@ -161,6 +161,9 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     if text.startswith('"'):
         note = IN_DOUBLE_QUOTES
         hint = advise_backticks(text)
+    elif text.startswith("'"):
+        note = "single quotes are for strings"
+        hint = f"write {write_name(text.strip(chr(39)))} for a column"
     elif text.isdigit():
         note = "a number is not a column position there"
     return MatchRecognizePlanError(

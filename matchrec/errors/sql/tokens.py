@@ -13,9 +13,10 @@ from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import current_surface
-from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
+from matchrec.errors.misspellings import find_keyword, find_nearest
 from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.sql.foreign_names import add_dialect_hint
+from matchrec.errors.sql.sort_directions import find_direction
 from matchrec.errors.wording import join_lines, quote_in_backticks, shorten
 from matchrec.source import Span, read_table
 
@@ -246,8 +247,10 @@ def _explain_token(
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
+            if not before.strip() and len(after.split()) > 1:  # `DESC ts`
+                hint = f"write {shorten(after.split(maxsplit=1)[1])} {text.upper()}"
             return _TokenExplanation(not_allowed, hint)
-        direction = _find_direction(text)
+        direction = find_direction(text)
         if direction is not None:
             return _TokenExplanation(unknown_keyword, f"write {direction}")
     if where == "WITHIN":
@@ -317,26 +320,6 @@ def find_foreign_cast_hint(before: str, after: str) -> str | None:
     hint = f"write {cast}({opened['value'].strip()} AS {target['type']})"
     is_of_bigquery = opened["name"].upper() == "SAFE_CAST"
     return add_dialect_hint(hint, "bigquery") if is_of_bigquery else hint
-
-
-def _find_direction(word: str) -> str | None:
-    """Return the direction of a key of ORDER BY that `word` probably misspells, or None.
-
-    >>> _find_direction("DES"), _find_direction("ascending"), _find_direction("day")
-    ('DESC', 'ASC', None)
-    >>> _find_direction("description")
-    """
-    upper = word.upper()
-    if len(upper) < 3:  # AS before the name of a key
-        return None
-    for direction in ("ASC", "DESC"):
-        full_word = f"{direction}ENDING"
-        is_shortened = full_word.startswith(upper)
-        if is_shortened or count_misspelt_letters(upper, direction, 1) <= 1:
-            return direction
-        if count_misspelt_letters(upper, full_word, 2) <= 2:
-            return direction
-    return None
 
 
 def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParseError:

@@ -366,7 +366,9 @@ def _explain_key(name: str, names: KnownNames) -> Advice | None:
 
 
 def _explain_keyword(name: str, clause: str, names: KnownNames) -> Advice | None:
-    """Explain PATTERN after a comma at the end of MEASURES; None for other names."""
+    """Explain PATTERN after a comma in MEASURES, and DESC without a key; None for other names."""
+    if clause == "ORDER BY" and name.upper() in ("ASC", "DESC") and current_language() is SQL:
+        return Advice(f"{name.upper()} is a direction", f"write a column before {name.upper()}")
     is_in_measures = clause == "MEASURES" and current_language() is SQL
     is_keyword = is_in_measures and name.upper() == "PATTERN"
     if not is_keyword or find_nearest(name, names.columns):
