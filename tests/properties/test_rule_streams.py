@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.streaming.key_state import read_key_states
+from matchrec.spark.streaming.key_states import read_all_key_states
 from matchrec.spark.streaming.search import ContiguousStates
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
@@ -123,13 +123,13 @@ def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) ->
     decided = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
         return decided
-    keys = group.memory.keys.column(name).to_pylist()
+    keys = group.bucket_state.keys.column(name).to_pylist()
     numbers = {search.name: number for number, search in enumerate(searches)}
-    for search, needs in read_key_states(group.memory.arrays, searches).items():
-        assert isinstance(needs.states, ContiguousStates)
-        starts = needs.states.start.values
-        kept = needs.states.covered.sizes
-        for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
+    for search, key_states in read_all_key_states(group.bucket_state.arrays, searches).items():
+        assert isinstance(key_states.search_states, ContiguousStates)
+        starts = key_states.search_states.undecided_start.values
+        kept = key_states.search_states.is_covered.sizes
+        for key, start, count in zip(key_states.keys.tolist(), starts, kept, strict=True):
             decided[keys[key],][numbers[search]] += int(start - count)
     return decided
 

@@ -152,13 +152,13 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
-        kept = group.memory.rows.column(wire.EVENT_MICROSECONDS).to_pylist()
+        kept = group.bucket_state.rows.column(wire.EVENT_MICROSECONDS).to_pylist()
         assert len(kept) == len(set(kept))
         sizes.append(group.bytes)
     assert max(sizes[10:]) <= max(sizes[:10]) + 64
     group.watermark = 10**9
     list(streamed.batch(frame[:0], group))
-    assert group.memory.rows.num_rows == 1, "PREV may look at the last one"
+    assert group.bucket_state.rows.num_rows == 1, "PREV may look at the last one"
     assert group.timer is None
 
 

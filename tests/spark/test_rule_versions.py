@@ -729,11 +729,11 @@ def test_a_rule_that_ends_drops_its_state(spark: SparkSession) -> None:
     group = Group()
     group.watermark = 139_000
     list(streamed.batch(streamed.frame, group))
-    assert group.memory.rows.num_rows == 40
+    assert group.bucket_state.rows.num_rows == 40
     assert group.timer == 149_999
     group.watermark = 150_000
     list(streamed.batch(streamed.frame[:0], group))
-    assert (group.memory.rows.num_rows, group.memory.keys.num_rows) == (0, 0)
+    assert (group.bucket_state.rows.num_rows, group.bucket_state.keys.num_rows) == (0, 0)
 
 
 @pytest.fixture

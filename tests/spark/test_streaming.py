@@ -24,7 +24,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
 from matchrec.search.incremental import SearchState
 from matchrec.spark.streaming import stream_worker
-from matchrec.spark.streaming.key_state import read_key_states
+from matchrec.spark.streaming.key_states import read_all_key_states
 from matchrec.spark.streaming.selecting import SelectingStates
 from matchrec.spark.streaming.stream_worker import StreamWorker, compute_digest
 from tests.tasks.stream_pieces import Group, Streamed, read_times
@@ -302,9 +302,9 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def list_states(worker: StreamWorker, group: Group) -> list[SearchState]:
     """Return the state of the search with event selection for each key of a bucket."""
-    (key_state,) = read_key_states(group.memory.arrays, worker.searches).values()
-    assert isinstance(key_state.states, SelectingStates)
-    return key_state.states.split()
+    (key_states,) = read_all_key_states(group.bucket_state.arrays, worker.searches).values()
+    assert isinstance(key_states.search_states, SelectingStates)
+    return key_states.search_states.split()
 
 
 def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Streamed, Group, int]:

@@ -14,8 +14,8 @@ import pyarrow as pa
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.arrival import EventLayout, read_times
-from matchrec.spark.streaming.key_state import read_key_states
-from matchrec.spark.streaming.memory import ColumnMap
+from matchrec.spark.streaming.bucket_state import ColumnMap
+from matchrec.spark.streaming.key_states import read_all_key_states
 from matchrec.spark.streaming.search import ContiguousSearch, ContiguousStates
 from matchrec.spark.streaming.stream_worker import StreamWorker
 from matchrec.worker import wire
@@ -132,12 +132,12 @@ def count_decided(worker: StreamWorker, rows: pa.Table, group: Group) -> dict[in
     decided = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
         return decided
-    keys = group.memory.keys.column(KEY).to_pylist()
-    for needs in read_key_states(group.memory.arrays, worker.searches).values():
-        assert isinstance(needs.states, ContiguousStates)
-        starts = needs.states.start.values
-        kept = needs.kept_rows.sizes
-        for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
+    keys = group.bucket_state.keys.column(KEY).to_pylist()
+    for key_states in read_all_key_states(group.bucket_state.arrays, worker.searches).values():
+        assert isinstance(key_states.search_states, ContiguousStates)
+        starts = key_states.search_states.undecided_start.values
+        kept = key_states.kept_rows.sizes
+        for key, start, count in zip(key_states.keys.tolist(), starts, kept, strict=True):
             if keys[key] in decided:  # otherwise it is the key of a copy
                 decided[keys[key]] += int(start - count)
     return decided
@@ -150,5 +150,5 @@ def take_one(random: Random, waiting: list[int]) -> int | None:
 
 def find_passed_watermark(group: Group) -> float:
     """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
-    watermark = group.memory.ordered_until if group.exists else None
+    watermark = group.bucket_state.ordered_until if group.exists else None
     return -math.inf if watermark is None else watermark

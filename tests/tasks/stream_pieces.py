@@ -25,7 +25,7 @@ from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
 from matchrec.spark.streaming import prepare
 from matchrec.spark.streaming.arrival import sort_rows
-from matchrec.spark.streaming.memory import BucketMemory, read_memory
+from matchrec.spark.streaming.bucket_state import BucketState, read_bucket_state
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
@@ -64,9 +64,9 @@ class Group:
         return len(self.value[0]) if self.value else 0
 
     @property
-    def memory(self) -> BucketMemory:
+    def bucket_state(self) -> BucketState:
         """Return the decoded state."""
-        return read_memory(self.get[0], QUERY)
+        return read_bucket_state(self.get[0], QUERY)
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         """Replace the state."""
@@ -93,7 +93,7 @@ class Keys:
     def __init__(self, events: DataFrame, worker: StreamWorker):
         self.worker = worker
         encoding = worker.event_layout.encoding
-        self.frame = encoding.encode(events, *prepare.UNCHANGED).toPandas()
+        self.frame = encoding.encode(events, *prepare.UNENCODED_COLUMNS).toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
@@ -240,7 +240,7 @@ class Streamed(Keys):
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of the events of a bucket, matched as in a batch query."""
         number = self.numbers(frame)
-        orders = self.worker.event_layout.orders
+        orders = self.worker.event_layout.order_after_time
         table = pa.Table.from_batches([self.worker.event_layout.encoding.decode_frame(frame)])
         table = sort_rows(table, orders, number).combine_chunks()
         starts = find_group_starts(np.bincount(number))

@@ -9,7 +9,7 @@ of a search between two micro-batches, with the rows that the search still needs
     arrival        sorts events as they arrive
     search         the interface of searches, and the search for consecutive rows
     selecting      the search with event selection
-    key_state      converts the states of searches to the memory of a bucket, and back
-    memory         the memory of a bucket, which is stored between two micro-batches
-    by_key         values of many keys in flat arrays
+    key_states     converts the states of searches to the state of a bucket, and back
+    bucket_state   the state of a bucket, which is stored between two micro-batches
+    keyed_values   values of many keys in flat arrays
 """

@@ -3,10 +3,10 @@
 Events wait until the watermark has passed them. Only then is it certain which events come before
 them, so they are sorted and handed to the searches:
 
-    memory.rows   kept by searches | waiting
-    new events                               new
-                                   |_____________|
-                                    passed | waiting    the watermark is between the two
+    rows of the state   kept by searches | waiting
+    new events                                     new
+                                         |_____________|
+                                          passed | waiting    the watermark is between the two
 
 `arrange_events` returns the kept rows, followed by the passed rows: key after key, each key in its
 order. The other events continue to wait. `ArrivedRows.select_rows` returns the rows of some keys
@@ -24,8 +24,8 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark.pandas_encoding import PandasEncoding
-from matchrec.spark.streaming.by_key import KeyedValues
-from matchrec.spark.streaming.memory import BucketMemory, ColumnMap
+from matchrec.spark.streaming.bucket_state import ROW_COUNTS, BucketState, ColumnMap
+from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_flags, read_integers, take_column
 from matchrec.worker.column_roles import SortColumn, Sorting
@@ -36,7 +36,7 @@ from matchrec.worker.sorting.order import find_order
 
 @dataclass(frozen=True, slots=True)
 class EventLayout:
-    """The columns of the events that arrive in buckets, with their roles. Picklable."""
+    """The columns of the events that arrive, and what each column is for. Picklable."""
 
     # How Spark encodes the events for pandas.
     encoding: PandasEncoding
@@ -44,15 +44,15 @@ class EventLayout:
     schema: pa.Schema
     # The names of the columns of the partition keys.
     keys: tuple[str, ...]
-    # The columns by which events of a partition are sorted after the time.
-    orders: tuple[SortColumn, ...]
+    # The columns by which events of a key are sorted if their times are equal.
+    order_after_time: tuple[SortColumn, ...]
     # The SQL of the columns and bits.
     column_map: ColumnMap
 
-    def make_empty_memory(self) -> BucketMemory:
-        """Return the memory of a bucket that has had no events."""
+    def make_empty_state(self) -> BucketState:
+        """Return the state of a bucket that has had no events."""
         rows = self.schema.empty_table()
-        return BucketMemory(
+        return BucketState(
             ordered_until=None,
             arrays={},
             keys=rows.select(self.keys),
@@ -66,45 +66,46 @@ class EventLayout:
         texts = self.column_map.columns
         return [(texts[name], str(self.schema.field(name).type)) for name in names]
 
-    @property
-    def partitions(self) -> tuple[object, ...]:
+    def describe_partitions(self) -> tuple[object, ...]:
         """Return what defines partitions and their order, for a digest of the query.
 
         The digest depends on the SQL and the types of columns, but not on their names.
         """
-        orders = [(order.descending, order.nulls_first) for order in self.orders]
-        sorted_by = self.describe_columns(order.name for order in self.orders)
-        return self.describe_columns(self.keys), sorted_by, orders
+        keys = self.describe_columns(self.keys)
+        order = self.describe_columns(column.name for column in self.order_after_time)
+        directions = [(column.descending, column.nulls_first) for column in self.order_after_time]
+        return keys, order, directions
 
-    def convert_memory(self, memory: BucketMemory) -> BucketMemory:
-        """Return a memory whose rows have the columns and bits of the rows that arrive now.
+    def convert_state(self, bucket_state: BucketState) -> BucketState:
+        """Return a state whose rows have the columns and bits of the rows that arrive now.
 
         The stored columns and bits are others if the rules of a set have changed. A column that was
         not stored becomes NULL, and a condition that was not stored becomes false.
         """
-        if memory.column_map == self.column_map:
-            return memory
-        rows = memory.rows
-        stored_names = {text: name for name, text in memory.column_map.columns.items()}
-        stored_bits = {text: bit for bit, text in enumerate(memory.column_map.bits)}
+        if bucket_state.column_map == self.column_map:
+            return bucket_state
+        rows = bucket_state.rows
+        stored_names = {text: name for name, text in bucket_state.column_map.columns.items()}
+        stored_bits = {text: bit for bit, text in enumerate(bucket_state.column_map.bits)}
         bit_columns = self.number_bit_columns()
         arrays = []
         for field in self.schema:
+            if field.name in bit_columns:
+                packed_bits = self.repack_bits(rows, stored_bits, bit_columns[field.name])
+                arrays.append(packed_bits.cast(field.type))
+                continue
             text = self.column_map.columns.get(field.name, field.name)
             stored_name = stored_names.get(text)
-            if field.name in bit_columns:
-                packed = self.repack_bits(rows, stored_bits, bit_columns[field.name])
-                arrays.append(packed.cast(field.type))
-            elif stored_name is not None and rows.schema.field(stored_name).type == field.type:
+            if stored_name is not None and rows.schema.field(stored_name).type == field.type:
                 arrays.append(take_column(rows, stored_name))
             else:
                 arrays.append(pa.nulls(rows.num_rows, field.type))
-        return replace(memory, rows=pa.table(arrays, self.schema), column_map=self.column_map)
+        return replace(bucket_state, rows=pa.table(arrays, self.schema), column_map=self.column_map)
 
     def number_bit_columns(self) -> dict[str, int]:
         """Return the index of each column of bits among these columns, by its name."""
-        count = wire.count_bit_columns(len(self.column_map.bits))
-        return {wire.name_bits(index): index for index in range(count)}
+        column_count = wire.count_bit_columns(len(self.column_map.bits))
+        return {wire.name_bits(index): index for index in range(column_count)}
 
     def repack_bits(
         self, rows: pa.Table, stored_bits: Mapping[str, int], bit_column: int
@@ -113,28 +114,29 @@ class EventLayout:
 
         Args:
             rows: the rows.
-            stored_bits: the bits of the conditions with which the rows were stored, by their SQL.
+            stored_bits: the indices of the conditions with which the rows were stored, by the SQL
+                of the conditions.
             bit_column: the index of the column among the columns of bits.
         """
-        packed = np.zeros(rows.num_rows, np.int64)
+        packed_bits = np.zeros(rows.num_rows, np.int64)
         bits_per_column = wire.count_bits_per_column()
         for condition, text in enumerate(self.column_map.bits):
             # Bit 0 of the first column marks the first rows of partitions: see `wire`.
             column, bit = divmod(condition + 1, bits_per_column)
             if column == bit_column and text in stored_bits:
-                packed |= read_flags(rows, stored_bits[text]) << bit
-        return pa.array(packed)
+                packed_bits |= read_flags(rows, stored_bits[text]) << bit
+        return pa.array(packed_bits)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRows:
     """The n rows of p keys that a search reads.
 
-    For each key, the rows that the search has kept, then the new rows.
+    For each key, these are the rows that the search has kept, then the new rows.
     """
 
     # The rows, key after key.
-    rows: pa.Table
+    table: pa.Table
     # int64[p + 1]: where the rows of each key start, then the number of rows.
     starts: IntArray
     # int64[p]: how many rows of each key are new to the search. They are its last rows.
@@ -154,7 +156,7 @@ class SearchRows:
 class ArrivedRows:
     """The rows of a bucket in one micro-batch, and the rows that are kept from earlier ones."""
 
-    # The k keys: those with a stored state, then new keys.
+    # The k keys, one row for each: those with a stored state, then new keys.
     keys: pa.Table
     # The rows that searches have kept, key after key; then the new rows that the watermark has
     # passed, key after key and in order.
@@ -168,18 +170,24 @@ class ArrivedRows:
     # The watermark up to which rows have been sorted, in microseconds.
     ordered_until: int
 
+    def find_key_of_row(self) -> IntArray:
+        """Return int64[n]: the index of the key of each of the n `rows`."""
+        keys = np.arange(len(self.new_counts))
+        return np.append(np.repeat(keys, self.kept_counts), np.repeat(keys, self.new_counts))
+
     def find_new_rows(self, version: Version) -> KeyedValues:
         """Return the new rows of each key that a version of a rule reads, as indices of `rows`."""
-        first_new = int(self.kept_counts.sum())
-        count = int(self.new_counts.sum())
-        indices = np.arange(first_new, first_new + count)
+        first_new_row = int(self.kept_counts.sum())
+        row_count = int(self.new_counts.sum())
+        indices = np.arange(first_new_row, first_new_row + row_count)
         if version.covers_all_time:
             return KeyedValues(indices, self.new_counts)
-        has_time = np.ones(count, np.bool_)
-        times = read_times(self.rows.slice(first_new))
+        times = read_times(self.rows.slice(first_new_row))
+        has_time = np.ones(row_count, np.bool_)  # events without a time do not arrive here
         is_of_version = select_rows_of_version(version, times, has_time)
-        keys = np.repeat(np.arange(len(self.new_counts)), self.new_counts)[is_of_version]
-        sizes = np.bincount(keys, minlength=len(self.new_counts)).astype(np.int64)
+        key_count = len(self.new_counts)
+        key_of_row = np.repeat(np.arange(key_count), self.new_counts)
+        sizes = np.bincount(key_of_row[is_of_version], minlength=key_count).astype(np.int64)
         return KeyedValues(indices[is_of_version], sizes)
 
     def select_rows(self, kept: KeyedValues, new: KeyedValues, watermark: int) -> SearchRows:
@@ -190,17 +198,22 @@ class ArrivedRows:
             new: for each key, the rows that are new to the search, also as indices of `rows`.
             watermark: in microseconds.
         """
-        indices = np.append(kept.values, new.values)
+        all_indices = np.append(kept.values, new.values)
         keys = np.arange(len(kept.sizes))
         key_of_row = np.append(np.repeat(keys, kept.sizes), np.repeat(keys, new.sizes))
-        indices = indices[np.argsort(key_of_row, kind="stable")]
-        rows = self.rows.take(pa.array(indices)).combine_chunks()
-        starts = find_group_starts(kept.sizes + new.sizes)
-        return SearchRows(rows, starts, new.sizes, indices, watermark)
+        # The order is stable, so the kept rows of a key stay before its new rows.
+        indices = all_indices[np.argsort(key_of_row, kind="stable")]
+        return SearchRows(
+            table=self.rows.take(pa.array(indices)).combine_chunks(),
+            starts=find_group_starts(kept.sizes + new.sizes),
+            new_counts=new.sizes,
+            indices=indices,
+            watermark=watermark,
+        )
 
 
 def arrange_events(
-    memory: BucketMemory,
+    bucket_state: BucketState,
     events: Iterable[pa.RecordBatch],
     event_layout: EventLayout,
     watermark: int,
@@ -210,58 +223,62 @@ def arrange_events(
     Late events, which the watermark had passed before they arrived, are dropped.
 
     Args:
-        memory: the memory of the bucket after the last micro-batch.
+        bucket_state: the state of the bucket after the last micro-batch.
         events: the new events.
         event_layout: the columns of the events.
         watermark: in microseconds.
     """
-    kept_counts = memory.arrays.get("rows", np.zeros(0, np.int64))  # how many each stored key has
-    kept_count = int(kept_counts.sum())
+    stored_counts = bucket_state.arrays.get(ROW_COUNTS, np.zeros(0, np.int64))
+    kept_row_count = int(stored_counts.sum())
+    kept_rows = bucket_state.rows.slice(0, kept_row_count)
+    waiting_rows = bucket_state.rows.slice(kept_row_count)
+    ordered_until = bucket_state.ordered_until
     new_rows = pa.Table.from_batches(list(events), event_layout.schema)
-    if memory.ordered_until is not None:  # Spark itself drops late rows, and counts them
-        new_rows = new_rows.filter(pa.array(read_times(new_rows) > memory.ordered_until))
-    candidates = pa.concat_tables([memory.rows.slice(kept_count), new_rows]).combine_chunks()
-    is_passed = read_times(candidates) <= watermark
-    passed_rows = candidates.filter(pa.array(is_passed)).combine_chunks()
+    if ordered_until is not None:  # Spark drops late rows, too, and counts them
+        new_rows = new_rows.filter(pa.array(read_times(new_rows) > ordered_until))
+    unsorted_rows = pa.concat_tables([waiting_rows, new_rows]).combine_chunks()
+    is_passed = read_times(unsorted_rows) <= watermark
+    passed_rows = unsorted_rows.filter(pa.array(is_passed)).combine_chunks()
 
     # Stored keys come first, so they get the numbers that they had before.
-    new_keys = passed_rows.select(event_layout.keys)
-    key_rows = pa.concat_tables([memory.keys, new_keys]).combine_chunks()
+    key_rows = pa.concat_tables([bucket_state.keys, passed_rows.select(event_layout.keys)])
+    key_rows = key_rows.combine_chunks()
     codes = [encode_equal(take_column(key_rows, name)) for name in event_layout.keys]
     key_numbers, first_rows = number_rows(codes)
-    key_of_passed_row = key_numbers[memory.keys.num_rows :]
     key_count = len(first_rows)
-    passed_rows = sort_rows(passed_rows, event_layout.orders, key_of_passed_row)
-    ordered_until = watermark
-    if memory.ordered_until is not None:
-        ordered_until = max(ordered_until, memory.ordered_until)
+    key_of_passed_row = key_numbers[bucket_state.keys.num_rows :]
+    passed_rows = sort_rows(passed_rows, event_layout.order_after_time, key_of_passed_row)
+
+    no_kept_rows = np.zeros(key_count - len(stored_counts), np.int64)
     return ArrivedRows(
         keys=key_rows.take(pa.array(first_rows)).combine_chunks(),
-        rows=pa.concat_tables([memory.rows.slice(0, kept_count), passed_rows]).combine_chunks(),
-        kept_counts=np.append(kept_counts, np.zeros(key_count - len(kept_counts), np.int64)),
+        rows=pa.concat_tables([kept_rows, passed_rows]).combine_chunks(),
+        kept_counts=np.append(stored_counts, no_kept_rows),
         new_counts=np.bincount(key_of_passed_row, minlength=key_count).astype(np.int64),
-        waiting=candidates.filter(pa.array(~is_passed)),
-        ordered_until=ordered_until,
+        waiting=unsorted_rows.filter(pa.array(~is_passed)),
+        ordered_until=watermark if ordered_until is None else max(watermark, ordered_until),
     )
 
 
 def read_times(rows: pa.Table) -> IntArray:
-    """Return the time of each row, in microseconds."""
+    """Return int64[n]: the time of each row, in microseconds."""
     return read_integers(take_column(rows, wire.EVENT_MICROSECONDS))
 
 
-def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key_of_row: IntArray) -> pa.Table:
+def sort_rows(
+    rows: pa.Table, order_after_time: tuple[SortColumn, ...], key_of_row: IntArray
+) -> pa.Table:
     """Return rows sorted by their key, by time, by further columns, then by arrival.
 
     Args:
         rows: n rows, in the order of their arrival.
-        orders: the further columns.
+        order_after_time: the further columns.
         key_of_row: int64[n], the number of the key of each row.
     """
     if not rows.num_rows:
         return rows
     time = SortColumn(wire.EVENT_MICROSECONDS, descending=False, nulls_first=True)
-    sorting = Sorting((wire.KEY_CLASS,), (time, *orders))
+    sorting = Sorting((wire.KEY_CLASS,), (time, *order_after_time))
     # The number of a key serves as the partition key.
     keyed_rows = rows.append_column(wire.KEY_CLASS, pa.array(key_of_row))
     order = find_order(keyed_rows, sorting).row_numbers

@@ -51,7 +51,7 @@ from matchrec.spark.order_numbers import find_order_converter
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import EventLayout
-from matchrec.spark.streaming.memory import ColumnMap
+from matchrec.spark.streaming.bucket_state import ColumnMap
 from matchrec.spark.streaming.stream_worker import (
     StreamWorker,
     build_query_worker,
@@ -65,15 +65,16 @@ from matchrec.worker.wire import SelectItem, pack_bit_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
+# The name of the entry in the metadata of a column that says that it has a watermark.
+WATERMARK = "spark.watermarkDelayMs"
 # The column that replaces the keys if the query has none: it has the same value for all events.
-NO_KEY = wire.name_rule_key(0)
+CONSTANT_KEY = wire.name_rule_key(0)
 # A parameter in SQL, such as `:p`.
 PARAMETER = re.compile(r":\s*(\w+)")
 # The columns that Spark's operator reads, which are not encoded for pandas.
-UNCHANGED = (wire.BUCKET, wire.EVENT_TIME)
-# The number of buckets, and so the largest number of tasks that search events. It must not change:
-# the stored state of a stream depends on it.
+UNENCODED_COLUMNS = (wire.BUCKET, wire.EVENT_TIME)
+# The number of buckets, and so the largest number of tasks that search events. It must not change,
+# because the stored state of a stream depends on it.
 BUCKET_COUNT = 64
 
 
@@ -86,28 +87,27 @@ class EventPreparation(Preparation):
 
         Columns of keys and order are added if they are not among these columns.
         """
-        conditions = self.joined.row_conditions
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         keys = sorting.keys
-        time, *later_order = (item.name for item in sorting.order)
-        tests = [names.write_column(condition) for condition in conditions]
+        time, *order_after_time = (column.name for column in sorting.order)
+        items = add_columns(names.select_sent(columns), (*keys, *order_after_time))
+        conditions = [names.write_column(condition) for condition in self.joined.row_conditions]
+        # In a batch, the first bit marks the first rows of partitions. Here it is unused.
+        items += pack_bit_columns(["FALSE", *conditions], wire.name_bits)
         if keys:
             # Equal keys have equal hashes, even 0.0 and -0.0.
             bucket = f"pmod(hash({', '.join(keys)}), {BUCKET_COUNT})"
         else:
             bucket = "0"
-        items = add_columns(names.select_sent(columns), (*keys, *later_order))
-        items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
-        if not keys:
-            items.append(SelectItem("0", NO_KEY))
+            items.append(SelectItem("0", CONSTANT_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
         items.append(SelectItem(bucket, wire.BUCKET))
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     @override
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the events without those that have no time. Spark distributes them later.
+        """Return the events that have a time.
 
         No other events are left out here: Spark would apply the filter before it computes the
         watermark, which must move on with every event.
@@ -132,7 +132,7 @@ class EventPreparation(Preparation):
         """Return the DataFrame of the reads that the workers return for one query. Nothing runs."""
         columns = compiled_query.sent_columns.columns
         events = self.build_events(columns)
-        worker = build_query_worker(compiled_query, self.describe_events(events, columns))
+        worker = build_query_worker(compiled_query, self.build_event_layout(events, columns))
         return plan_stream_output(events, worker, schema, name)
 
     @override
@@ -140,7 +140,7 @@ class EventPreparation(Preparation):
         """Return the DataFrame of the output rows of a rule set. Nothing runs."""
         columns = output.rule_set.columns
         events = self.build_events(columns)
-        worker = build_rules_worker(output, self.describe_events(events, columns))
+        worker = build_rules_worker(output, self.build_event_layout(events, columns))
         return plan_stream_output(events, worker, schema, name)
 
     def build_events(self, columns: RowColumns) -> DataFrame:
@@ -153,8 +153,8 @@ class EventPreparation(Preparation):
         self.backend.watch_errors()
         return substitutes.encode_columns(self.build_rows(columns))
 
-    def describe_events(self, events: DataFrame, columns: RowColumns) -> EventLayout:
-        """Return the roles of the columns of the events, and how pandas carries them to a worker.
+    def build_event_layout(self, events: DataFrame, columns: RowColumns) -> EventLayout:
+        """Return what the columns of the events are for, and how pandas carries them to a worker.
 
         Args:
             events: what `build_events` has returned for the columns.
@@ -168,7 +168,7 @@ class EventPreparation(Preparation):
         pandas_columns = [
             PandasColumn.build(field.name, field.name, field.dataType)
             for field in events.schema.fields
-            if field.name not in UNCHANGED
+            if field.name not in UNENCODED_COLUMNS
         ]
         arrow_fields = [
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
@@ -187,12 +187,12 @@ class EventPreparation(Preparation):
         return EventLayout(
             encoding=PandasEncoding(tuple(pandas_columns), texts),
             schema=schema,
-            keys=tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,),
-            orders=sorting.order[1:],
-            column_map=self.map_columns(texts, schema),
+            keys=tuple(dict.fromkeys(sorting.keys)) or (CONSTANT_KEY,),
+            order_after_time=sorting.order[1:],
+            column_map=self.build_column_map(texts, schema),
         )
 
-    def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
+    def build_column_map(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the SQL of the columns and bits of the events, by which stored rows are converted.
 
         Args:
@@ -200,21 +200,21 @@ class EventPreparation(Preparation):
             schema: the columns that are sent.
         """
         conditions = self.joined.row_conditions
-        packed_count = wire.count_bit_columns(len(conditions))
-        packed_names = {wire.name_bits(index) for index in range(packed_count)}
+        bit_column_count = wire.count_bit_columns(len(conditions))
+        bit_columns = {wire.name_bits(index) for index in range(bit_column_count)}
         columns = {
-            name: self.add_parameters(texts.get(name, name))
+            name: self.append_parameter_values(texts.get(name, name))
             for name in schema.names
-            if name not in packed_names
+            if name not in bit_columns
         }
-        bits = [self.add_parameters(condition.text) for condition in conditions]
+        bits = [self.append_parameter_values(condition.text) for condition in conditions]
         return ColumnMap(columns, tuple(bits))
 
-    def add_parameters(self, text: str) -> str:
+    def append_parameter_values(self, text: str) -> str:
         """Return SQL over one row with the values of its parameters, as `x > :p {'p': 7}`.
 
         The columns of stored rows were computed with the values with which the stream was started.
-        The stream may be started again with other values.
+        The stream can be started again with other values.
         """
         arguments = self.relation.runner.args
         if not isinstance(arguments, dict):
@@ -240,14 +240,14 @@ def plan_stream_output(
         schema: the schema of the DataFrame.
         name: the name of the operator in Spark's plan.
     """
-    run = make_task_function(worker)
+    run_worker = make_task_function(worker)
 
-    def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+    def search(bucket: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
         """Run the worker for a bucket of keys."""
-        return run(key, frames, group)
+        return run_worker(bucket, frames, group)
 
     search.__name__ = name
-    encoded_events = worker.event_layout.encoding.encode(events, *UNCHANGED)
+    encoded_events = worker.event_layout.encoding.encode(events, *UNENCODED_COLUMNS)
     groups = encoded_events.groupBy(wire.BUCKET)
     with use_own_interpreter(events.sparkSession):
         packed = groups.applyInPandasWithState(
@@ -274,8 +274,8 @@ def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataTy
     return column.find_arrow_type()
 
 
-# Whether a query can run over a stream, whose rows arrive little by little: `compile_stream` calls
-# these checks.
+# Checks of whether a query can run over a stream, whose rows arrive little by little. They are
+# called by `spark.compile.compile_stream`.
 
 
 def check_request(request: MatchRequest) -> None:
@@ -307,7 +307,8 @@ def check_plan(plan: MatchPlan) -> None:
         raise streams.pattern_window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
-    # The next three depend on the last row of a partition, which a stream never has.
+    # The next three depend on the last row of a partition, which a stream never has: runs that the
+    # end of a partition cuts off, `$`, and negations in a pattern of consecutive rows.
     if plan.partial is not None:
         raise streams.timeouts_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
@@ -380,13 +381,13 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
         raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)
     if any(isinstance(call, PythonAggregate) for call in task.iterate_calls()):
         raise streams.list_over_stream()
-    # Ranks count the rows of one call, so no run may keep a rank until the next call.
-    ranked = frozenset(
+    # Ranks of strings are only valid in one call, so no run is allowed to keep one.
+    ranked_columns = frozenset(
         index for index, column in enumerate(sent_columns.integers) if column in sent_columns.ranked
     )
-    if keeps_values(task, ranked):
+    if keeps_values(task, ranked_columns):
         raise streams.min_of_strings_over_stream()
-    # The rows around a row that is kept may be dropped.
+    # Rows around a row that is kept can be dropped.
     condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
     read_offsets = [
         read.navigation.physical_offset

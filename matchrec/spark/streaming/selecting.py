@@ -1,8 +1,8 @@
-"""Search the events of many keys with event selection: patterns that may skip rows.
+"""Search the events of many keys with event selection: patterns that can skip rows.
 
 The runs and the shared buffer of each key are kept between two micro-batches, with the events that
-they refer to. Keys are searched one after the other. A key is quiet if it has no runs and no new
-event can begin one: it is not searched. Everything else is done once for all keys.
+they refer to. Keys are searched one after the other. A key is *quiet* if it has no runs and no new
+event can begin one: its rows are only counted. Everything else is done once for all keys.
 
 In the shapes of arrays, p is the number of keys, n the number of rows, and w the number of windows
 between neighbours.
@@ -34,14 +34,14 @@ from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import SearchRows, read_times
-from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
+from matchrec.spark.streaming.keyed_values import KeyedValues, KeyRecord
 from matchrec.spark.streaming.search import (
     NEVER,
-    KeySearching,
-    KeyState,
+    KeyStates,
+    RunningSearch,
     StreamSearch,
-    find_neighbour_window_times,
-    find_window_times,
+    find_neighbour_end_times,
+    find_window_end_times,
 )
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import locate_failures, locate_row
@@ -50,12 +50,12 @@ from matchrec.worker.match import PieceWorker
 
 @dataclass(frozen=True, slots=True)
 class SelectingStates(KeyRecord):
-    """The states of the searches of some keys: `search.incremental.SearchState` in flat arrays."""
+    """The states of the searches of p keys: `search.incremental.SearchState` in flat arrays."""
 
-    # Two numbers for each key: how many rows were searched, and the last match number.
+    # For each key, the two numbers `SearchState.rows_searched` and `.last_match_number`.
     counts: KeyedValues
     # `SearchState.row_numbers`.
-    numbers: KeyedValues
+    row_numbers: KeyedValues
     # The fields of `SearchState.live_runs`.
     runs: KeyedValues
     registers: KeyedValues
@@ -73,6 +73,25 @@ class SelectingStates(KeyRecord):
     held_completed: KeyedValues
     held_kind: KeyedValues
 
+    @property
+    def searched_counts(self) -> IntArray:
+        """Return int64[p]: how many rows of each key were searched."""
+        return self.counts.values[0::2]
+
+    @property
+    def last_match_numbers(self) -> IntArray:
+        """Return int64[p]: the number of the last match of each key; 0 before the first one."""
+        return self.counts.values[1::2]
+
+    def add_searched_rows(self, row_counts: IntArray) -> SelectingStates:
+        """Return the states after more rows were searched.
+
+        Args:
+            row_counts: int64[p], how many rows of each key.
+        """
+        counts = np.column_stack([self.searched_counts + row_counts, self.last_match_numbers])
+        return replace(self, counts=replace(self.counts, values=counts.ravel()))
+
     @staticmethod
     def join(states: Sequence[SearchState]) -> SelectingStates:
         """Return the states of one or more keys, given the state of each key."""
@@ -85,7 +104,7 @@ class SelectingStates(KeyRecord):
         }
         return SelectingStates(
             counts=KeyedValues.concatenate(counts),
-            numbers=KeyedValues.concatenate([state.row_numbers for state in states]),
+            row_numbers=KeyedValues.concatenate([state.row_numbers for state in states]),
             runs=KeyedValues.concatenate([state.live_runs.runs for state in states]),
             registers=KeyedValues.concatenate([state.live_runs.registers for state in states]),
             nodes=KeyedValues.concatenate([state.live_runs.nodes for state in states]),
@@ -95,17 +114,17 @@ class SelectingStates(KeyRecord):
 
     def split(self) -> list[SearchState]:
         """Return the state of each key: the inverse of `join`."""
-        arrays = {name: values.split() for name, values in self.list_values().items()}
+        arrays = {name: values.split() for name, values in self.collect_fields().items()}
         states = []
-        for key, (rows_searched, last_match_number) in enumerate(self.counts.values.reshape(-1, 2)):
+        for key in range(len(self.searched_counts)):
             held: dict[str, Any] = {
                 match_field: arrays[name][key] for name, match_field in HELD_FIELDS.items()
             }
             states.append(
                 SearchState(
-                    rows_searched=int(rows_searched),
-                    last_match_number=int(last_match_number),
-                    row_numbers=arrays["numbers"][key],
+                    rows_searched=int(self.searched_counts[key]),
+                    last_match_number=int(self.last_match_numbers[key]),
+                    row_numbers=arrays["row_numbers"][key],
                     live_runs=LiveRuns(
                         runs=arrays["runs"][key],
                         registers=arrays["registers"][key],
@@ -118,7 +137,8 @@ class SelectingStates(KeyRecord):
         return states
 
 
-# The field of `Matches` that each field `held_...` of `SelectingStates` stores, by its name there.
+# The fields of `Matches` that the fields `held_...` of `SelectingStates` store, by the names of the
+# latter: {"held_rows": "rows", ...}.
 HELD_FIELDS = {
     field.name: field.name.removeprefix("held_")
     for field in fields(SelectingStates)
@@ -128,14 +148,14 @@ HELD_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedKey:
-    """The result of the search of one key."""
+    """What is left of one key after its search."""
 
     state: SearchState
     # The rows that the next search reads again: indices among the rows of all keys.
     kept_rows: IntArray
     # The time at which the search goes on even if no event arrives: microseconds, or NEVER.
     next_end: int
-    # Whether the state may be forgotten if no row is kept.
+    # Whether the search needs no state of the key unless rows are kept.
     is_idle: bool
 
 
@@ -146,48 +166,64 @@ class SelectingSearch(StreamSearch[SelectingStates]):
     states_type = SelectingStates
 
     def make_empty_states(self) -> SelectingStates:
-        """Return the states of one key that has had no events."""
+        """Return the search states of one key that has had no events."""
         task = self.compiled_query.task
-        compiled = compile_task(task, len(self.compiled_query.sent_columns.integers))
-        empty_state = make_empty_state(compiled.register_count, count_node_columns(task))
+        compiled_task = compile_task(task, len(self.compiled_query.sent_columns.integers))
+        empty_state = make_empty_state(compiled_task.register_count, count_node_columns(task))
         return SelectingStates.join([empty_state])
 
     def search(
-        self, key_state: KeyState[SelectingStates], rows: SearchRows
-    ) -> KeySearching[SelectingStates]:
+        self, key_states: KeyStates[SelectingStates], rows: SearchRows
+    ) -> RunningSearch[SelectingStates]:
         """Continue the search of one or more keys, see `StreamSearch.search`."""
-        states = key_state.states
-        numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
-        is_quiet = self.find_quiet_keys(states, numbered)
-        quiet = np.flatnonzero(is_quiet)
-        busy = np.flatnonzero(~is_quiet)
-        quiet_keys = self.count_rows(key_state.take(quiet), rows.new_counts[quiet])
-        if not len(busy):
-            return quiet_keys
-        busy_states = states.take(busy).split()
-        searched: list[SearchedKey] = []  # the busy keys
+        states = key_states.search_states
+        numbered_rows = NumberedRows.build(self.compiled_query, states, rows, self.end_time)
+        is_quiet = self.find_quiet_keys(states, numbered_rows)
+        quiet_keys = np.flatnonzero(is_quiet)
+        quiet_states = self.count_rows(key_states.take(quiet_keys), rows.new_counts[quiet_keys])
+        busy_keys = np.flatnonzero(~is_quiet)
+        if not len(busy_keys):
+            return quiet_states
+        busy_states = states.take(busy_keys).split()
+        searched_keys: list[SearchedKey] = []  # one for each busy key
 
         def search_keys() -> Iterator[Matches]:
-            """Yield the matches of each busy key, and append its result to `searched`."""
-            for key, state in zip(busy.tolist(), busy_states, strict=True):
-                searched.append((yield from self.search_key(numbered, key, state)))
+            """Yield the matches of each busy key, and append its result to `searched_keys`."""
+            for key, state in zip(busy_keys.tolist(), busy_states, strict=True):
+                searched_key = yield from self.search_key(numbered_rows, key, state)
+                searched_keys.append(searched_key)
 
-        worker = PieceWorker(self.compiled_query, batch_maker=self.output)
-        with locate_failures(numbered.locate):
+        worker = PieceWorker(self.compiled_query, batch_maker=self.batch_maker)
+        with locate_failures(numbered_rows.locate):
             for matches in join_chunks(search_keys()):
-                out = find_output_rows(matches, self.compiled_query.rows_per_match)
-                yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
-        kept_rows = KeyedValues.concatenate([key.kept_rows for key in searched])
-        next_end = np.array([key.next_end for key in searched], np.int64)
-        busy_keys = KeyState(
-            keys=key_state.keys[busy],
-            states=SelectingStates.join([key.state for key in searched]),
-            next_end=np.minimum(next_end, self.end),
-            failed=np.zeros(len(busy), np.bool_),
+                output_rows = find_output_rows(matches, self.compiled_query.rows_per_match)
+                yield from worker.make_batches(
+                    rows.table, numbered_rows.partitions, matches, output_rows
+                )
+        new_states = self.build_key_states(key_states.keys[busy_keys], searched_keys, rows)
+        return new_states.merge(quiet_states)
+
+    def build_key_states(
+        self, keys: IntArray, searched_keys: Sequence[SearchedKey], rows: SearchRows
+    ) -> KeyStates[SelectingStates]:
+        """Return the states of the keys that were searched.
+
+        Args:
+            keys: int64[p], the indices of the keys among the keys of the bucket.
+            searched_keys: the result of the search of each key.
+            rows: the rows that were searched.
+        """
+        kept_rows = KeyedValues.concatenate([key.kept_rows for key in searched_keys])
+        next_ends = np.array([key.next_end for key in searched_keys], np.int64)
+        key_states = KeyStates(
+            keys=keys,
+            search_states=SelectingStates.join([key.state for key in searched_keys]),
+            next_ends=np.minimum(next_ends, self.end_time),
+            has_failed=np.zeros(len(keys), np.bool_),
             kept_rows=replace(kept_rows, values=rows.indices[kept_rows.values]),
         )
-        is_idle = np.array([key.is_idle for key in searched], np.bool_)
-        return busy_keys.drop_idle_keys(is_idle).merge(quiet_keys)
+        is_idle = np.array([key.is_idle for key in searched_keys], np.bool_)
+        return key_states.drop_idle_keys(is_idle)
 
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
@@ -200,7 +236,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             state: the state of its search so far.
 
         Raises:
-            MatchRecognizeError: a row does not allow the search. The error names the row.
+            MatchRecognizeError: the search fails at a row, which the error names.
         """
         task = self.compiled_query.task
         rows_of_key = rows.take_key(key)
@@ -210,49 +246,43 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             for matches in search.find_matches():
                 if matches.count:
                     yield shift_to_partition(task, matches, key, rows_of_key.first)
-        new_state, kept = search.finish()
-        return self.make_searched_key(rows_of_key, call, new_state, kept)
+        new_state, kept_rows = search.finish()
+        return self.make_searched_key(rows_of_key, call, new_state, kept_rows)
 
     def find_quiet_keys(self, states: SelectingStates, rows: NumberedRows) -> BoolArray:
-        """Return which keys have no rows from before and no new row that begins a run.
-
-        Returns:
-            bool[p].
-        """
+        """Return bool[p]: which keys have no kept row, and no new row that can begin a run."""
         task = self.compiled_query.task
-        key_rows = rows.rows
+        search_rows = rows.search_rows
         if task.absences:  # rows are kept even if no run begins with them
-            return np.zeros(len(key_rows.new_counts), np.bool_)
-        possible_starts = find_possible_starts(task, rows.partitions)
-        starts_before = np.append(0, np.cumsum(possible_starts))
-        can_begin = np.diff(starts_before[key_rows.starts]) > 0
+            return np.zeros(len(search_rows.new_counts), np.bool_)
+        can_start = find_possible_starts(task, rows.partitions)
+        start_counts = np.append(0, np.cumsum(can_start))  # before each row, and after all
+        has_start = np.diff(start_counts[search_rows.starts]) > 0
         if task.most_matches is not None:  # no run begins once a key has all its matches
-            match_counts = states.counts.values.reshape(-1, 2)[:, 1]
-            can_begin &= match_counts < task.most_matches
-        return np.asarray((states.numbers.sizes == 0) & ~can_begin, np.bool_)
+            has_start &= states.last_match_numbers < task.most_matches
+        return np.asarray((states.row_numbers.sizes == 0) & ~has_start, np.bool_)
 
     def count_rows(
-        self, quiet_keys: KeyState[SelectingStates], new_counts: IntArray
-    ) -> KeyState[SelectingStates]:
+        self, quiet_states: KeyStates[SelectingStates], new_counts: IntArray
+    ) -> KeyStates[SelectingStates]:
         """Return the states of quiet keys after their new rows, which are only counted.
 
         Args:
-            quiet_keys: the states of the keys before these rows.
+            quiet_states: the states of the keys before these rows.
             new_counts: int64[p], how many new rows each key has.
         """
-        states = quiet_keys.states
-        counts = states.counts.values.reshape(-1, 2)
-        counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
-        counted_keys = replace(
-            quiet_keys,
-            states=replace(states, counts=replace(states.counts, values=counts.ravel())),
+        search_states = quiet_states.search_states.add_searched_rows(new_counts)
+        key_states = replace(
+            quiet_states,
+            search_states=search_states,
             kept_rows=KeyedValues(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
-            next_end=np.full(len(new_counts), self.end),
+            next_ends=np.full(len(new_counts), self.end_time),
         )
-        return counted_keys.drop_idle_keys(self.may_forget(counts[:, 1]))
+        is_idle = self.can_forget_matches(search_states.last_match_numbers)
+        return key_states.drop_idle_keys(is_idle)
 
     def make_searched_key(
-        self, rows: NumberedRows, call: SearchCall, state: SearchState, kept: IntArray
+        self, rows: NumberedRows, call: SearchCall, state: SearchState, kept_rows: IntArray
     ) -> SearchedKey:
         """Return the result of the search of one key.
 
@@ -260,25 +290,28 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             rows: the rows of the key.
             call: the arguments of the search.
             state: the state that `ResumedSearch.finish` has returned.
-            kept: the rows before `call.stop` that the state needs, which `finish` has returned,
-                too. The state refers to rows by their index in this array.
+            kept_rows: the rows before `call.stop` that the state needs, which `finish` has
+                returned, too. The state refers to rows by their index in this array.
         """
         stop = call.stop
-        live = state.live_runs
-        starts = kept[live.starts]
+        live_runs = state.live_runs
+        starting_rows = kept_rows[live_runs.starts]
         # A run whose window has ended waits for the row at which the search has stopped.
-        ends = rows.window_times[starts][~call.has_ended[starts]].tolist()
-        ends += rows.window_times[stop : stop + 1].tolist()
-        if rows.neighbour_window_times is not None:
-            waiting, window = find_windows_between(self.compiled_query.task, live)
-            last_rows = kept[live.last_rows[waiting]]
-            ends += rows.neighbour_window_times[window, last_rows].tolist()
-        (may_forget,) = self.may_forget(np.array([state.last_match_number]))
+        open_starts = starting_rows[~call.has_ended[starting_rows]]
+        end_times = rows.window_end_times[open_starts].tolist()
+        if stop < len(rows.numbers):
+            end_times.append(int(rows.window_end_times[stop]))
+        if rows.neighbour_end_times is not None:
+            waiting, window = find_windows_between(self.compiled_query.task, live_runs)
+            last_rows = kept_rows[live_runs.last_rows[waiting]]
+            end_times += rows.neighbour_end_times[window, last_rows].tolist()
+        (can_forget_matches,) = self.can_forget_matches(np.array([state.last_match_number]))
+        all_kept_rows = np.append(kept_rows, np.arange(stop, len(rows.numbers)))
         return SearchedKey(
             state=state,
-            kept_rows=rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
-            next_end=min(ends, default=NEVER),
-            is_idle=state.is_idle and bool(may_forget),
+            kept_rows=rows.first + all_kept_rows,
+            next_end=min(end_times, default=NEVER),
+            is_idle=state.is_idle and bool(can_forget_matches),
         )
 
 
@@ -314,7 +347,7 @@ class NumberedRows:
 
     compiled_query: CompiledQuery
     # The rows of all keys, even if the other fields are about one key.
-    rows: SearchRows
+    search_rows: SearchRows
     # The rows of the keys, or of the one key, as a search sees them.
     partitions: Partitions
     # int64[n], the time of each row in microseconds.
@@ -322,67 +355,69 @@ class NumberedRows:
     # int64[n], the number of each row in its partition, from 0. Rows that were dropped count.
     numbers: IntArray
     # int64[n], when the window that begins with each row ends, in microseconds, or NEVER.
-    window_times: IntArray
+    window_end_times: IntArray
     # int64[w, n], the same for windows between neighbours; None without such windows.
-    neighbour_window_times: IntArray | None
-    # The time from which on no row is searched, or NEVER.
-    end: int
+    neighbour_end_times: IntArray | None
+    # The time from which on no row is searched, in microseconds, or NEVER.
+    end_time: int
     # The index of the first row of the one key among the rows of all keys; 0 for all keys.
     first: int = 0
 
     @staticmethod
     def build(
-        compiled_query: CompiledQuery, states: SelectingStates, rows: SearchRows, end: int
+        compiled_query: CompiledQuery, states: SelectingStates, rows: SearchRows, end_time: int
     ) -> NumberedRows:
         """Return the rows of some keys.
 
         Args:
             compiled_query: the query.
-            states: the states of the keys.
+            states: the search states of the keys.
             rows: their rows.
-            end: the time from which on no row is searched: all windows end then.
+            end_time: the time from which on no row is searched, in microseconds. Later ends of
+                windows are moved to it.
         """
         # The rows of each key are the kept rows, whose numbers the state has, then the new rows.
-        kept_numbers = states.numbers
-        searched_counts = states.counts.values[::2]
-        numbers = np.empty(rows.rows.num_rows, np.int64)
-        numbers[list_positions(rows.starts[:-1], kept_numbers.sizes)] = kept_numbers.values
+        kept_numbers = states.row_numbers
+        kept_rows = list_positions(rows.starts[:-1], kept_numbers.sizes)
         new_rows = list_positions(rows.starts[1:] - rows.new_counts, rows.new_counts)
-        numbers[new_rows] = list_positions(searched_counts, rows.new_counts)
-        neighbour_window_times = find_neighbour_window_times(compiled_query, rows.rows)
-        if neighbour_window_times is not None:
-            neighbour_window_times = np.minimum(neighbour_window_times, end)
+        numbers = np.empty(rows.table.num_rows, np.int64)
+        numbers[kept_rows] = kept_numbers.values
+        numbers[new_rows] = list_positions(states.searched_counts, rows.new_counts)
+        window_end_times = find_window_end_times(compiled_query, rows.table)
+        neighbour_end_times = find_neighbour_end_times(compiled_query, rows.table)
+        if neighbour_end_times is not None:
+            neighbour_end_times = np.minimum(neighbour_end_times, end_time)
         return NumberedRows(
             compiled_query=compiled_query,
-            rows=rows,
-            partitions=encode_partitions(compiled_query, rows.rows, rows.starts),
-            times=read_times(rows.rows),
+            search_rows=rows,
+            partitions=encode_partitions(compiled_query, rows.table, rows.starts),
+            times=read_times(rows.table),
             numbers=numbers,
-            window_times=np.minimum(find_window_times(compiled_query, rows.rows), end),
-            neighbour_window_times=neighbour_window_times,
-            end=end,
+            window_end_times=np.minimum(window_end_times, end_time),
+            neighbour_end_times=neighbour_end_times,
+            end_time=end_time,
         )
 
     def take_key(self, key: int) -> NumberedRows:
         """Return the rows of one key, given its index."""
-        begin, end = self.partitions.starts[key : key + 2].tolist()
-        rows = slice(begin, end)
+        first_row, end_row = self.partitions.starts[key : key + 2].tolist()
+        rows = slice(first_row, end_row)
         partitions = self.partitions.take_partition(key)
         numbers = self.numbers[rows]
-        if self.compiled_query.window_rows is not None:  # rows that were dropped count
+        if self.compiled_query.window_rows is not None:  # rows that were dropped count, too
             window_end = np.searchsorted(numbers, numbers + self.compiled_query.window_rows)
             partitions = replace(partitions, window_end=window_end.astype(np.int64))
-        neighbour_window_times = self.neighbour_window_times
-        if neighbour_window_times is not None:
-            neighbour_window_times = neighbour_window_times[:, rows]
+        neighbour_end_times = self.neighbour_end_times
+        if neighbour_end_times is not None:
+            neighbour_end_times = neighbour_end_times[:, rows]
         return replace(
             self,
             partitions=partitions,
             times=self.times[rows],
             numbers=numbers,
-            window_times=self.window_times[rows],
-            neighbour_window_times=neighbour_window_times,
-            first=begin,
+            window_end_times=self.window_end_times[rows],
+            neighbour_end_times=neighbour_end_times,
+            first=first_row,
         )
 
     def locate(self, row: int) -> RowLocation:
@@ -392,27 +427,28 @@ class NumberedRows:
             row: the index of the row among the rows of the key.
         """
         row_number = int(self.numbers[row]) + 1
-        location = locate_row(self.compiled_query, self.rows.rows, self.first + row, row_number)
+        table = self.search_rows.table
+        location = locate_row(self.compiled_query, table, self.first + row, row_number)
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def make_call(self, searched_count: int) -> SearchCall:
         """Return the arguments of the search of one key.
 
         Absences before and after a match are looked for in its whole window. So a row is searched
-        when the window that begins with it has ended, and kept while a match may be in its window.
+        when the window that begins with it has ended, and kept while a match can be in its window.
 
         Args:
             searched_count: how many of the rows of the key were searched before: the kept rows.
         """
-        watermark = self.rows.watermark
+        watermark = self.search_rows.watermark
         stop = self.find_stop(searched_count)
         has_neighbour_window_ended = None
-        if self.neighbour_window_times is not None:
-            has_neighbour_window_ended = self.neighbour_window_times <= watermark
+        if self.neighbour_end_times is not None:
+            has_neighbour_window_ended = self.neighbour_end_times <= watermark
         return SearchCall(
             partitions=self.partitions,
             stop=stop,
-            has_ended=np.asarray(self.window_times <= watermark),
+            has_ended=np.asarray(self.window_end_times <= watermark),
             keep_from=self.find_first_needed(stop),
             has_neighbour_window_ended=has_neighbour_window_ended,
         )
@@ -424,18 +460,19 @@ class NumberedRows:
             searched_count: as in `make_call`.
         """
         row_count = len(self.numbers)
+        watermark = self.search_rows.watermark
         window_rows = self.compiled_query.window_rows
         if all(absence.before is not None for absence in self.compiled_query.task.absences):
             return row_count
-        if self.end <= self.rows.watermark:
+        if self.end_time <= watermark:
             return row_count
         if window_rows is not None:
             return max(searched_count, row_count - window_rows + 1)
-        ended_count = np.searchsorted(self.window_times, self.rows.watermark, side="right")
+        ended_count = np.searchsorted(self.window_end_times, watermark, side="right")
         return max(searched_count, int(ended_count))
 
     def find_first_needed(self, stop: int) -> int:
-        """Return the index of a row of one key such that this row and all later ones are kept.
+        """Return the index of the first row of one key from which on all rows are kept.
 
         Args:
             stop: the index of the row before which the search stops.
@@ -443,11 +480,16 @@ class NumberedRows:
         window_rows = self.compiled_query.window_rows
         if all(absence.after is not None for absence in self.compiled_query.task.absences):
             return stop
+        has_row_at_stop = stop < len(self.numbers)
         if window_rows is not None:
-            next_number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
-            number = int(self.numbers[stop]) if stop < len(self.numbers) else next_number
+            if has_row_at_stop:
+                number = int(self.numbers[stop])
+            else:
+                number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
             first = np.searchsorted(self.numbers, number - window_rows, side="right")
         else:
-            time = min([self.rows.watermark, *self.times[stop : stop + 1].tolist()])
-            first = np.searchsorted(self.window_times, time, side="right")
+            time = self.search_rows.watermark
+            if has_row_at_stop:
+                time = min(time, int(self.times[stop]))
+            first = np.searchsorted(self.window_end_times, time, side="right")
         return min(stop, int(first))

@@ -9,7 +9,8 @@ micro-batch. Its steps:
    with the keys that have new events or a window that has ended. It reads the rows that it has
    kept, then the new rows. The states of all other keys stay as they are.
 4. Write the state: the rows and runs that some search still needs, and the events that wait.
-5. Set an event-time timer to the next end of a window, one timer for all keys.
+5. Set an event-time timer for all keys: to the next end of a window, or the time of the first event
+   that waits.
 
 The end of a micro-batch does not end a window: a window ends when the watermark passes its end.
 """
@@ -40,13 +41,23 @@ from matchrec.spark.streaming.arrival import (
     arrange_events,
     read_times,
 )
-from matchrec.spark.streaming.key_state import NO_KEYS, make_key_state, make_memory, read_key_states
-from matchrec.spark.streaming.memory import Arrays, BucketMemory, read_memory, write_memory
+from matchrec.spark.streaming.bucket_state import (
+    Arrays,
+    BucketState,
+    read_bucket_state,
+    write_bucket_state,
+)
+from matchrec.spark.streaming.key_states import (
+    NO_KEYS,
+    build_bucket_state,
+    make_key_states,
+    read_all_key_states,
+)
 from matchrec.spark.streaming.search import (
     NEVER,
     ContiguousSearch,
-    KeySearching,
-    KeyState,
+    KeyStates,
+    RunningSearch,
     StreamSearch,
 )
 from matchrec.spark.streaming.selecting import SelectingSearch
@@ -58,6 +69,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
 
 
+MICROSECONDS_PER_MILLISECOND = 1000
+
+
 @dataclass(frozen=True)
 class StreamWorker:
     """A worker that searches the events of one bucket after the other. Picklable.
@@ -65,6 +79,7 @@ class StreamWorker:
     This class has one search, for a query; `RuleSetStreamWorker` has one for each rule of a set.
     """
 
+    # The columns of the events.
     event_layout: EventLayout
     # A digest of the query, or of what all rules of a set share. A stored state has it, too.
     query_digest: str
@@ -102,37 +117,39 @@ class StreamWorker:
                 events that have arrived, or the state is too large.
             MatchRecognizeError: the rows of a key do not allow a search or a measure.
         """
-        watermark = group.getCurrentWatermarkMs() * 1000
-        memory = self.read_memory(group)
-        arrived = arrange_events(memory, events, self.event_layout, watermark)
-        key_states = yield from self.search_all(memory.arrays, arrived, watermark)
-        memory = make_memory(key_states, arrived, self.event_layout.column_map, self.versions)
-        if memory.keys.num_rows or memory.rows.num_rows or self.stores_watermark:
-            state_bytes = write_memory(memory, self.query_digest)
-            check_size(len(state_bytes), memory)
+        watermark = group.getCurrentWatermarkMs() * MICROSECONDS_PER_MILLISECOND
+        stored_state = self.load_state(group)
+        arrived = arrange_events(stored_state, events, self.event_layout, watermark)
+        states_by_search = yield from self.run_searches(stored_state.arrays, arrived, watermark)
+        column_map = self.event_layout.column_map
+        new_state = build_bucket_state(states_by_search, arrived, column_map, self.versions)
+        if new_state.keys.num_rows or new_state.rows.num_rows or self.stores_watermark:
+            state_bytes = write_bucket_state(new_state, self.query_digest)
+            check_size(len(state_bytes), new_state)
             group.update((state_bytes,))
-            next_ends = [int(state.next_end.min()) for state in key_states.values()]
+            next_ends = [int(states.next_ends.min()) for states in states_by_search.values()]
             next_end = min(next_ends, default=NEVER)
-            set_timer(group, int(read_times(arrived.waiting).min(initial=next_end)), watermark)
+            wake_up = int(read_times(arrived.waiting).min(initial=next_end))
+            set_timer(group, wake_up, watermark)
         elif group.exists:
             group.remove()
 
-    def read_memory(self, group: GroupState) -> BucketMemory:
-        """Return the memory of the bucket, with the columns of the rows that arrive now.
+    def load_state(self, group: GroupState) -> BucketState:
+        """Return the state of the bucket, with the columns of the rows that arrive now.
 
         Raises:
-            MatchRecognizeRunError: the memory belongs to another query, or a rule has changed for
+            MatchRecognizeRunError: the state belongs to another query, or a rule has changed for
                 events that have arrived.
         """
         if not group.exists:
-            return self.event_layout.make_empty_memory()
-        memory = read_memory(group.get[0], self.query_digest)
-        check_versions(memory, self.versions)
-        return self.event_layout.convert_memory(memory)
+            return self.event_layout.make_empty_state()
+        stored_state = read_bucket_state(group.get[0], self.query_digest)
+        check_versions(stored_state, self.versions)
+        return self.event_layout.convert_state(stored_state)
 
-    def search_all(
+    def run_searches(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
-    ) -> Generator[pa.RecordBatch, None, dict[str, KeyState[Any]]]:
+    ) -> Generator[pa.RecordBatch, None, dict[str, KeyStates[Any]]]:
         """Run all searches. Yield their output rows, and return the new states of their keys.
 
         Args:
@@ -143,40 +160,43 @@ class StreamWorker:
         Returns:
             The states that are still needed, by the names of the searches.
         """
-        key_states = read_key_states(arrays, self.searches)
-        for number, search in enumerate(self.searches):
-            stored = key_states.pop(search.name, None) or make_key_state(search, NO_KEYS)
+        stored_states = read_all_key_states(arrays, self.searches)
+        needed_states: dict[str, KeyStates[Any]] = {}
+        for index, search in enumerate(self.searches):
+            stored = stored_states.get(search.name)
+            if stored is None:
+                stored = make_key_states(search, NO_KEYS)
             due_keys = find_due_keys(search, stored, arrived, watermark)
             new_keys = np.setdiff1d(due_keys, stored.keys)
-            key_state = stored.merge(make_key_state(search, new_keys))
-            is_due = np.isin(key_state.keys, due_keys)
-            needed = key_state.take(np.flatnonzero(~is_due))
+            all_states = stored.merge(make_key_states(search, new_keys))
+            is_due = np.isin(all_states.keys, due_keys)
+            needed = all_states.take(np.flatnonzero(~is_due))
             if len(due_keys):
-                due = key_state.take(np.flatnonzero(is_due)) if len(needed.keys) else key_state
-                searched = yield from self.search(number, due, arrived, watermark)
+                due = all_states.take(np.flatnonzero(is_due)) if len(needed.keys) else all_states
+                searched = yield from self.continue_search(index, due, arrived, watermark)
                 needed = needed.merge(searched)
-            if len(needed.keys) and search.end > watermark:
-                key_states[search.name] = needed
-        return key_states
+            if len(needed.keys) and search.end_time > watermark:
+                needed_states[search.name] = needed
+        return needed_states
 
-    def search(
-        self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
-    ) -> KeySearching[Any]:
-        """Continue a search with some keys. Yield output rows, and return the new state.
+    def continue_search(
+        self, search_index: int, key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
+    ) -> RunningSearch[Any]:
+        """Continue a search with some keys. Yield output rows, and return the new states.
 
         Args:
-            number: the index of the search.
-            key_state: the state of these keys.
+            search_index: the index of the search.
+            key_states: the states of these keys.
             arrived: the rows of the bucket.
             watermark: in microseconds.
         """
-        search = self.searches[number]
-        rows = select_rows(search, key_state, arrived, watermark)
-        return (yield from search.search(key_state, rows))
+        search = self.searches[search_index]
+        rows = select_rows(search, key_states, arrived, watermark)
+        return (yield from search.search(key_states, rows))
 
 
 def find_due_keys(
-    search: StreamSearch[Any], stored: KeyState[Any], arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], stored: KeyStates[Any], arrived: ArrivedRows, watermark: int
 ) -> IntArray:
     """Return the keys with which a search continues, ascending, as indices of `arrived.keys`.
 
@@ -190,8 +210,8 @@ def find_due_keys(
         watermark: in microseconds.
     """
     keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
-    keys_with_end = stored.keys[stored.next_end <= watermark]
-    failed_keys = stored.keys[stored.failed]
+    keys_with_end = stored.keys[stored.next_ends <= watermark]
+    failed_keys = stored.keys[stored.has_failed]
     return np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
 
 
@@ -205,10 +225,11 @@ def set_timer(group: GroupState, wake_up: int, watermark: int) -> None:
     """
     if wake_up == NEVER:
         return
-    # Spark runs the bucket once the watermark, in milliseconds, is beyond the timer. The timer may
+    # Spark runs the bucket once the watermark, in milliseconds, is beyond the timer. The timer must
     # not be before the watermark, and must be positive.
-    last_millisecond_before = -(-wake_up // 1000) - 1
-    group.setTimeoutTimestamp(max(last_millisecond_before, watermark // 1000, 1))
+    last_millisecond_before = (wake_up - 1) // MICROSECONDS_PER_MILLISECOND
+    watermark_in_milliseconds = watermark // MICROSECONDS_PER_MILLISECOND
+    group.setTimeoutTimestamp(max(last_millisecond_before, watermark_in_milliseconds, 1))
 
 
 @dataclass(frozen=True)
@@ -222,51 +243,51 @@ class RuleSetStreamWorker(StreamWorker):
     # The rules, and how a worker makes output rows of their matches.
     output: RuleSetOutput
 
-    def search(
-        self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
-    ) -> KeySearching[Any]:
-        """Continue a search, and mark keys for which the rule fails, see `StreamWorker.search`.
+    def continue_search(
+        self, search_index: int, key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
+    ) -> RunningSearch[Any]:
+        """Continue a search as `StreamWorker` does, and mark keys for which the rule fails.
 
         `handle_failures` calls the functions below until each key is either searched or reported.
-        Each call adds the new state of its keys to `new_states`; a failed search adds no state.
+        Each call adds the new states of its keys to `new_states`; a failed search adds none.
         """
-        rule_search = self.searches[number]
-        search_keys = super().search
-        new_states: list[KeyState[Any]] = []
+        rule_search = self.searches[search_index]
+        continue_search = super().continue_search
+        new_states: list[KeyStates[Any]] = []
 
-        def search(indices: range) -> Iterator[pa.RecordBatch]:
+        def search_keys(indices: range) -> Iterator[pa.RecordBatch]:
             """Continue the search with some of the keys. Yield their output rows."""
-            some_keys = key_state
-            if len(indices) < len(key_state.keys):
-                some_keys = key_state.take(np.array(indices))
-            new_state = yield from search_keys(number, some_keys, arrived, watermark)
-            new_states.append(new_state)
+            some_states = key_states
+            if len(indices) < len(key_states.keys):
+                some_states = key_states.take(np.array(indices))
+            searched = yield from continue_search(search_index, some_states, arrived, watermark)
+            new_states.append(searched)
 
         def report_failure(index: int, error: MatchRecognizeError) -> pa.RecordBatch:
             """Mark a key as failed, and return the output row that says why."""
-            failed_key = key_state.take(np.array([index]))
-            new_states.append(make_key_state(rule_search, failed_key.keys, failed=True))
-            rows_of_key = select_rows(rule_search, failed_key, arrived, watermark).rows
-            return self.output.make_failure_row(number, rows_of_key.slice(0, 1), error)
+            failed_state = key_states.take(np.array([index]))
+            new_states.append(make_key_states(rule_search, failed_state.keys, has_failed=True))
+            rows_of_key = select_rows(rule_search, failed_state, arrived, watermark).table
+            return self.output.make_failure_row(search_index, rows_of_key.slice(0, 1), error)
 
-        all_keys = range(len(key_state.keys))
-        yield from self.output.handle_failures(number, all_keys, search, report_failure)
-        return reduce(KeyState.merge, new_states)
+        all_keys = range(len(key_states.keys))
+        yield from self.output.handle_failures(search_index, all_keys, search_keys, report_failure)
+        return reduce(KeyStates.merge, new_states)
 
 
 def select_rows(
-    search: StreamSearch[Any], key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
 ) -> SearchRows:
     """Return the rows that a search reads of some keys: for each, the kept rows, then new rows.
 
     Args:
         search: the search.
-        key_state: the state of the keys.
+        key_states: the states of the keys.
         arrived: the rows of the bucket.
         watermark: in microseconds.
     """
-    new = arrived.find_new_rows(search.version).take(key_state.keys)
-    return arrived.select_rows(key_state.kept_rows, new, watermark)
+    new_rows = arrived.find_new_rows(search.version).take(key_states.keys)
+    return arrived.select_rows(key_states.kept_rows, new_rows, watermark)
 
 
 def build_query_worker(compiled_query: CompiledQuery, event_layout: EventLayout) -> StreamWorker:
@@ -296,18 +317,17 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
     searches = tuple(
         choose_search(rule.compiled_query)(
             rule.compiled_query,
-            output=partial(output.make_batches, number),
+            batch_maker=partial(output.make_batches, index),
             version=rule.version,
             name=rule.identity,
         )
-        for number, rule in enumerate(rule_set.rules)
+        for index, rule in enumerate(rule_set.rules)
     )
     # The stored state stays valid if rules change, but not if what they share changes.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
-    query_digest = compute_digest(
-        event_layout.partitions, events, output.on_error, rule_set.has_versions
-    )
+    partitions = event_layout.describe_partitions()
+    query_digest = compute_digest(partitions, events, output.on_error, rule_set.has_versions)
     # For errors, the name of a version is the name of the linked rule: the rule with its time.
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RuleSetStreamWorker(
@@ -341,12 +361,12 @@ MAX_STATE_BYTES = 1 << 28
 MAX_SPARK_VALUE_BYTES = (1 << 31) - (1 << 20)
 
 
-def check_size(size: int, memory: BucketMemory) -> None:
+def check_size(size: int, bucket_state: BucketState) -> None:
     """Check that the state of a bucket is not too large.
 
     Args:
         size: the size of the state in bytes.
-        memory: the memory that the state stores, whose rows and keys the error counts.
+        bucket_state: the state, whose rows and keys the error counts.
 
     Raises:
         MatchRecognizeRunError: the state is too large.
@@ -356,45 +376,54 @@ def check_size(size: int, memory: BucketMemory) -> None:
     raise stream_state_too_large(
         mebibytes=size >> 20,
         limit=MAX_STATE_BYTES >> 20,
-        rows=memory.rows.num_rows,
-        keys=memory.keys.num_rows,
+        rows=bucket_state.rows.num_rows,
+        keys=bucket_state.keys.num_rows,
     )
 
 
-def check_versions(memory: BucketMemory, versions: Mapping[str, Version]) -> None:
+def check_versions(stored_state: BucketState, versions: Mapping[str, Version]) -> None:
     """Check that rules have not changed for the rows that have arrived.
 
-    A rule may be missing if its time has ended.
+    A rule is allowed to be missing if its time has ended.
 
     Args:
-        memory: the stored memory, with the versions of the rules at that time.
+        stored_state: the stored state, with the versions of the rules at that time.
         versions: the versions of the rules now, by the names of their searches.
 
     Raises:
         MatchRecognizeRunError: a rule has changed for these rows, so they would have been searched
             in another way.
     """
-    if memory.versions == versions:
+    if stored_state.versions == versions:
         return
-    assert memory.ordered_until is not None
-    last_time = int(read_times(memory.rows).max(initial=memory.ordered_until))
-    for name in dict.fromkeys((*memory.versions, *versions)):
-        before = memory.versions.get(name)
-        now = versions.get(name)
-        version = before or now
+    ordered_until = stored_state.ordered_until
+    assert ordered_until is not None, "every stored state has a watermark"
+    last_time = int(read_times(stored_state.rows).max(initial=ordered_until))
+    for name in dict.fromkeys((*stored_state.versions, *versions)):
+        stored_version = stored_state.versions.get(name)
+        new_version = versions.get(name)
+        version = stored_version or new_version
         assert version is not None
-        has_ended = version.until is not None and version.until <= memory.ordered_until
-        if now is None and has_ended:
+        has_ended = version.until is not None and version.until <= ordered_until
+        if new_version is None and has_ended:
             continue
-        if clip_version(before, last_time) != clip_version(now, last_time):
-            shown_time = show_instant(last_time)
-            raise rule_changed_in_the_past(name=version.rule, time=shown_time)
+        if clip_version(stored_version, last_time) != clip_version(new_version, last_time):
+            raise rule_changed_in_the_past(name=version.rule, time=show_instant(last_time))
 
 
 def clip_version(version: Version | None, time: int) -> tuple[int | None, int | None] | None:
-    """Return the times at which a version begins and ends, up to a time.
+    """Return the times at which a version begins and ends, as known at a time.
 
-    An end after this time is None. The result is None if the version is None or begins later.
+    Versions with equal results read the same rows up to this time.
+
+    Args:
+        version: the version; None if there is none.
+        time: in microseconds.
+
+    Returns:
+        The two times in microseconds. The beginning is None if the version has none, and the end is
+        None if the version has none up to `time`. The result is None if there is no version or it
+        begins after `time`.
     """
     if version is None or (version.since is not None and version.since > time):
         return None

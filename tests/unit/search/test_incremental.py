@@ -22,10 +22,15 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
-from matchrec.spark.streaming.by_key import KeyedValues
-from matchrec.spark.streaming.key_state import read_key_state, write_key_state
-from matchrec.spark.streaming.memory import BucketMemory, ColumnMap, read_memory, write_memory
-from matchrec.spark.streaming.search import KeyState
+from matchrec.spark.streaming.bucket_state import (
+    BucketState,
+    ColumnMap,
+    read_bucket_state,
+    write_bucket_state,
+)
+from matchrec.spark.streaming.key_states import read_key_states, write_key_states
+from matchrec.spark.streaming.keyed_values import KeyedValues
+from matchrec.spark.streaming.search import KeyStates
 from matchrec.spark.streaming.selecting import SelectingSearch, SelectingStates
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
@@ -180,19 +185,19 @@ def make_call(
 def write_and_read(state: SearchState) -> SearchState:
     """Return the state after it was written to bytes and read again."""
     query: Any = None  # storing needs no query
-    key_state = KeyState(
+    key_states = KeyStates(
         keys=np.zeros(1, np.int64),
-        states=SelectingStates.join([state]),
-        next_end=np.zeros(1, np.int64),
-        failed=np.zeros(1, np.bool_),
+        search_states=SelectingStates.join([state]),
+        next_ends=np.zeros(1, np.int64),
+        has_failed=np.zeros(1, np.bool_),
         kept_rows=KeyedValues.concatenate([np.zeros(0, np.int64)]),
     )
-    arrays = write_key_state("0", key_state)
-    memory = BucketMemory(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
-    stored = read_memory(write_memory(memory, "of this test"), "of this test")
-    read_state = read_key_state(SelectingSearch(query), stored.arrays)
-    assert isinstance(read_state.states, SelectingStates)
-    (result,) = read_state.states.split()
+    arrays = write_key_states("0", key_states)
+    bucket_state = BucketState(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
+    stored = read_bucket_state(write_bucket_state(bucket_state, "of this test"), "of this test")
+    read_states = read_key_states(SelectingSearch(query), stored.arrays)
+    assert isinstance(read_states.search_states, SelectingStates)
+    (result,) = read_states.search_states.split()
     return result
 
 

@@ -13,9 +13,9 @@ from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
-from matchrec.spark.streaming.by_key import KeyedValues
-from matchrec.spark.streaming.key_state import write_key_state
-from matchrec.spark.streaming.search import KeyState
+from matchrec.spark.streaming.key_states import write_key_states
+from matchrec.spark.streaming.keyed_values import KeyedValues
+from matchrec.spark.streaming.search import KeyStates
 from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
 from matchrec.worker.equal_codes import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query
@@ -54,14 +54,14 @@ def test_values_of_some_keys_in_another_order() -> None:
 
 def test_arrays_of_a_state_keep_their_names() -> None:
     """A stream goes on with the state that an earlier version has stored."""
-    key_state = KeyState(
+    key_states = KeyStates(
         keys=np.array([0]),
-        states=SelectingStates.join([make_empty_state(0)]),
-        next_end=np.array([5]),
-        failed=np.array([False]),
+        search_states=SelectingStates.join([make_empty_state(0)]),
+        next_ends=np.array([5]),
+        has_failed=np.array([False]),
         kept_rows=KeyedValues.concatenate([np.array([7])]),
     )
-    arrays = write_key_state("rule", key_state)
+    arrays = write_key_states("rule", key_states)
     single = ["keys", "next end", "failed", "places", "held.offsets"]
     several = ["counts", "numbers", "runs", "registers", "nodes", "start bounds"]
     several += ["held.partition", "held.number", "held.start", "held.classifiers"]

@@ -2,7 +2,7 @@
 
     sizes [2, 0, 1]   values [a, b, c]   →   key 0 has a and b, key 1 has none, key 2 has c
 
-So the states of many keys are selected and joined without a loop over the keys.
+In this form, values of many keys are selected and joined without a loop over the keys.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from typing_extensions import Self
 
 from matchrec.search.partitions import IntArray, find_group_starts, list_positions
-from matchrec.spark.streaming.memory import Array
+from matchrec.spark.streaming.bucket_state import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class KeyedValues:
         )
 
     def take(self, keys: IntArray) -> KeyedValues:
-        """Return the values of some keys, in the order of `keys`. A key may occur twice.
+        """Return the values of some keys, in the order of `keys`. A key can occur several times.
 
         For the keys `[2, 0]` of the example above: sizes [1, 2], values [c, a, b].
 
@@ -55,24 +55,27 @@ class KeyedValues:
         return KeyedValues(values, np.concatenate([self.sizes, others.sizes]))
 
     def split(self) -> list[Array]:
-        """Return an array for each key. There must be at least one key."""
+        """Return an array for each key, the inverse of `concatenate`. Needs at least one key."""
         return np.split(self.values, np.cumsum(self.sizes)[:-1])
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A record of k keys. Each field of a subclass has values of these keys, as `KeyedValues`."""
+    """A record of k keys. Each field of a subclass has values of all these keys."""
 
-    def list_values(self) -> dict[str, KeyedValues]:
-        """Return the values of each field, by the name of the field."""
+    def collect_fields(self) -> dict[str, KeyedValues]:
+        """Return the value of each field, by the name of the field."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def take(self, keys: IntArray) -> Self:
         """Return the record of some keys, see `KeyedValues.take`."""
-        values = self.list_values().values()
-        return type(self)(*(values_of_field.take(keys) for values_of_field in values))
+        values_by_field = self.collect_fields()
+        return type(self)(**{name: values.take(keys) for name, values in values_by_field.items()})
 
     def append(self, others: Self) -> Self:
         """Return the record of these keys, then of other keys."""
-        pairs = zip(self.list_values().values(), others.list_values().values(), strict=True)
-        return type(self)(*(values.append(other_values) for values, other_values in pairs))
+        values_by_field = self.collect_fields()
+        other_values = others.collect_fields()
+        return type(self)(
+            **{name: values.append(other_values[name]) for name, values in values_by_field.items()}
+        )

@@ -1,4 +1,4 @@
-"""The memory of a bucket, which is stored between two micro-batches, and its form as bytes.
+"""The state of a bucket of keys, and its form as bytes, which Spark stores between micro-batches.
 
     length of the header | header | arrays, one after the other | keys | rows
 
@@ -28,6 +28,9 @@ FORMAT = 5
 # The number of bytes that hold the length of the header.
 LENGTH_BYTES = 4
 
+# The name of the array in `BucketState.arrays` with the number of rows of each key that are kept.
+ROW_COUNTS = "rows"
+
 Array = npt.NDArray[Any]
 # Arrays by their names.
 Arrays = Mapping[str, Array]
@@ -35,7 +38,7 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The SQL of the columns and bits of a bucket's rows.
+    """The SQL of the columns of a bucket's rows, and of the conditions in their bits.
 
     For example, `ColumnMap({"__c0": "price * 2"}, ("price > 5", "kind = 'a'"))`.
     """
@@ -47,13 +50,12 @@ class ColumnMap:
 
 
 @dataclass(frozen=True, slots=True)
-class BucketMemory:
-    """The keys, rows and states of a bucket between two micro-batches."""
+class BucketState:
+    """The keys, rows and search states of a bucket between two micro-batches."""
 
     # The watermark up to which rows have been sorted, in microseconds; None at the beginning.
     ordered_until: int | None
-    # The states of the searches, and how many rows of each key are kept: see
-    # `key_state.make_memory`.
+    # The states of the searches, see `key_states.write_key_states`, and ROW_COUNTS.
     arrays: Arrays
     # The keys that have any state, one row for each key.
     keys: pa.Table
@@ -66,57 +68,58 @@ class BucketMemory:
     versions: Mapping[str, Version]
 
 
-def write_memory(memory: BucketMemory, query_digest: str) -> bytes:
-    """Return a memory as bytes.
+def write_bucket_state(bucket_state: BucketState, query_digest: str) -> bytes:
+    """Return the state of a bucket as bytes.
 
     Args:
-        memory: the memory.
-        query_digest: a digest of the query to which the memory belongs.
+        bucket_state: the state.
+        query_digest: a digest of the query to which the state belongs.
     """
-    arrays = {name: np.ascontiguousarray(array) for name, array in memory.arrays.items()}
+    arrays = {name: np.ascontiguousarray(array) for name, array in bucket_state.arrays.items()}
     header = {
         "format": FORMAT,
         "query": query_digest,
-        "passed": memory.ordered_until,
-        "columns": memory.column_map.columns,
-        "bits": memory.column_map.bits,
-        "versions": {name: astuple(version) for name, version in memory.versions.items()},
+        "passed": bucket_state.ordered_until,
+        "columns": bucket_state.column_map.columns,
+        "bits": bucket_state.column_map.bits,
+        "versions": {name: astuple(version) for name, version in bucket_state.versions.items()},
         "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
-    text = json.dumps(header).encode()
+    header_bytes = json.dumps(header).encode()
     out = BytesIO()
-    out.write(len(text).to_bytes(LENGTH_BYTES, "little") + text)
+    out.write(len(header_bytes).to_bytes(LENGTH_BYTES, "little"))
+    out.write(header_bytes)
     for array in arrays.values():
         out.write(array.tobytes())
-    for table in (memory.keys, memory.rows):
+    for table in (bucket_state.keys, bucket_state.rows):
         with pa.ipc.new_stream(out, table.schema) as writer:
             writer.write_table(table)
     return out.getvalue()
 
 
-def read_memory(data: bytes, query_digest: str) -> BucketMemory:
-    """Read a memory from bytes.
+def read_bucket_state(data: bytes, query_digest: str) -> BucketState:
+    """Read the state of a bucket from bytes.
 
     Args:
-        data: the bytes that `write_memory` has returned.
-        query_digest: a digest of the query that reads the memory.
+        data: the bytes that `write_bucket_state` has returned.
+        query_digest: a digest of the query that reads the state.
 
     Raises:
         MatchRecognizeRunError: another query or another version of matchrec wrote the bytes.
     """
-    begin = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
-    header: Mapping[str, Any] = json.loads(data[LENGTH_BYTES:begin])
+    offset = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
+    header: Mapping[str, Any] = json.loads(data[LENGTH_BYTES:offset])
     if (header["format"], header["query"]) != (FORMAT, query_digest):
         raise checkpoint_of_other_query()
     arrays: dict[str, Array] = {}
     for name, dtype, shape in header["arrays"]:
-        view = np.frombuffer(data, np.dtype(dtype), int(np.prod(shape)), begin).reshape(shape)
+        view = np.frombuffer(data, np.dtype(dtype), int(np.prod(shape)), offset).reshape(shape)
         arrays[name] = view.copy()  # searches write to their states, and `data` is read-only
-        begin += view.nbytes
-    source = pa.BufferReader(pa.py_buffer(data).slice(begin))
+        offset += view.nbytes
+    source = pa.BufferReader(pa.py_buffer(data).slice(offset))
     keys = pa.ipc.open_stream(source).read_all()
     rows = pa.ipc.open_stream(source).read_all()
-    return BucketMemory(
+    return BucketState(
         ordered_until=header["passed"],
         arrays=arrays,
         keys=keys,
