@@ -2,7 +2,7 @@
 
 Each call returns a new pattern. Most calls add a stage or change the last stage; `after_match` and
 `first_matches` are about the matches of the whole pattern. The calls check their arguments with
-`arguments.check_arguments`, and the rules for stages with `checks`.
+`arguments.check_arguments`, and whether the stages allow the call with `checks`.
 
 Source: Flink CEP, "The Pattern API".
 """
@@ -175,21 +175,23 @@ class Pattern(metaclass=PublicClass):
         >>> Pattern.begin("a").where("price > 10").where("volume > 100")
         Pattern.begin('a').where('price > 10').where('volume > 100')
         """
-        added = checks.make_condition(condition, self._last, "where")
-        return self._change_last(conditions=(*self._last.conditions, added))
+        new_condition = checks.make_condition(condition, self._last, "where")
+        return self._change_last(conditions=(*self._last.conditions, new_condition))
 
     @check_arguments(condition=CONDITION)
     def or_where(self, condition: Condition) -> Pattern:
         """Add a condition to the last stage, as an alternative to all conditions before it.
 
+        If the stage has no condition yet, this is the same as `where`.
+
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
         """
-        added = checks.make_condition(condition, self._last, "or_where")
-        conditions_before = self._last.conditions
-        # The first condition of a stage has nothing to be an alternative to.
-        added = replace(added, is_alternative=bool(conditions_before))
-        return self._change_last(conditions=(*conditions_before, added))
+        conditions = self._last.conditions
+        new_condition = checks.make_condition(condition, self._last, "or_where")
+        if conditions:
+            new_condition = replace(new_condition, is_alternative=True)
+        return self._change_last(conditions=(*conditions, new_condition))
 
     @check_arguments(condition=CONDITION)
     def until(self, condition: Condition) -> Pattern:
@@ -200,19 +202,17 @@ class Pattern(metaclass=PublicClass):
         >>> Pattern.begin("a").one_or_more().until("price < 5")
         Pattern.begin('a').one_or_more().until('price < 5')
         """
-        stage = self._last
-        if stage.negated or stage.most is not None:
-            raise errors.until_without_loop(stage=stage.label)
-        if stage.until is not None:
-            raise errors.until_twice(stage=stage.label)
-        return self._change_last(until=checks.make_until_condition(condition, stage))
+        checks.check_can_have_until(self._last)
+        return self._change_last(until=checks.make_until_condition(condition, self._last))
 
     @check_arguments(gap=DURATION_ARGUMENT.allow_none())
     def one_or_more(self, gap: DurationLike | None = None) -> Pattern:
-        """Let the last stage take one or more events.
+        """Repeat the last stage one or more times.
+
+        Each repetition takes one event, or the events of a whole group.
 
         Args:
-            gap: the time from each of these events to the next must be less than this: a string
+            gap: the time from each repetition to the next must be less than this: a string
                 such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
                 column. None means no limit.
 
@@ -225,12 +225,14 @@ class Pattern(metaclass=PublicClass):
     def times(
         self, least: int, most: int | None = None, gap: DurationLike | None = None
     ) -> Pattern:
-        """Let the last stage take exactly `least` events, or `least` to `most` events.
+        """Repeat the last stage exactly `least` times, or `least` to `most` times.
+
+        Each repetition takes one event, or the events of a whole group.
 
         Args:
-            least: the smallest number of events.
-            most: the largest number of events. None means `least`.
-            gap: the time from each of these events to the next must be less than this: a string
+            least: the smallest number of repetitions. `times(0, n)` also makes the stage optional.
+            most: the largest number of repetitions. None means `least`.
+            gap: the time from each repetition to the next must be less than this: a string
                 such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
                 column. None means no limit.
 
@@ -242,11 +244,13 @@ class Pattern(metaclass=PublicClass):
 
     @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.allow_none())
     def times_or_more(self, least: int, gap: DurationLike | None = None) -> Pattern:
-        """Let the last stage take `least` or more events.
+        """Repeat the last stage `least` or more times.
+
+        Each repetition takes one event, or the events of a whole group.
 
         Args:
-            least: the smallest number of events.
-            gap: the time from each of these events to the next must be less than this: a string
+            least: the smallest number of repetitions, at least 1.
+            gap: the time from each repetition to the next must be less than this: a string
                 such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
                 column. None means no limit.
 
@@ -268,18 +272,12 @@ class Pattern(metaclass=PublicClass):
     def greedy(self) -> Pattern:
         """Let the last stage take as many events as it can before the next stage.
 
+        Call it on a stage that is repeated, not on a group or a negated stage.
+
         >>> Pattern.begin("a").one_or_more().greedy().followed_by("b")
         Pattern.begin('a').one_or_more().greedy().followed_by('b')
         """
-        stage = self._last
-        if stage.negated:
-            raise errors.quantifier_on_negated_stage(call="greedy", stage=stage.label)
-        if stage.is_group:
-            raise errors.greedy_group(stage=stage.label)
-        if not stage.quantified:
-            raise errors.stage_not_repeated(call="greedy", stage=stage.label)
-        if stage.inner_contiguity is Contiguity.ANY:
-            raise errors.greedy_combinations(stage=stage.label)
+        checks.check_can_be_greedy(self._last)
         return self._change_last(greedy=True)
 
     def consecutive(self) -> Pattern:
@@ -318,15 +316,12 @@ class Pattern(metaclass=PublicClass):
         length = read_positive_duration(window, "within")
         stage = self._last
         if kind == "first_to_last":
-            pattern = self._change_last(match_window=choose_smaller(stage.match_window, length))
-        elif stage.is_group:
-            raise errors.neighbour_window_on_group(stage=stage.label)
-        elif stage.negated and stage.contiguity is Contiguity.STRICT:
-            raise errors.neighbour_window_on_negated_stage(stage=stage.label)
+            match_window = choose_smaller_window(stage.match_window, length)
+            pattern = self._change_last(match_window=match_window)
         else:
-            pattern = self._change_last(
-                neighbour_window=choose_smaller(stage.neighbour_window, length)
-            )
+            checks.check_can_have_neighbour_window(stage)
+            neighbour_window = choose_smaller_window(stage.neighbour_window, length)
+            pattern = self._change_last(neighbour_window=neighbour_window)
         checks.check_neighbour_windows(pattern._stages)
         return pattern
 
@@ -365,19 +360,19 @@ class Pattern(metaclass=PublicClass):
                 calls that only a whole pattern may have, or the windows do not fit together.
         """
         if isinstance(content, str):
-            added = Stage(content, contiguity)
+            new_stage = Stage(content, contiguity)
         else:
             calls = list_whole_pattern_calls(content)
             if calls:
                 raise errors.group_with_pattern_calls(call=call, calls=", ".join(calls))
             if not content._stages:
                 raise errors.empty_group(call=call)
-            added = Stage("group", contiguity, content._stages)
-        for stage in list_single_stages((added,)):
+            new_stage = Stage("group", contiguity, content._stages)
+        for stage in list_single_stages((new_stage,)):
             checks.check_new_name(self._stages, stage.name, call)
-        longer = replace(self, _stages=(*self._stages, added))
-        checks.check_neighbour_windows(longer._stages)
-        return longer
+        pattern = replace(self, _stages=(*self._stages, new_stage))
+        checks.check_neighbour_windows(pattern._stages)
+        return pattern
 
     def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
         """Return the pattern with a NOT after it.
@@ -391,13 +386,13 @@ class Pattern(metaclass=PublicClass):
             MatchRecognizeError: the name is not allowed or not new, a group was passed instead of a
                 name, or the stage before the NOT may be missing.
         """
-        before = self._last
+        previous_stage = self._last
         # CONTENT also allows a group here, so that the error can say that a group has no NOT.
         if not isinstance(name, str):
             raise errors.negated_group(call=call)
         checks.check_new_name(self._stages, name, call)
-        if before.may_be_missing:
-            raise errors.negation_after_optional(call=call, name=name, before=before.label)
+        if previous_stage.may_be_missing:
+            raise errors.negation_after_optional(call=call, name=name, before=previous_stage.label)
         return replace(self, _stages=(*self._stages, Stage(name, contiguity, negated=True)))
 
     def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:
@@ -412,22 +407,25 @@ class Pattern(metaclass=PublicClass):
                 is not limited.
 
         Raises:
-            MatchRecognizeError: the stage is a NOT or has a quantifier, or cannot be optional.
+            MatchRecognizeError: the stage is a NOT or has a quantifier, or cannot be optional, or
+                the gap is not a positive length or does not fit the other windows.
         """
         stage = self._last
-        if stage.negated:
-            raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
-        if stage.quantified:
-            raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
+        checks.check_can_be_repeated(stage, call)
         if least == 0:
             checks.check_can_be_optional(self._stages)
-        return self._change_last(
+        repetition_window = None
+        if gap is not None:
+            repetition_window = read_positive_duration(gap, f"`gap` of {call}()")
+        pattern = self._change_last(
             quantified=True,
             least=max(least, 1),
             most=most,
-            repetition_window=None if gap is None else read_positive_duration(gap, call),
+            repetition_window=repetition_window,
             optional=stage.optional or least == 0,
         )
+        checks.check_neighbour_windows(pattern._stages)
+        return pattern
 
     def _find_error_context(self, function_name: str) -> str:
         """Return the label of the stage that a call changes; "" for calls of the whole pattern.
@@ -439,7 +437,7 @@ class Pattern(metaclass=PublicClass):
 
     @property
     def _last(self) -> Stage:
-        """The last stage, which calls change.
+        """The last stage, the one that calls change.
 
         Raises:
             MatchRecognizePlanError: there are no stages.
@@ -462,6 +460,7 @@ class Pattern(metaclass=PublicClass):
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
+        """Return the calls that build the pattern."""
         return ".".join((show_pattern(self._stages), *list_whole_pattern_calls(self)))
 
     def _repr_html_(self) -> str:
@@ -487,7 +486,7 @@ def list_whole_pattern_calls(pattern: Pattern) -> list[str]:
     return calls
 
 
-def choose_smaller(window: Duration | None, new_window: Duration) -> Duration:
+def choose_smaller_window(window: Duration | None, new_window: Duration) -> Duration:
     """Return the smaller one of two windows; `new_window` if the other one is None.
 
     Raises:

@@ -141,6 +141,62 @@ def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
         raise errors.times_reversed(stage=stage.label, least=least, most=most)
 
 
+def check_can_be_repeated(stage: Stage, call: str) -> None:
+    """Check that a stage can get a number of repetitions.
+
+    Args:
+        stage: the stage.
+        call: the name of the method that the user called.
+
+    Raises:
+        MatchRecognizeError: the stage is a NOT, or has a number of repetitions already.
+    """
+    if stage.negated:
+        raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
+    if stage.quantified:
+        raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
+
+
+def check_can_have_until(stage: Stage) -> None:
+    """Check that a stage is a loop without an end, which `until` can end.
+
+    Raises:
+        MatchRecognizeError: the stage is no such loop, or has a condition of `until` already.
+    """
+    if stage.negated or stage.most is not None:
+        raise errors.until_without_loop(stage=stage.label)
+    if stage.until is not None:
+        raise errors.until_twice(stage=stage.label)
+
+
+def check_can_be_greedy(stage: Stage) -> None:
+    """Check that a stage can become greedy.
+
+    Raises:
+        MatchRecognizeError: the stage is a NOT or a group, is not repeated, or allows combinations.
+    """
+    if stage.negated:
+        raise errors.quantifier_on_negated_stage(call="greedy", stage=stage.label)
+    if stage.is_group:
+        raise errors.greedy_group(stage=stage.label)
+    if not stage.quantified:
+        raise errors.stage_not_repeated(call="greedy", stage=stage.label)
+    if stage.inner_contiguity is Contiguity.ANY:
+        raise errors.greedy_combinations(stage=stage.label)
+
+
+def check_can_have_neighbour_window(stage: Stage) -> None:
+    """Check that `within(..., "previous_to_current")` can limit the time before a stage's events.
+
+    Raises:
+        MatchRecognizeError: the stage is a group, or a NOT of the next event only.
+    """
+    if stage.is_group:
+        raise errors.neighbour_window_on_group(stage=stage.label)
+    if stage.negated and stage.contiguity is Contiguity.STRICT:
+        raise errors.neighbour_window_on_negated_stage(stage=stage.label)
+
+
 def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     """Check that the last stage can become optional.
 
