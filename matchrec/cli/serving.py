@@ -1,8 +1,17 @@
-"""The command `serve`: MATCH_RECOGNIZE for every Spark Connect client."""
+"""The command `serve`: MATCH_RECOGNIZE for every Spark Connect client.
+
+1. Check where clients connect, and the options.
+2. Start the session of the engine, and register the files in it.
+3. Start the gateway, which registers the files in the session of each client, too.
+4. Wait for a signal to end.
+"""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -23,8 +32,9 @@ from matchrec.cli.queries import set_input_options
 from matchrec.cli.query_command import GroupedCommand
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
-from matchrec.errors import MatchRecognizePlanError
-from matchrec.errors import tables as errors
+from matchrec.errors import MatchRecognizePlanError, tables
+from matchrec.errors.gateway import gateway_stopped
+from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,14 +43,14 @@ if TYPE_CHECKING:
 
 
 def parse_file(argument: str) -> Path:
-    """Return the path of a file.
+    """Return the path of an existing file.
 
     Raises:
         MatchRecognizeError: there is no such file.
     """
     if not Path(argument).is_file():
         hint = suggest_file(argument, ())
-        raise errors.no_such_file(what="the file", path=argument, hint=hint)
+        raise tables.no_such_file(what="the file", path=argument, hint=hint)
     return Path(argument)
 
 
@@ -51,14 +61,14 @@ FILE = ParsedType("FILE", parse_file)
 @click.option(
     "--host",
     metavar="ADDRESS",
-    default="127.0.0.1",
-    help="Address at which clients connect. [default: 127.0.0.1]",
+    default=DEFAULT_HOST,
+    help=f"Address at which clients connect. [default: {DEFAULT_HOST}]",
 )
 @click.option(
     "--port",
-    type=WholeNumber(0, 65535, example=15002),
-    default=15002,
-    help="Port; 0 for any free one. [default: 15002]",
+    type=WholeNumber(0, 65535, example=DEFAULT_PORT),
+    default=DEFAULT_PORT,
+    help=f"Port; 0 for any free port. [default: {DEFAULT_PORT}]",
 )
 @click.option(
     "--token",
@@ -67,7 +77,7 @@ FILE = ParsedType("FILE", parse_file)
     help="Token that clients must send. [default: $MATCHREC_TOKEN]",
 )
 @click.option("--tls-cert", type=FILE, help="Certificate for TLS, in PEM format.")
-@click.option("--tls-key", type=FILE, help="Its private key, in PEM format.")
+@click.option("--tls-key", type=FILE, help="Private key of the certificate, in PEM format.")
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
 @common_options.SESSION_OPTIONS
 @handle_failures
@@ -88,14 +98,14 @@ def serve(  # noqa: PLR0913 -- one for each option
     """Let Spark Connect clients use MATCH_RECOGNIZE.
 
     Clients in any language connect to this server as to Spark's own. It passes their calls on to
-    the engine, and plans the queries that have a clause. It runs until you press Ctrl-C.
+    the engine, and plans queries with MATCH_RECOGNIZE itself. It runs until you press Ctrl-C.
 
     \b
     Examples:
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """
-    from matchrec.gateway.engines import SERVER_OF_SPARK, find_or_start_server
+    from matchrec.gateway.engines import SPARK_SERVER_SETTINGS, find_or_start_server
     from matchrec.gateway.listener import Listener
     from matchrec.gateway.serve import start_gateway
     from matchrec.spark.sail.start import SPARK, choose_engine
@@ -112,30 +122,61 @@ def serve(  # noqa: PLR0913 -- one for each option
         listener.check()
     except MatchRecognizePlanError as error:
         raise click.UsageError(str(error)) from error
-    reject_repeated_tables(tables, ())
-    reject_repeated_pipes([], tables)
+    reject_repeated_tables(tables, schemas=())
+    reject_repeated_pipes(query_paths=[], tables=tables)
     input_options = {"delimiter": delimiter, "header": header, "input_format": input_format}
-    file_tables = set_input_options(tables, input_options)
-
-    def make_views(spark: SparkSession) -> None:
-        """Make the files temporary views of a session."""
-        for table in file_tables:
-            table.register(spark, only_schema=False)
-
+    views = FileViews(set_input_options(tables, input_options))
+    # A session of Sail has a server already.
     is_spark = choose_engine(engine, dict(conf)) == SPARK
-    settings = SERVER_OF_SPARK if is_spark else {}
+    settings = SPARK_SERVER_SETTINGS if is_spark else {}
     with open_local_session((*settings.items(), *conf), engine) as spark:
-        make_views(spark)  # so that a file that cannot be read is reported before clients connect
-        prepare = make_views if file_tables else None
-        with start_gateway(listener, find_or_start_server(spark, None), prepare) as gateway:
+        views.register(spark)  # a file that cannot be read is reported before clients connect
+        prepare = views.register if views.tables else None
+        address = find_or_start_server(spark, engine=None)
+        with start_gateway(listener, address, prepare) as gateway:
             print_notice(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 
 
+@dataclass(frozen=True)
+class FileViews:
+    """The files of the option `--table`, as temporary views of sessions."""
+
+    tables: tuple[Table | PipedTable, ...]
+
+    def register(self, spark: SparkSession) -> None:
+        """Make the files temporary views of a session.
+
+        The gateway calls it for the session of each client.
+        """
+        for table in self.tables:
+            table.register(spark, only_schema=False)
+
+
 def wait_for_signal(gateway: Gateway) -> None:
-    """Wait for Ctrl-C, or for SIGTERM, which containers send to end a program."""
+    """Wait for Ctrl-C, or for SIGTERM, which containers send to end a program.
+
+    Raises:
+        MatchRecognizeError: the gateway has stopped without a signal.
+    """
+    with catch_signals() as was_signalled:
+        # With a timeout, because otherwise Windows does not interrupt `wait`, and the end of the
+        # gateway is not noticed.
+        while not was_signalled.wait(0.5):
+            if not gateway.is_running:
+                raise gateway_stopped(address=gateway.address)
+
+
+@contextmanager
+def catch_signals() -> Iterator[Event]:
+    """Catch Ctrl-C and SIGTERM in a `with` statement. The event is set when one arrives."""
     was_signalled = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: was_signalled.set())
-    while gateway.is_running and not was_signalled.wait(0.5):
-        pass  # `wait` has a timeout, because Windows does not interrupt it otherwise
+    handlers = {
+        number: signal.signal(number, lambda *_: was_signalled.set())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield was_signalled
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

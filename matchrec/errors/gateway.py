@@ -8,6 +8,7 @@ from pathlib import Path
 from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
+    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_surface
@@ -164,4 +165,17 @@ def tls_files_not_usable(certificate: Path, key: Path) -> MatchRecognizePlanErro
         notes=(f"the certificate is {certificate}", f"the key is {key}"),
         hint="pass files in PEM format that belong together, with a key without a password",
         code="tls-files-not-usable",
+    )
+
+
+def gateway_stopped(*, address: str) -> MatchRecognizeRunError:
+    """Return the error for a gateway that has stopped although nobody asked it to.
+
+    Args:
+        address: where clients connected, `sc://host:port`.
+    """
+    return MatchRecognizeRunError(
+        f"the gateway at {address} has stopped",
+        hint="start it again; the lines above may say why it stopped",
+        code="gateway-stopped",
     )

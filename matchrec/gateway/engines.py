@@ -25,7 +25,7 @@ from matchrec.spark.session import find_application, is_connect, unwrap_session
 # Settings with which a session of Spark in this program starts a server of Spark Connect, at any
 # free port.
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
-SERVER_OF_SPARK = {
+SPARK_SERVER_SETTINGS = {
     "spark.plugins": PLUGIN,
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
@@ -72,7 +72,7 @@ def find_or_start_session(engine: str | None) -> SparkSession:
         return start_session(engine, {})
     # Otherwise the server's workers would run the first `python3` in PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    return start_session(engine, SERVER_OF_SPARK)
+    return start_session(engine, SPARK_SERVER_SETTINGS)
 
 
 def find_server_of_spark(spark: SparkSession) -> str:

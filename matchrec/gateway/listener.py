@@ -13,10 +13,7 @@ import grpc
 from matchrec.errors import gateway as errors
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import allow_anyone_on_this_machine, allow_anyone_with_token
-
-# `serve` and `matchrec serve` show the same values in the signature and in --help.
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 15002
+from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT
 
 # A token that gRPC can send in a header: visible ASCII characters. The pattern excludes an empty
 # token, with which anyone could connect.
