@@ -31,7 +31,7 @@ from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.queries import set_input_options
 from matchrec.cli.query_command import GroupedCommand
 from matchrec.cli.session import SettingPairs, open_local_session
-from matchrec.cli.tables import Table
+from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import MatchRecognizePlanError, tables
 from matchrec.errors.gateway import gateway_stopped
 from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT
@@ -142,7 +142,7 @@ def serve(  # noqa: PLR0913 -- one for each option
 class FileViews:
     """The files of the option `--table`, as temporary views of sessions."""
 
-    tables: tuple[Table | PipedTable, ...]
+    tables: tuple[Table | PipedTable | EmptyTable, ...]
 
     def register(self, spark: SparkSession) -> None:
         """Make the files temporary views of a session.

@@ -103,7 +103,6 @@ def collect_compiled_partition(
     Raises:
         MatchRecognizeError: see `collect_partition`.
     """
-    request = compiled_rules.request
     (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
     assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
@@ -133,7 +132,7 @@ def collect_compiled_partition(
         is_target, is_before = read_tests(table, columns, target_tests)
         target_rows = finder.find_target_rows(order_values, is_target, int(is_before.sum()))
     return CollectedPartition(
-        relation=request.relation,
+        relation=compiled_rules.request.relation,
         plan=finder.plan,
         compiled_query=compiled_query,
         table=table,
