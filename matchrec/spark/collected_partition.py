@@ -107,9 +107,8 @@ def collect_compiled_partition(
     compiled_query = clause.compiled_query
     assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
     # The columns that Spark computes.
-    order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
-    order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
+    order_columns = [build_row_column(finder.write_as_text(text)) for text in finder.order_texts]
     key_values = finder.collect_key_values()
     key_tests = finder.write_key_tests(key_values)
     target_tests = () if finder.target.row is None else finder.build_target_tests(key_tests)
@@ -125,8 +124,7 @@ def collect_compiled_partition(
     with locate_failures(lambda row: RowLocation(finder.target.partition or {}, row + 1)):
         check_windows(compiled_query, table, starts)
     # What the table says about its rows.
-    order_arrays = [read_column(table, columns, column) for column in order_columns]
-    order_values = read_order_values(order_arrays, table.num_rows)
+    order_values = read_order_values(table, columns, order_columns)
     target_rows: tuple[int, ...] = ()
     if target_tests:
         is_target, is_before = read_tests(table, columns, target_tests)
@@ -139,7 +137,7 @@ def collect_compiled_partition(
         partitions=encode_partitions(compiled_query, table, starts),
         fields=preparation.find_fields(search_columns, compiled_rules.fields),
         key_values=key_values,
-        order_names=tuple(request.columns.find_by_text(text) or text for text in order_texts),
+        order_names=finder.order_names,
         order_values=order_values,
         target_rows=target_rows,
         irrelevant_rows=find_irrelevant_rows(read_tests(table, columns, filters)),
@@ -167,16 +165,23 @@ def read_column(table: pa.Table, columns: Sequence[RowColumn], column: RowColumn
     return take_column(table, wire.name_column(columns.index(column)))
 
 
-def read_order_values(order_arrays: Sequence[pa.Array], row_count: int) -> OrderValues:
+def read_order_values(
+    table: pa.Table, columns: Sequence[RowColumn], order_columns: Sequence[RowColumn]
+) -> OrderValues:
     """Return the texts of the ORDER BY columns on each row, with "NULL" for a missing value.
 
     Args:
-        order_arrays: the texts of each column.
-        row_count: the number of rows.
+        table: the rows.
+        columns: the columns of the table.
+        order_columns: the columns with the texts, which are among these columns.
     """
-    if not order_arrays:
+    row_count: int = table.num_rows
+    if not order_columns:
         return ((),) * row_count
-    texts_by_column = [array.fill_null("NULL").to_pylist() for array in order_arrays]
+    texts_by_column = [
+        read_column(table, columns, column).fill_null("NULL").to_pylist()
+        for column in order_columns
+    ]
     return tuple(zip(*texts_by_column, strict=True))
 
 

@@ -88,6 +88,12 @@ class TargetFinder:
         """Return SQL of the ORDER BY items."""
         return tuple(item.expression.text for item in self.plan.order_by)
 
+    @property
+    def order_names(self) -> tuple[str, ...]:
+        """Return the names of the ORDER BY items: of a column its name, otherwise the SQL."""
+        columns = self.request.columns
+        return tuple(columns.find_by_text(text) or text for text in self.order_texts)
+
     # The partition that the target names.
 
     def collect_key_values(self) -> dict[str, str]:

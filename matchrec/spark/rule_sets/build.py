@@ -241,7 +241,6 @@ def link_rules(compiled_rules: CompiledRules) -> RuleSet:
     for compiled_rule in compiled_rules.rules:
         rule = compiled_rule.rule
         version = rule.version or Version(rule.name)
-        dividing_columns = find_dividing_columns(compiled_rule.query.plan)
         identity = ""
         if request.is_stream:
             identity = compute_identity(request, compiled_rule, version)
@@ -249,7 +248,7 @@ def link_rules(compiled_rules: CompiledRules) -> RuleSet:
             LinkedRule(
                 name=rule.name,
                 compiled_query=compiled_rule.compiled_query,
-                dividing_columns=find_indices(dividing_columns),
+                dividing_columns=find_indices(find_dividing_columns(compiled_rule.query.plan)),
                 version=version,
                 identity=identity,
             )
