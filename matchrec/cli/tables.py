@@ -161,7 +161,8 @@ class Table:
             table = infer_table(self.name, list(self.find_csv_files()), zone)
             if table is None:
                 raise errors.empty_table(name=self.name, path=str(self.paths[0]))
-            copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
+            folder = make_temporary_folder()
+            copies = [table.write_schema(folder)] if only_schema else table.write_parquet(folder)
         for name, new_names in table.files[0].find_renamed_columns().items():
             print_notice(
                 f"the columns `{name}` of table `{self.name}` are named {join_names(new_names)}"

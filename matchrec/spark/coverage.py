@@ -1,7 +1,7 @@
-"""Run the coverage of a query: how far its starting rows come in PATTERN.
+"""Run the coverage of a query: find out how far its starting rows come in PATTERN.
 
-`count_starting_rows` counts the starting rows that come equally far. `plan_attempts` plans a
-DataFrame with a row for each starting row.
+`count_starting_rows` counts how many starting rows come how far. `plan_attempts` plans a DataFrame
+with a row for each starting row.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
 from matchrec.worker.task_input import TaskInput
 
-OutputFields = Sequence[spark_types.StructField]
+# The fields of the columns that are sent to a worker.
+SentFields = Sequence[spark_types.StructField]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCoverage:
-    """A query whose starting rows workers will follow, and the DataFrame of their output."""
+    """The coverage of a query, planned but not run."""
 
     query: coverage.CoverageQuery
+    # The task of the workers.
     task: coverage.CoverageTask
-    # The output of the workers. Nothing has run for it.
+    # The DataFrame of the output of the workers.
     rows: DataFrame
 
 
@@ -46,18 +48,19 @@ class PlannedCoverage:
 class TaskCounts:
     """The row that `CoverageWorker` returns for one task."""
 
-    # The counts as one array: see `worker.coverage.flatten_counts`.
+    # All counts as one list: see `worker.coverage.flatten_counts`.
     counters: list[int]
     # The number of rows that the nearest run still needed; None if all starting rows began a match.
-    remaining: int | None
-    # The values of the keys and the order of the starting row of this run, as texts; None for NULL.
-    names: tuple[str | None, ...]
+    remaining_rows: int | None
+    # The values of PARTITION BY and ORDER BY on the starting row of the nearest run, as texts; None
+    # for NULL.
+    naming_texts: tuple[str | None, ...]
 
     @classmethod
-    def create(cls, row: Row) -> TaskCounts:
-        """Return the counts in a row of the columns of `build_counts_schema`."""
-        counters, remaining, *names = row
-        return cls(counters, remaining, tuple(names))
+    def from_row(cls, row: Row) -> TaskCounts:
+        """Return the counts in a row. Its columns are those of `build_counts_schema`."""
+        counters, remaining_rows, *naming_texts = row
+        return cls(counters, remaining_rows, tuple(naming_texts))
 
 
 def count_starting_rows(request: MatchRequest) -> CountedCoverage:
@@ -73,7 +76,8 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
         raise method_not_for_stream(call="coverage")
     planned = plan_coverage(request, CoverageWorker, build_counts_schema)
     task_counts = collect_counts(planned.rows)
-    figures, counts = sum_coverage(planned.task, (counts.counters for counts in task_counts))
+    counters_of_tasks = (task.counters for task in task_counts)
+    figures, counts = sum_coverage(planned.task, counters_of_tasks)
     return CountedCoverage(
         query=planned.query,
         task=planned.task,
@@ -97,56 +101,63 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
         if field.name not in count_columns
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
-    return [TaskCounts.create(row) for row in task_rows]
+    return [TaskCounts.from_row(row) for row in task_rows]
 
 
 def find_nearest_start(
     request: MatchRequest, planned: PlannedCoverage, task_counts: Sequence[TaskCounts]
 ) -> NearestStart | None:
-    """Return the starting row without a match whose nearest run needed the fewest further rows.
+    """Return the starting row without a match that needed the fewest further rows for a match.
 
-    Of several such rows, the result is the row whose names come first as texts. Returns None if all
-    starting rows began a match.
+    Of several such rows, the result is the row whose `TaskCounts.naming_texts` come first. Returns
+    None if all starting rows began a match.
 
     Args:
         request: the query and its input.
-        planned: the query as it was compiled.
+        planned: the planned coverage of the query.
         task_counts: the counts of each task.
     """
-    candidates = [
-        (counts.remaining, tuple(text or "" for text in counts.names), counts.names)
-        for counts in task_counts
-        if counts.remaining is not None
-    ]
+
+    def make_sort_key(counts: TaskCounts) -> tuple[int, tuple[str, ...]]:
+        """Return what the rows of different tasks are compared by. NULL comes first."""
+        assert counts.remaining_rows is not None
+        return counts.remaining_rows, tuple(text or "" for text in counts.naming_texts)
+
+    candidates = [counts for counts in task_counts if counts.remaining_rows is not None]
     if not candidates:
         return None
-    remaining, _, values = min(candidates, key=lambda candidate: candidate[:2])
-    keys = [name for name, _ in planned.task.compiled_query.sent_columns.keys]
-    orders = [output.name for output in planned.query.outputs]
-    shown_names = [request.columns.find_by_text(name) or name for name in (*keys, *orders)]
+    nearest = min(candidates, key=make_sort_key)
+    assert nearest.remaining_rows is not None
+    key_texts = [text for text, _ in planned.task.compiled_query.sent_columns.keys]
+    order_texts = [output.name for output in planned.query.outputs]
     known_fields = request.relation.known_fields
-    named_values = [
-        (name, convert_integer(value, known_fields.get(quote_name(name))))
-        for name, value in zip(shown_names, values, strict=True)
-    ]
+    named_values = []
+    for text, value_text in zip((*key_texts, *order_texts), nearest.naming_texts, strict=True):
+        name = request.columns.find_by_text(text) or text
+        value = convert_integer(value_text, known_fields.get(quote_name(name)))
+        named_values.append((name, value))
     return NearestStart(
-        remaining, partition=dict(named_values[: len(keys)]), order=dict(named_values[len(keys) :])
+        nearest.remaining_rows,
+        partition=dict(named_values[: len(key_texts)]),
+        order=dict(named_values[len(key_texts) :]),
     )
 
 
-def convert_integer(text: str | None, column: spark_types.StructField | None) -> str | int | None:
+def convert_integer(text: str | None, field: spark_types.StructField | None) -> str | int | None:
     """Return the value of an integer column as a number, and any other value as its text.
 
     Args:
-        text: the value as text; None for NULL.
-        column: the column of the input; None if the value belongs to an expression.
+        text: the text of the value; None for NULL.
+        field: the field of the column; None if the value is of an expression.
     """
-    is_integer = column is not None and isinstance(column.dataType, spark_types.IntegralType)
+    is_integer = field is not None and isinstance(field.dataType, spark_types.IntegralType)
     return int(text) if is_integer and text is not None else text
 
 
 def plan_attempts(request: MatchRequest) -> PlannedCoverage:
-    """Plan a row for each starting row of a query, see `AttemptWorker`. Nothing runs.
+    """Plan a DataFrame with a row for each starting row of a query. Nothing runs.
+
+    `AttemptWorker` yields the rows, and `build_attempt_schema` lists their columns.
 
     Args:
         request: the query as the only rule, with the purpose COVERAGE. It has ORDER BY.
@@ -160,7 +171,7 @@ def plan_attempts(request: MatchRequest) -> PlannedCoverage:
 def plan_coverage(
     request: MatchRequest,
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
-    build_schema: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
+    build_schema: Callable[[coverage.CoverageTask, SentFields], spark_types.StructType],
 ) -> PlannedCoverage:
     """Plan the output of a worker that follows the starting rows of a query. Nothing runs.
 
@@ -196,13 +207,10 @@ def plan_coverage(
         return PlannedCoverage(query, task, request.runner.analyse(rows))
 
 
-def build_counts_schema(
-    task: coverage.CoverageTask, fields: OutputFields
-) -> spark_types.StructType:
+def build_counts_schema(task: coverage.CoverageTask, fields: SentFields) -> spark_types.StructType:
     """Return the schema of the output of `CoverageWorker`.
 
-    The columns are the counts, the number of rows that the nearest run still needed, and the values
-    that name the starting row of this run.
+    The columns are the fields of `TaskCounts`. The naming values have their own types.
 
     Args:
         task: the task.
@@ -215,13 +223,11 @@ def build_counts_schema(
     return make_struct_type(types)
 
 
-def build_attempt_schema(
-    task: coverage.CoverageTask, fields: OutputFields
-) -> spark_types.StructType:
+def build_attempt_schema(task: coverage.CoverageTask, fields: SentFields) -> spark_types.StructType:
     """Return the schema of the output of `AttemptWorker`.
 
-    The columns are the partition keys, the first ORDER BY key on the first and on the last row of
-    the attempt, and the notes.
+    The columns are the partition keys, the first ORDER BY value on the first and on the last row of
+    the attempt, and ATTEMPT_NOTES.
 
     Args:
         task: the task.

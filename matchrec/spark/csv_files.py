@@ -1,14 +1,13 @@
-"""Write CSV files as Parquet files, so that every engine reads the same types and the same values.
+"""Copy CSV files to Parquet files, so that every engine reads the same types and the same values.
 
 Spark and Sail split lines into fields by different rules, and choose different types. So Arrow
-reads the text instead, in two passes that keep one block of rows in memory:
+reads the files instead, in two passes that have one block of rows in memory at a time:
 
 1. `infer_table` finds the first type that fits all values of each column: see `csv_types`.
 2. `CsvTable.write_parquet` converts the values and writes them to Parquet files.
 
-An empty field is NULL. A quoted empty field is an empty text in a STRING column, and NULL in a
-column of another type. Spaces around a value are a part of a text, and are ignored in every other
-type.
+An empty field is NULL. A quoted empty field is an empty string in a STRING column, and NULL in a
+column of another type. Spaces around a value belong to a string, and are ignored in other types.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -38,13 +37,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # The number of bytes that Arrow splits into rows at once. A longer row is an error.
-BLOCK_SIZE = 32 << 20
+BLOCK_MEBIBYTES = 32
+BLOCK_SIZE = BLOCK_MEBIBYTES << 20
 # The value in the name of a folder if the column is NULL: `column=__HIVE_DEFAULT_PARTITION__`.
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # Arrow's message about a row that does not have as many fields as the first row.
-RAGGED = re.compile(r"Expected (?P<wanted>\d+) columns, got (?P<count>\d+): (?P<row>.*)", re.DOTALL)
-# The functions that open compressed files, by the ends of their names.
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+RAGGED_ROW = re.compile(
+    r"Expected (?P<expected>\d+) columns, got (?P<actual>\d+): (?P<row>.*)", re.DOTALL
+)
+# A word of Arrow's message about a row that is longer than a block.
+TOO_LONG_ROW = "straddl"
+# The functions that open compressed files, by the suffixes of names.
+OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
+# The errors of reading a file that is damaged, not CSV, or not compressed as its name says.
+READ_ERRORS = (pa.ArrowInvalid, OSError, EOFError, zlib.error, python_csv.Error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,42 +59,45 @@ class CsvFile:
 
     path: Path
     delimiter: str
+    # Whether the first row has the names of the columns.
     has_header: bool
-    # The columns that the folders around the file define by their names, such as `year=2024`, with
-    # their value in all rows of the file; None for NULL.
+    # The columns that the names of the folders around the file define, such as `year=2024`. Each
+    # has the same value in all rows of the file; None is NULL.
     folder_columns: dict[str, str | None] = field(default_factory=dict)
+
+    def open_text(self) -> IO[str]:
+        """Open the file for reading as UTF-8. A byte order mark is left out."""
+        open_file = OPENERS.get(self.path.suffix.lower(), open)
+        text: IO[str] = open_file(self.path, "rt", encoding="utf-8-sig", newline="")
+        return text
 
     def read_first_row(self) -> tuple[int, list[str]]:
         """Return the number of empty lines before the first row, and the fields of this row.
 
         The list is empty if the file has no row.
         """
-        open_file = OPENERS.get(self.path.suffix.lower(), open)
-        with open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines:
-            for index, row in enumerate(python_csv.reader(lines, delimiter=self.delimiter)):
+        with self.open_text() as lines:
+            rows = python_csv.reader(lines, delimiter=self.delimiter)
+            for empty_lines, row in enumerate(rows):
                 if row:
-                    return index, row
+                    return empty_lines, row
         return 0, []
 
-    def find_ragged_line(self, wanted: int) -> int | None:
-        """Return the number of the first line, from 1, whose row has another number of fields.
+    def find_ragged_line(self, field_count: int) -> int | None:
+        """Return the number, from 1, of the line with the first row that has another field count.
 
-        Returns None if no row has another number, or if a row cannot be read.
+        Returns None if there is no such row, or if a row before it cannot be read.
 
         Args:
-            wanted: the number of fields of the first row.
+            field_count: the number of fields that each row should have.
         """
-        open_file = OPENERS.get(self.path.suffix.lower(), open)
-        with (
-            suppress(OSError, ValueError, python_csv.Error),
-            open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines,
-        ):
+        with suppress(*READ_ERRORS, ValueError), self.open_text() as lines:
             rows = python_csv.reader(lines, delimiter=self.delimiter)
-            first_line = 1
+            line_number = 1
             for row in rows:
-                if row and len(row) != wanted:
-                    return first_line
-                first_line = rows.line_num + 1
+                if row and len(row) != field_count:
+                    return line_number
+                line_number = rows.line_num + 1
         return None
 
     def read_column_names(self) -> list[str]:
@@ -116,7 +125,7 @@ class CsvFile:
         return names
 
     def find_renamed_columns(self) -> dict[str, list[str]]:
-        """Return the new names of columns that share a name, by the first spelling of this name.
+        """Return the new names of columns that have the same name, by its first spelling.
 
         For the header `a, b, A` the result is `{"a": ["a0", "A2"]}`.
         """
@@ -132,7 +141,7 @@ class CsvFile:
         return new_names
 
     def read_batches(self) -> Iterator[Any]:
-        """Yield the rows as record batches of texts. The columns are in the order of the file."""
+        """Yield the rows as record batches of strings. The columns are in the order of the file."""
         empty_lines, first_row = self.read_first_row()
         names = [str(index) for index in range(len(first_row))]
         read_options = csv.ReadOptions(
@@ -156,9 +165,11 @@ class CsvFile:
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The files of one table, which have the same columns."""
+    """A table of CSV files, with the types of its columns."""
 
+    # The name of the table, for messages.
     name: str
+    # The files that have a row. All of them have the same columns, perhaps in another order.
     files: tuple[CsvFile, ...]
     # The columns of the files by their names, followed by the columns of their folders.
     columns: dict[str, CsvColumn]
@@ -172,38 +183,39 @@ class CsvTable:
         """Return the names of columns with times finer than microseconds, whose digits are cut."""
         return [name for name, column in self.columns.items() if column.loses_digits]
 
-    def write_parquet(self, folder: Path, *, only_schema: bool = False) -> list[Path]:
-        """Write the rows of each file to a Parquet file, and return these files.
+    def write_schema(self, folder: Path) -> Path:
+        """Write a Parquet file with the columns and no rows to a folder, and return its path."""
+        path = folder / "schema.parquet"
+        parquet.write_table(self.schema.empty_table(), path)
+        return path
 
-        Args:
-            folder: the folder of the Parquet files.
-            only_schema: whether to write a single file without rows instead, for the types.
+    def write_parquet(self, folder: Path) -> list[Path]:
+        """Write the rows of each file to a Parquet file in a folder, and return the new paths.
+
+        Raises:
+            MatchRecognizeError: a file cannot be read.
         """
         schema = self.schema
-        if only_schema:
-            target = folder / "schema.parquet"
-            parquet.write_table(schema.empty_table(), target)
-            return [target]
-        targets = []
+        paths = []
         for index, file in enumerate(self.files):
-            target = folder / f"{index:06}.parquet"
-            with parquet.ParquetWriter(target, schema) as writer:
+            path = folder / f"{index:06}.parquet"
+            with parquet.ParquetWriter(path, schema) as writer:
                 for texts in read_texts(self.name, file, list(self.columns)):
-                    columns = [
+                    arrays = [
                         column.convert(column_texts)
                         for column, column_texts in zip(self.columns.values(), texts, strict=True)
                     ]
-                    writer.write_batch(pa.record_batch(columns, schema=schema))
-            targets.append(target)
-        return targets
+                    writer.write_batch(pa.record_batch(arrays, schema=schema))
+            paths.append(path)
+        return paths
 
 
 def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | None:
-    """Read all files to find the types of their columns.
+    """Read all files of a table to find the types of its columns.
 
     Args:
         name: the name of the table, for messages.
-        files: the files, whose columns may be in a different order in each.
+        files: the files. The order of columns can differ between them.
         zone: the session's time zone, for times without an offset.
 
     Returns:
@@ -212,16 +224,16 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
     Raises:
         MatchRecognizeError: the files have different columns, or one of them is not CSV.
     """
-    nonempty_files, names = find_nonempty_files(name, files)
+    nonempty_files, file_columns = find_nonempty_files(name, files)
     if not nonempty_files:
         return None
-    all_names = list(names)
+    column_names = list(file_columns)
     for file in nonempty_files:
-        all_names += [column for column in file.folder_columns if column not in all_names]
+        column_names += [column for column in file.folder_columns if column not in column_names]
     chains = build_type_chains(find_arrow_zone(zone))
-    columns = {column_name: CsvColumn(list(chains)) for column_name in all_names}
+    columns = {column_name: CsvColumn(list(chains)) for column_name in column_names}
     for file in nonempty_files:
-        for texts in read_texts(name, file, all_names):
+        for texts in read_texts(name, file, column_names):
             for column, column_texts in zip(columns.values(), texts, strict=True):
                 column.add(column_texts)
     return CsvTable(name, nonempty_files, columns)
@@ -257,7 +269,9 @@ def find_nonempty_files(
 
 
 def read_folder_columns(path: Path) -> dict[str, str | None]:
-    """Return the columns and values of the folders in a path, which Spark names `column=value`.
+    """Return the columns that the folders in a path define, with their values.
+
+    Spark names such folders `column=value`.
 
     >>> read_folder_columns(Path("year=2024/place=a%2Fb/rows.csv"))
     {'year': '2024', 'place': 'a/b'}
@@ -283,11 +297,11 @@ def use_session_zone(frame: DataFrame) -> DataFrame:
 
 
 def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator[list[ArrowArray]]:
-    """Yield the rows of a file in batches. A batch is an array of texts for each column.
+    """Yield the rows of a file in batches. A batch has an array of strings for each column.
 
     Args:
         table_name: the name of the table, for messages.
-        file: the file. Its columns may be in another order than the columns of the table.
+        file: the file. The order of its columns can differ from the order of `names`.
         names: the names of the columns of the table.
 
     Raises:
@@ -308,10 +322,14 @@ def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator
 
 @contextmanager
 def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
-    """Raise a MatchRecognizeError that names the file if Arrow or Python cannot read it."""
+    """Turn an error of reading a file, raised in the `with` block, into one that names the file.
+
+    Raises:
+        MatchRecognizeError: the file cannot be read.
+    """
     try:
         yield
-    except (pa.ArrowInvalid, OSError, EOFError, zlib.error, python_csv.Error) as error:
+    except READ_ERRORS as error:
         reason = write_reason(str(error), file)
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason
@@ -319,22 +337,25 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
 
 
 def write_reason(reason: str, file: CsvFile) -> str:
-    """Return the reason why a file cannot be read. Common messages of Arrow become plain words.
+    """Return the reason why a file cannot be read, in plain words if they are known.
 
     Args:
         reason: the message of Arrow or Python: "CSV parse error: Expected 3 columns, got 2: a".
         file: the file.
     """
-    if "straddl" in reason:
-        return "a row is longer than 32 MiB; perhaps a quote is not closed"
-    if ragged := RAGGED.search(reason):
-        wanted = int(ragged["wanted"])
-        fields = show_count(int(ragged["count"]), "field")
-        first_row = "the header" if file.has_header else "the first row"
-        line = file.find_ragged_line(wanted)
-        subject = f"a row ({ragged['row'].strip()})" if line is None else f"line {line}"
-        hint = f"write {show_count(wanted, 'field')}; put a field that has the delimiter in quotes"
-        return (
-            f"{subject} has {fields}, and {first_row} has {wanted}\n{format_labelled('help', hint)}"
-        )
-    return reason
+    if TOO_LONG_ROW in reason:
+        return f"a row is longer than {BLOCK_MEBIBYTES} MiB; perhaps a quote is not closed"
+    ragged_row = RAGGED_ROW.search(reason)
+    if ragged_row is None:
+        return reason
+    expected = int(ragged_row["expected"])
+    actual_fields = show_count(int(ragged_row["actual"]), "field")
+    first_row = "the header" if file.has_header else "the first row"
+    line_number = file.find_ragged_line(expected)
+    if line_number is None:
+        subject = f"a row ({ragged_row['row'].strip()})"
+    else:
+        subject = f"line {line_number}"
+    hint = f"write {show_count(expected, 'field')}; put a field that has the delimiter in quotes"
+    labelled_hint = format_labelled("help", hint)
+    return f"{subject} has {actual_fields}, and {first_row} has {expected}\n{labelled_hint}"

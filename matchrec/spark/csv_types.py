@@ -1,6 +1,6 @@
-"""Choose the types of the columns of CSV files, and convert texts to values of these types.
+"""Choose the types of the columns of CSV files, and convert their texts to values of these types.
 
-A column has the first type of one of these chains that fits all of its values:
+A column has the first type in one of these chains that fits all of its values:
 
     BOOLEAN
     INT, BIGINT, DECIMAL(38, 0), DOUBLE
@@ -48,34 +48,39 @@ TIME = (
 )
 FINER_THAN_MICROSECONDS = r"\.\d{6}\d*[1-9]"
 
-# Arrow's types of local times, and of instants.
-MICROSECONDS = pa.timestamp("us")
-INSTANTS = pa.timestamp("us", "UTC")
+# Arrow's types of local times and of instants.
+LOCAL_TIME = pa.timestamp("us")
+INSTANT = pa.timestamp("us", "UTC")
+MICROSECONDS_PER_MINUTE = 60_000_000
+
+# The largest offset of a time zone, as in Java.
+MAX_OFFSET_HOURS = 18
+MAX_OFFSET_MINUTES = 59
 
 
 @dataclass(frozen=True, slots=True)
 class CsvType:
-    """A type that a column may have."""
+    """A type that a column can have."""
 
-    # Converts trimmed texts that are not empty to values. Raises ArrowInvalid if one of them has
-    # another type: see the parsers below.
+    # Converts trimmed texts that are not empty to values of the type. Raises ArrowInvalid if one of
+    # them is not such a value: see the parsers below.
     parse: Callable[[ArrowArray], ArrowArray]
-    is_time: bool = False  # whether this type is TIMESTAMP
+    is_timestamp: bool = False
 
 
 def build_type_chains(zone: str) -> list[tuple[CsvType, ...]]:
-    """Return the three chains of types that are listed at the top of this file.
+    """Return the three chains of types, in the order in which the module docstring lists them.
 
     Args:
         zone: the time zone of times without an offset, as Arrow writes it.
     """
     numbers = (
-        CsvType(partial(parse_whole_numbers, integer=pa.int32())),
-        CsvType(partial(parse_whole_numbers, integer=pa.int64())),
+        CsvType(partial(parse_whole_numbers, integer_type=pa.int32())),
+        CsvType(partial(parse_whole_numbers, integer_type=pa.int64())),
         CsvType(parse_long_numbers),
         CsvType(parse_doubles),
     )
-    times = (CsvType(parse_dates), CsvType(partial(parse_times, zone=zone), is_time=True))
+    times = (CsvType(parse_dates), CsvType(partial(parse_times, zone=zone), is_timestamp=True))
     return [(CsvType(parse_booleans),), numbers, times]
 
 
@@ -84,11 +89,12 @@ class CsvColumn:
     """A column of CSV files, and the types that fit its values in the rows read so far."""
 
     # The types of each chain that can still fit. The first type of each chain fits all values so
-    # far; a chain without a fitting type is left out.
+    # far, once there are values. A chain without a fitting type is left out.
     chains: list[tuple[CsvType, ...]]
     # Whether any text so far is neither NULL nor blank.
-    has_values: bool = False
-    # Whether a time is finer than microseconds, so that its last digits are dropped.
+    has_values: bool = field(default=False, init=False)
+    # Whether the column is a TIMESTAMP and a time is finer than microseconds, so that its last
+    # digits are dropped.
     loses_digits: bool = field(default=False, init=False)
 
     def add(self, texts: ArrowArray) -> None:
@@ -100,13 +106,16 @@ class CsvColumn:
         self.has_values = True
         fitting_chains = [find_fitting_types(chain, values) for chain in self.chains]
         self.chains = [chain for chain in fitting_chains if chain]
-        if self.fitting_type is not None and self.fitting_type.is_time:
+        if self.fitting_type is not None and self.fitting_type.is_timestamp:
             is_finer = pc.match_substring_regex(values, FINER_THAN_MICROSECONDS)
             self.loses_digits |= pc.any(is_finer).as_py()
 
     @property
     def fitting_type(self) -> CsvType | None:
-        """Return the first type that fits all values; None if the column is a STRING."""
+        """Return the first type that fits all values so far; None if the column is a STRING.
+
+        A column without values is a STRING.
+        """
         return self.chains[0][0] if self.has_values and self.chains else None
 
     def convert(self, texts: ArrowArray) -> ArrowArray:
@@ -164,25 +173,26 @@ def check_texts(texts: ArrowArray, pattern: str) -> ArrowArray:
 
 
 def drop_plus(texts: ArrowArray) -> ArrowArray:
-    """Return numbers without a plus sign at the beginning, which Arrow does not accept."""
+    """Return numbers without their plus signs, which Arrow does not accept."""
     return pc.replace_substring_regex(texts, r"^\+", "")
 
 
 def parse_booleans(texts: ArrowArray) -> ArrowArray:
-    """Return the values of `true` and `false`, in any case."""
+    """Return the values of `true` and `false`, in lower or upper case."""
     return pc.equal(pc.utf8_lower(check_texts(texts, "(?i)true|false")), "true")
 
 
-def parse_whole_numbers(texts: ArrowArray, integer: Any) -> ArrowArray:
+def parse_whole_numbers(texts: ArrowArray, integer_type: Any) -> ArrowArray:
     """Return whole numbers as values of an Arrow type such as int32."""
-    return drop_plus(check_texts(texts, WHOLE_NUMBER)).cast(integer)
+    return drop_plus(check_texts(texts, WHOLE_NUMBER)).cast(integer_type)
 
 
 def parse_long_numbers(texts: ArrowArray) -> ArrowArray:
-    """Return whole numbers of up to 38 digits, as decimals."""
+    """Return whole numbers of up to 38 digits, as decimals. Zeros at the beginning do not count."""
     numbers = check_texts(texts, WHOLE_NUMBER)
     without_zeros = pc.replace_substring_regex(numbers, r"^\+?(-?)0*(\d)", r"\1\2")
-    most_digits = pc.max(pc.utf8_length(pc.utf8_ltrim(without_zeros, "-"))).as_py() or 1
+    digit_counts = pc.utf8_length(pc.utf8_ltrim(without_zeros, "-"))
+    most_digits = pc.max(digit_counts).as_py() or 0  # 0 if there are no texts
     if most_digits > DECIMAL_DIGITS:
         raise pa.ArrowInvalid("too many digits")
     return without_zeros.cast(pa.decimal128(DECIMAL_DIGITS, 0))
@@ -207,23 +217,24 @@ def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
         texts: the times. A time without hours and minutes is midnight.
         zone: the time zone of times without an offset, as Arrow writes it.
     """
-    parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")  # the groups, "" if missing
+    # The groups of the expression. A group without a match is empty.
+    parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")
     fraction = pc.struct_field(parts, "fraction")
     offset = pc.struct_field(parts, "offset")
     day = pc.struct_field(parts, "day")
     minute = replace_empty(pc.struct_field(parts, "minute"), "00:00")
     second = replace_empty(pc.struct_field(parts, "second"), ":00")
     whole_seconds = pc.binary_join_element_wise(day, "T", minute, second, "")
-    microseconds = whole_seconds.cast(pa.timestamp("s")).cast(MICROSECONDS).cast(pa.int64())
+    microseconds = whole_seconds.cast(pa.timestamp("s")).cast(LOCAL_TIME).cast(pa.int64())
     six_digits = pc.utf8_slice_codeunits(pc.utf8_rpad(fraction, 6, "0"), 0, 6)
-    # Local times, in microseconds since 1970-01-01 00:00.
+    # Microseconds since 1970-01-01 00:00, on the clocks of the time's own zone.
     local = pc.add(microseconds, six_digits.cast(pa.int64()))
     instant_by_offset = pc.subtract(local, parse_offsets(offset))
     has_offset = pc.not_equal(offset, "")
     if pc.all(has_offset).as_py():
-        return instant_by_offset.cast(INSTANTS)
-    instant_by_zone = convert_local_times(local.cast(MICROSECONDS), zone)
-    return pc.if_else(has_offset, instant_by_offset, instant_by_zone).cast(INSTANTS)
+        return instant_by_offset.cast(INSTANT)
+    instant_by_zone = convert_local_times(local.cast(LOCAL_TIME), zone)
+    return pc.if_else(has_offset, instant_by_offset, instant_by_zone).cast(INSTANT)
 
 
 def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
@@ -232,37 +243,42 @@ def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
 
 
 def parse_offsets(offsets: ArrowArray) -> ArrowArray:
-    """Return how many microseconds these offsets are ahead of UTC: `+01:00` is 3,600,000,000.
+    """Return offsets in microseconds ahead of UTC, int64[n]: `+01:00` is 3,600,000,000.
 
     Args:
-        offsets: `Z`, or hours and perhaps minutes: `+01:00`, `+0100`, `-05`. An empty text is 0.
+        offsets: `Z`, or hours and perhaps minutes: `+01:00`, `+0100`, `-05`. `Z` and an empty text
+            are 0.
 
     Raises:
         ArrowInvalid: an offset is too large.
     """
-    digits = pc.utf8_rpad(pc.replace_substring_regex(offsets, r"[^\d]", ""), 4, "0")
-    hours = pc.utf8_slice_codeunits(digits, 0, 2).cast(pa.int64())
-    minutes = pc.utf8_slice_codeunits(digits, 2, 4).cast(pa.int64())
-    if (pc.max(hours).as_py() or 0) > 18 or (pc.max(minutes).as_py() or 0) > 59:
-        # Java has the same limits.
+    digits = pc.replace_substring_regex(offsets, r"[^\d]", "")
+    four_digits = pc.utf8_rpad(digits, 4, "0")
+    hours = pc.utf8_slice_codeunits(four_digits, 0, 2).cast(pa.int64())
+    minutes = pc.utf8_slice_codeunits(four_digits, 2, 4).cast(pa.int64())
+    most_hours = pc.max(hours).as_py() or 0  # 0 if there are no offsets
+    most_minutes = pc.max(minutes).as_py() or 0
+    if most_hours > MAX_OFFSET_HOURS or most_minutes > MAX_OFFSET_MINUTES:
         raise pa.ArrowInvalid("not an offset")
-    size = pc.multiply(pc.add(pc.multiply(hours, 60), minutes), 60_000_000)
-    return pc.if_else(pc.starts_with(offsets, "-"), pc.negate(size), size)
+    all_minutes = pc.add(pc.multiply(hours, 60), minutes)
+    microseconds = pc.multiply(all_minutes, MICROSECONDS_PER_MINUTE)
+    is_behind_utc = pc.starts_with(offsets, "-")
+    return pc.if_else(is_behind_utc, pc.negate(microseconds), microseconds)
 
 
 def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
-    """Return the instants of local times in a time zone, in microseconds since 1970.
+    """Return the instants of local times in a time zone, in microseconds since 1970, int64[n].
 
     As in Java, a time that clocks show twice is the earlier of the two instants. A time that clocks
     skip is moved forward by the length of the gap: it has the offset from before the gap.
 
     Args:
-        local: the times, as Arrow timestamps without a zone, in microseconds.
+        local: the times, with the type LOCAL_TIME.
         zone: the time zone, as Arrow writes it.
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     instants = earliest.cast(pa.int64())
-    # The local times of these instants: for a skipped time, the moment before the gap.
+    # What clocks show at these instants: for a skipped time, the last moment before the gap.
     shown = pc.local_timestamp(earliest)
     offset_before_gap = pc.subtract(shown.cast(pa.int64()), instants)
     instants_of_skipped = pc.subtract(local.cast(pa.int64()), offset_before_gap)
@@ -271,7 +287,7 @@ def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
 
 
 def find_arrow_zone(zone: str) -> str:
-    """Return Arrow's name for the time zone of a session.
+    """Return the name that Arrow has for the time zone of a session.
 
     >>> [find_arrow_zone(zone) for zone in ("America/New_York", "GMT+3", "-05:30")]
     ['America/New_York', '+03:00', '-05:30']
@@ -284,7 +300,7 @@ def find_arrow_zone(zone: str) -> str:
     if name is None:
         raise errors.time_zone_not_for_csv(zone=zone)
     try:
-        pc.assume_timezone(pa.array([0], MICROSECONDS), name)
+        pc.assume_timezone(pa.array([0], LOCAL_TIME), name)
     except pa.ArrowInvalid as error:  # an offset with seconds, or no database of time zones
         raise errors.time_zone_not_for_csv(zone=zone) from error
     return name

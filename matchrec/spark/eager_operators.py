@@ -1,13 +1,14 @@
-"""Rewrite operators whose first operand Spark computes too early, outside of AND and CASE.
+"""Rewrite BETWEEN and NULLIF, whose first operand Spark computes before the parts that guard it.
 
 Spark 4 computes the first operand of BETWEEN and of NULLIF once, in a projection below the
-condition. In ANSI mode this can raise an error on a row that an earlier part of AND rules out:
+condition. In ANSI mode this can raise an error on a row that an earlier part of AND, or a branch of
+CASE, excludes:
 
     v <> 'many' AND CAST(v AS INT) BETWEEN 7 AND 9                      raises on 'many'
-    v <> 'many' AND CAST(v AS INT) >= 7 AND CAST(v AS INT) <= 9         does not
+    v <> 'many' AND CAST(v AS INT) >= 7 AND CAST(v AS INT) <= 9         does not raise
 
-So both operators are rewritten to comparisons. Spark evaluates all other operators only if their
-guards hold.
+So both operators are rewritten to comparisons. Spark computes all other operators only if the parts
+that guard them hold.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from matchrec.plan.operations import (
     find_called_functions,
 )
 
-# Functions of Spark that can raise an error, and that matchrec does not compute itself.
+# Functions of Spark that matchrec does not compute itself, and that can raise an error.
 FAILING_FUNCTIONS = frozenset({"ELEMENT_AT", "SPLIT_PART", "TRY_ELEMENT_AT"})
 
 
@@ -40,21 +41,21 @@ def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
     """
 
     def write_out_expression(scalar: Scalar, variable: str | None) -> Scalar:
-        """Return an expression with its operations written out."""
+        """Return an expression with each of its eager operations as comparisons."""
         return map_operations(scalar, lambda operation: write_out_operation(operation, variable))
 
     return map_expressions(plan, write_out_expression)
 
 
 def write_out_operation(operation: Operation, variable: str | None) -> Operation:
-    """Return an operation as comparisons if Spark would compute its first operand too early.
+    """Return an operation as comparisons, if it is eager; otherwise the operation itself.
 
         a BETWEEN b AND c       (a >= b AND a <= c)
         a NOT BETWEEN b AND c   (NOT (a >= b AND a <= c))
         NULLIF(a, b)            IF((a) = (b), NULL, a)
 
     Args:
-        operation: any operation. Other operations are returned as they are.
+        operation: any operation.
         variable: the variable whose condition contains the operation; None for a measure.
     """
     match operation:
@@ -72,16 +73,17 @@ def write_out_operation(operation: Operation, variable: str | None) -> Operation
 
 
 def is_eager(operation: Operation, variable: str | None) -> bool:
-    """Return whether the first operand of an operation can raise an error, and Spark computes it.
+    """Return whether a BETWEEN or NULLIF must be rewritten, and can be.
 
-    Spark computes only operations over one row. False for an operation whose first operand calls
-    unknown functions, because the operation as comparisons contains this operand twice.
+    It must be rewritten if its first operand can raise an error, and if Spark computes it: Spark
+    computes only operations over one row. It can be rewritten if its first operand calls only known
+    functions, because the comparisons contain this operand twice.
     """
     first_operand = operation.operands[0]
     can_raise = can_fail_besides_overflow(first_operand.operations)
     if not can_raise or not calls_known_functions(first_operand):
         return False
-    return find_one_row(operation, variable) is not None
+    return find_only_row(operation, variable) is not None
 
 
 def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
@@ -93,17 +95,18 @@ def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
 
 
 def calls_known_functions(scalar: Scalar) -> bool:
-    """Return whether an expression calls only functions that may be called twice for a row.
+    """Return whether an expression calls only functions that can be called twice for a row.
 
-    A user's own function may be slow, and may return another value when it is called again.
+    A user's own function can be slow, and can return another value at the second call.
     """
-    called = find_called_functions(scalar.operations)
-    if called is None:
+    called_functions = find_called_functions(scalar.operations)
+    if called_functions is None:
         return False
-    return called - NEVER_FAILING_FUNCTIONS - FAILING_FUNCTIONS <= load_functions().keys()
+    known_functions = load_functions().keys() | NEVER_FAILING_FUNCTIONS | FAILING_FUNCTIONS
+    return called_functions <= known_functions
 
 
-def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:
+def find_only_row(scalar: Scalar, variable: str | None) -> Navigation | None:
     """Return the navigation to the row that an expression reads, if it reads exactly one row.
 
     Returns None if the expression reads several rows, or none. In the condition of B, `x` and `B.x`

@@ -1,6 +1,6 @@
 """Convert values of ORDER BY to whole numbers: instants, wall-clock times, dates and integers.
 
-Values that are compared outside of Spark are converted: the times from which versions of rules are
+Values are converted to be compared outside of Spark: the times from which versions of rules are
 valid, the positions at which partitions are cut into ranges, and the times of events in a stream.
 The workers sort rows by the same numbers:
 
@@ -34,7 +34,7 @@ MONTHS_PER_YEAR = 12
 
 @dataclass(frozen=True)
 class OrderConverter(ABC):
-    """A converter of the values of a type to whole numbers and back.
+    """A converter of the values of one type to whole numbers and back.
 
     >>> from pyspark.sql.types import DateType
     >>> dates = DateConverter(DateType())
@@ -46,33 +46,34 @@ class OrderConverter(ABC):
     'date_from_unix_date(2)'
     """
 
+    # The type of the values.
     type: DataType
 
-    # The noun for a Python value of the type in messages.
+    # The noun by which messages name a Python value of the type.
     value_noun: ClassVar[str]
 
     @abstractmethod
     def accepts(self, value: object) -> bool:
-        """Return whether a Python value is a value of the type."""
+        """Return whether `convert_value` can convert a Python value."""
 
     @abstractmethod
     def write_number(self, value: str) -> str:
-        """Return SQL of the number of a value, which is a BIGINT.
+        """Return SQL of the number of a value. The number is a BIGINT.
 
         Args:
-            value: the value, as SQL: usually the name of a column.
+            value: SQL of the value, such as the name of a column.
         """
 
     @abstractmethod
     def write_value(self, number: int) -> str:
-        """Return SQL of the value with this number."""
+        """Return SQL of the value that has a number."""
 
     @abstractmethod
     def show(self, number: int) -> str:
-        """Return the value with this number as messages show it."""
+        """Return the value that has a number, as messages show it."""
 
     def convert_value(self, value: object) -> int | None:
-        """Return the number of a Python value; None if it is not a value of the type."""
+        """Return the number of a Python value; None if it is of another type."""
         return int(self.type.toInternal(value)) if self.accepts(value) else None
 
     def has_same_numbers(self, other: DataType) -> bool:
@@ -82,21 +83,21 @@ class OrderConverter(ABC):
         return type(find_order_converter(other)) is type(self)
 
     def has_number(self, number: int) -> bool:
-        """Return whether the type has a value with this number.
+        """Return whether the type has a value for this number.
 
-        It has a value for the number of every datetime and date of Python, but not for every int.
+        It has one for the number of every datetime and date of Python, but not for every int.
         """
         limit = 1 << (to_value_type(self.type).bits - 1)
         return -limit <= number < limit
 
     def write_literal(self, number: int | None) -> str:
-        """Return SQL of the value with this number, or SQL of NULL for None."""
+        """Return SQL of the value that has a number, or of NULL for None."""
         if number is None:
             return f"CAST(NULL AS {self.type.simpleString()})"
         return self.write_value(number)
 
 
-def is_time(value: object) -> TypeGuard[datetime]:
+def is_datetime(value: object) -> TypeGuard[datetime]:
     """Return whether a value is a datetime. NaT of pandas is not, although it has this class."""
     # NaT is the only datetime that is not equal to itself.
     return isinstance(value, datetime) and value == value
@@ -111,7 +112,7 @@ class InstantConverter(OrderConverter):
     @override
     def accepts(self, value: object) -> bool:
         """Return whether a value is a datetime. Without a zone, it is in the program's zone."""
-        return is_time(value)
+        return is_datetime(value)
 
     @override
     def write_number(self, value: str) -> str:
@@ -128,17 +129,17 @@ class InstantConverter(OrderConverter):
 
 @dataclass(frozen=True)
 class WallClockConverter(OrderConverter):
-    """A converter of times without a time zone, TIMESTAMP_NTZ, to microseconds."""
+    """A converter of times without a zone, TIMESTAMP_NTZ, to microseconds since 1970 began."""
 
     value_noun = "a datetime without a time zone"
 
     @override
     def accepts(self, value: object) -> bool:
-        return is_time(value) and value.tzinfo is None
+        return is_datetime(value) and value.tzinfo is None
 
     @override
     def write_number(self, value: str) -> str:
-        """Return SQL of the time since 1970 began: Spark has no `unix_micros` of such a time."""
+        """Return SQL of the time since 1970 began: `unix_micros` accepts only instants."""
         return write_microseconds(f"{value} - {self.write_value(0)}")
 
     @override
@@ -152,7 +153,7 @@ class WallClockConverter(OrderConverter):
 
 @dataclass(frozen=True)
 class DateConverter(OrderConverter):
-    """A converter of dates to days."""
+    """A converter of dates to days since 1970-01-01."""
 
     value_noun = "a date"
 
@@ -199,7 +200,7 @@ class IntegerConverter(OrderConverter):
 
 
 def find_order_converter(type_: DataType) -> OrderConverter | None:
-    """Return the converter of the values of a type; None for other types than those above."""
+    """Return the converter of the values of a type; None if no class converts them."""
     match type_:
         case spark_types.TimestampType():
             return InstantConverter(type_)
@@ -216,7 +217,7 @@ def find_order_converter(type_: DataType) -> OrderConverter | None:
 
 
 def show_instant(microseconds: int) -> str:
-    """Return the instant that is this many microseconds after 1970-01-01 in UTC.
+    """Return the text of the instant that is some microseconds after 1970-01-01 in UTC.
 
     >>> show_instant(0)
     '1970-01-01 00:00:00 UTC'
@@ -225,7 +226,7 @@ def show_instant(microseconds: int) -> str:
 
 
 def show_wall_clock(microseconds: int) -> str:
-    """Return the time that is this many microseconds after 1970-01-01 00:00, as SQL writes it.
+    """Return the time that is some microseconds after 1970-01-01 00:00, as SQL writes it.
 
     >>> show_wall_clock(-1)
     '1969-12-31 23:59:59.999999'
@@ -236,13 +237,13 @@ def show_wall_clock(microseconds: int) -> str:
 
 
 def show_date(days: int) -> str:
-    """Return the date that is this many days after 1970-01-01, as SQL writes it.
+    """Return the date that is some days after 1970-01-01, as SQL writes it.
 
     >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
     ['1970-01-01', '+11998-12-15', '-0221-09-04']
     """
-    month_since_year_0, day_of_month = find_month(days)
-    year, months_before = divmod(month_since_year_0 - 1, MONTHS_PER_YEAR)
+    month_number, day_of_month = find_month(days)  # January of the year 0 has the number 1
+    year, months_before = divmod(month_number - 1, MONTHS_PER_YEAR)
     has_four_digits = 0 <= year <= MAXYEAR
-    year_text = f"{year:04}" if has_four_digits else f"{year:+05}"
+    year_text = f"{year:04}" if has_four_digits else f"{year:+05}"  # a sign and four digits or more
     return f"{year_text}-{months_before + 1:02}-{day_of_month:02}"

@@ -16,7 +16,7 @@ from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.expression import Operation, Scalar
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import can_fail_besides_overflow
-from matchrec.spark.eager_operators import find_one_row
+from matchrec.spark.eager_operators import find_only_row
 
 # Operators that compute an operand only if the operands before it have certain values.
 GUARDING_OPERATORS = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
@@ -64,7 +64,7 @@ class GuardWriter:
 
         The list is empty if the operand does not read exactly one row.
         """
-        row = find_one_row(operand, self.variable)
+        row = find_only_row(operand, self.variable)
         if row is None:
             return []
-        return [guard for guard in guards if find_one_row(guard, self.variable) == row]
+        return [guard for guard in guards if find_only_row(guard, self.variable) == row]
