@@ -44,12 +44,16 @@ from matchrec.source import Span
 
 
 def no_order(span: Span | None) -> NoOrderWarning:
-    """Return the warning for a clause without ORDER BY."""
+    """Return the warning for a clause without ORDER BY.
+
+    Args:
+        span: the keyword of the part before which ORDER BY belongs.
+    """
     return NoOrderWarning(
         "MATCH_RECOGNIZE has no ORDER BY",
         span,
         notes=("the order of rows, and so the result, can differ from run to run",),
-        hint="add ORDER BY and the time column",
+        hint="add ORDER BY and the time column before this part",
     )
 
 

@@ -9,7 +9,7 @@ and the workers run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,10 @@ class MatchPlan:
     match_condition: str | None = None
     # The stages of a fluent `Pattern`, which decide how rows are matched; None for other queries.
     staging: Staging | None = None
+
+    # Where the first part after PARTITION BY is written, before which ORDER BY belongs; None if the
+    # query is not a clause in SQL.
+    part_after_keys: Span | None = field(default=None, compare=False)
 
     # The length of a row pattern window's frame if it is a constant that only the engine can
     # compute; otherwise None.

@@ -100,6 +100,11 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     rows_per_match, partial = output_rows or (None, None)
     search = parts.sections.get(ClausePart.SEARCH)
     subset = parts.sections.get(ClausePart.SUBSET)
+    part_after_keys = next(
+        section.keyword
+        for part, section in parts.sections.items()
+        if part is not ClausePart.PARTITION_BY
+    )
     windows = parts.read_items(ClausePart.WITHIN, read_within_item)
     nodes.check_distinct_windows(windows)
     return nodes.MatchRecognize(
@@ -122,6 +127,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
         subsets=parts.read_items(ClausePart.SUBSET, _read_subset),
         subset_span=subset.keyword if subset else None,
         definitions=tuple(_read_definitions(clause, parts.find_items(ClausePart.DEFINE))),
+        part_after_keys=part_after_keys,
         span=clause.inside,
     )
 

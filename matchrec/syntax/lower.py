@@ -118,6 +118,7 @@ def _build_plan(clause: nodes.MatchRecognize, values: ParameterValues) -> MatchP
         subsets=clause.subsets,
         definitions=tuple(_lower_definitions(clause, measures_scope, negated_names)),
         absences=absences,
+        part_after_keys=clause.part_after_keys,
     )
     check_absence_conditions(plan)
     check_plan(plan)

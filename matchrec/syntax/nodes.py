@@ -154,6 +154,8 @@ class MatchRecognize:
     definitions: tuple[NamedExpression, ...] = ()
     # The order of output columns in the product for which the query was written.
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    # The keyword of the first part after PARTITION BY. ORDER BY is written before it.
+    part_after_keys: Span | None = field(compare=False, default=None)
     # Where everything between the clause's parentheses is written.
     span: Span = field(compare=False, default=Span(0, 0))
     # A cache of `lower.lower_clause`: empty, or the plan of the clause.

@@ -31,7 +31,7 @@ def test_a_query_warns_once_at_the_line_that_calls(spark: SparkSession, prices: 
     with pytest.warns(matchrec.warnings.NoOrderWarning) as warned:
         matchrec.sql(spark, query, dialect="oracle", p=prices)  # parses twice, to find out types
     assert [warning.filename for warning in warned] == [__file__]
-    with pytest.warns(matchrec.warnings.NoOrderWarning, match="line 1, column 29") as warned:
+    with pytest.warns(matchrec.warnings.NoOrderWarning, match="line 1, column 1") as warned:
         matchrec.match_recognize(prices, NO_ORDER)
     assert [warning.filename for warning in warned] == [__file__]
 
@@ -39,7 +39,7 @@ def test_a_query_warns_once_at_the_line_that_calls(spark: SparkSession, prices: 
 def test_explain_prints_them_instead(spark: SparkSession, prices: DataFrame) -> None:
     query = f"SELECT * FROM {{p}} MATCH_RECOGNIZE ({NO_ORDER})"
     *_, section = str(matchrec.query(spark, query, p=prices).explain()).partition("\nwarnings\n")
-    assert section.startswith("  MATCH_RECOGNIZE has no ORDER BY\n    line 1, column 64\n")
+    assert section.startswith("  MATCH_RECOGNIZE has no ORDER BY\n    line 1, column 36\n")
     assert "warnings" not in str(
         matchrec.query(spark, query.replace("ALL", "ORDER BY ts ALL"), p=prices).explain()
     )

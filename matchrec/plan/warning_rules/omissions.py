@@ -20,16 +20,11 @@ from matchrec.source import Span
 
 
 def find_location_of_order(plan: MatchPlan) -> Span | None:
-    """Return where to write ORDER BY: after PARTITION BY, or before the first measure.
+    """Return the part of the clause before which ORDER BY belongs.
 
-    If the query has neither, the location is the row pattern. None if the plan has no text.
+    For other queries than clauses, the result is the row pattern, or None if it has no text.
     """
-    if plan.partition_by:
-        span = plan.partition_by[-1].span
-        return span and Span(span.end, span.end)
-    if plan.measures:
-        return plan.measures[0].value.span
-    return plan.pattern.span
+    return plan.part_after_keys or plan.pattern.span
 
 
 def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

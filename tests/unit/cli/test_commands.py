@@ -631,7 +631,7 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         result = invoke("run", "-", *STOCKS, stdin=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
     assert result.stderr.startswith(
-        "matchrec: warning: MATCH_RECOGNIZE has no ORDER BY [NoOrderWarning]\n  line 3, column 19\n"
+        "matchrec: warning: MATCH_RECOGNIZE has no ORDER BY [NoOrderWarning]\n  line 4, column 3\n"
     )
     assert ".py" not in result.stderr
 
