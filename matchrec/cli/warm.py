@@ -6,8 +6,11 @@ cached on disk.
 
 from __future__ import annotations
 
+import os
 import time
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,8 @@ import click
 import matchrec
 from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.session import open_local_session
+from matchrec.errors.warning_classes import MatchRecognizeWarning
+from matchrec.jit.compile_lock import IS_WARMING_VARIABLE
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 
 if TYPE_CHECKING:
@@ -144,17 +149,38 @@ def warm() -> None:
       matchrec warm
     """
     began = time.monotonic()
-    # By default, Python would search these few rows itself, without compiled code.
-    always_compile = Shortcuts(max_python_steps=0)
-    with open_local_session() as spark, matchrec.progress(spark), use_shortcuts(always_compile):
-        for query in build_queries(spark):
-            query.collect()
-        ask_questions(spark)
+    # The workers get their environment variables when the session starts.
+    with hide_advice(), open_local_session() as spark, matchrec.progress(spark):
+        compile_all(spark)
     from matchrec.jit.cached_function import find_cache_folders
 
     print(f"all code is compiled after {time.monotonic() - began:.0f} s, in these folders:")
     for folder in find_cache_folders():
         print(f"    {folder}")
+
+
+@contextmanager
+def hide_advice() -> Iterator[None]:
+    """Hide warnings about the queries of this module, and the advice to run `matchrec warm`.
+
+    Users have not written these queries, and cannot mend them.
+    """
+    os.environ[IS_WARMING_VARIABLE] = "1"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MatchRecognizeWarning)
+            yield
+    finally:
+        del os.environ[IS_WARMING_VARIABLE]
+
+
+def compile_all(spark: SparkSession) -> None:
+    """Run queries and questions that together use all kernels."""
+    # By default, Python would search these few rows itself, without compiled code.
+    with use_shortcuts(Shortcuts(max_python_steps=0)):
+        for query in build_queries(spark):
+            query.collect()
+        ask_questions(spark)
 
 
 def ask_questions(spark: SparkSession) -> None:

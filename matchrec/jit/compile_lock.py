@@ -15,6 +15,7 @@ another lock:
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -41,6 +42,10 @@ COMPILING_MESSAGE = (
     " several seconds, or tens of seconds on a busy machine; `matchrec warm` does it beforehand"
 )
 
+# `matchrec warm` sets this environment variable, so that its workers do not print the message,
+# which advises to run `matchrec warm`. Workers inherit the variable from the program.
+IS_WARMING_VARIABLE = "MATCHREC_IS_WARMING"
+
 
 @contextmanager
 def lock_name(folder: Path | None, name: str) -> Iterator[None]:
@@ -63,7 +68,9 @@ def print_compiling() -> None:
     """Print that the process compiles, once, because a user may be waiting.
 
     Only workers compile, not the process that makes a query. Their standard error is the terminal
-    in a local session, otherwise the log of the executor.
+    in a local session, otherwise the log of the executor. Nothing is printed for `matchrec warm`.
     """
+    if IS_WARMING_VARIABLE in os.environ:
+        return
     sys.stderr.write(f"{COMPILING_MESSAGE}\n")
     sys.stderr.flush()
