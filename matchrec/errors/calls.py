@@ -137,16 +137,26 @@ def partitions_cannot_be_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for versions of rules with sort="engine"."""
-    surface = current_surface()
+def rule_versions_need_workers(
+    *, reason: str, user_chose_engine: bool
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for versions of rules if the workers cannot or may not sort the rows.
+
+    Args:
+        reason: why they do not sort.
+        user_chose_engine: whether the user has written sort="engine".
+    """
+    if user_chose_engine:
+        hint = f"leave out {current_surface().write_option('sort', 'engine')}"
+    else:
+        hint = (
+            "add a column to the input that has this value, or one that sorts in the same way, "
+            "and use this column instead"
+        )
     return MatchRecognizeUnsupportedError(
-        f"rules with times are not supported if the engine sorts the rows: {reason}",
+        f"versions of rules are not supported if the engine sorts the rows: {reason}",
         notes=("the workers separate the rows of each version before they test its conditions",),
-        hint=(
-            f"leave out {surface.write_option('sort', 'engine')}, and compute what only the "
-            "engine can compute as a column of the input"
-        ),
+        hint=hint,
         code="rule-versions-need-workers",
     )
 

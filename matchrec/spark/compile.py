@@ -362,7 +362,7 @@ def choose_spark(
             because rules are valid for some time only.
     """
     if request.has_timed_rules:
-        raise rule_versions_need_workers(reason=reason)
+        raise rule_versions_need_workers(reason=reason, user_chose_engine=request.engine_must_sort)
     if request.workers_must_sort:
         raise worker_cannot_sort_rows(reason=reason)
     return Sorter(kind, reason)

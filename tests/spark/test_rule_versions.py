@@ -45,6 +45,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecogniz
 Content = str | Pattern | None
 Versions = dict[int | None, Content]  # by the second from which they are valid
 FALL = "MEASURES LAST(D.price) AS low PATTERN (S D+) DEFINE D AS price < PREV(price)"
+FRAME = "PATTERN (A) DEFINE A AS price > avg(price) OVER (ROWS 2 PRECEDING)"
 RISE = "MEASURES U.price AS high PATTERN (U) DEFINE U AS price > PREV(price)"
 
 
@@ -424,20 +425,20 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"fall": {3: FALL}},
         {"options": matchrec.Options(sort="engine")},
         (
-            "rules with times are not supported if the engine sorts the rows: "
+            "versions of rules are not supported if the engine sorts the rows: "
             "the option sort is engine"
         ),
     ),
     "what only Spark computes": (
-        {"fall": {3: "PATTERN (A) DEFINE A AS price > avg(price) OVER (ROWS 2 PRECEDING)"}},
+        {"fall": {3: FRAME}},
         {},
-        "rules with times are not supported if the engine sorts the rows: ",
+        "versions of rules are not supported if the engine sorts the rows: ",
     ),
     "what only Spark computes with these types": (
         {"fall": {3: "PATTERN (A) DEFINE A AS array(price) > PREV(array(price))"}},
         {},
         (
-            "rules with times are not supported if the engine sorts the rows: "
+            "versions of rules are not supported if the engine sorts the rows: "
             "rule `fall, valid from 3`: "
         ),
     ),
@@ -461,6 +462,26 @@ def test_wrong_versions_raise_an_error_that_says_why(ticks: DataFrame, name: str
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         match_ticks(ticks, rules(ticks) if callable(rules) else rules, **options)
     assert message in str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "help_line"),
+    [
+        (
+            FALL,
+            matchrec.Options(sort="engine"),
+            'leave out options=matchrec.Options(sort="engine")',
+        ),
+        (FRAME, matchrec.Options(), "add a column to the input that has this value, or one that"),
+    ],
+)
+def test_the_help_names_only_options_that_the_user_has_written(
+    ticks: DataFrame, rule: str, options: matchrec.Options, help_line: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        match_ticks(ticks, {"fall": {3: rule}}, options=options)
+    (shown_line,) = [line for line in str(caught.value).splitlines() if line.startswith("  help: ")]
+    assert shown_line.startswith(f"  help: {help_line}")
 
 
 @pytest.mark.once
