@@ -28,7 +28,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.columns import PartitionPreparation
-from matchrec.spark.compile import CompiledRules, compile_request
+from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
@@ -106,28 +106,21 @@ def collect_compiled_partition(
     (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
     assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
-    # The columns that Spark computes.
-    search_columns = compiled_query.sent_columns.columns
-    order_columns = [build_row_column(finder.write_as_text(text)) for text in finder.order_texts]
     key_values = finder.collect_key_values()
     key_tests = finder.write_key_tests(key_values)
-    target_tests = () if finder.target.row is None else finder.build_target_tests(key_tests)
-    filters = clause.query.row_filters
-    columns = (*search_columns, *order_columns, *target_tests, *filters)
-    # The rows of the partition.
+    columns = build_partition_columns(clause, finder, key_tests)
     preparation = compiled_rules.preparation.with_key_filters(key_tests)
     assert isinstance(preparation, PartitionPreparation), "the caller has rejected streams"
-    table = collect_table(preparation.build_worker_rows(columns))
+    table = collect_table(preparation.build_worker_rows(columns.all))
     if not table.num_rows:
         raise finder.explain_no_rows()
     starts = np.array([0, table.num_rows], np.int64)  # of the only partition, and its end
     with locate_failures(lambda row: RowLocation(finder.target.partition or {}, row + 1)):
         check_windows(compiled_query, table, starts)
-    # What the table says about its rows.
-    order_values = read_order_values(table, columns, order_columns)
+    order_values = read_order_values(table, columns)
     target_rows: tuple[int, ...] = ()
-    if target_tests:
-        is_target, is_before = read_tests(table, columns, target_tests)
+    if columns.target_tests:
+        is_target, is_before = read_tests(table, columns, columns.target_tests)
         target_rows = finder.find_target_rows(order_values, is_target, int(is_before.sum()))
     return CollectedPartition(
         relation=compiled_rules.request.relation,
@@ -135,18 +128,58 @@ def collect_compiled_partition(
         compiled_query=compiled_query,
         table=table,
         partitions=encode_partitions(compiled_query, table, starts),
-        fields=preparation.find_fields(search_columns, compiled_rules.fields),
+        fields=preparation.find_fields(columns.search, compiled_rules.fields),
         key_values=key_values,
         order_names=finder.order_names,
         order_values=order_values,
         target_rows=target_rows,
-        irrelevant_rows=find_irrelevant_rows(read_tests(table, columns, filters)),
+        irrelevant_rows=find_irrelevant_rows(read_tests(table, columns, columns.filters)),
     )
 
 
-def read_tests(
-    table: pa.Table, columns: Sequence[RowColumn], tests: Sequence[RowColumn]
-) -> BoolArray:
+@dataclass(frozen=True, slots=True)
+class PartitionColumns:
+    """The columns that Spark computes of a partition, divided by what they are for."""
+
+    # The columns that a search reads.
+    search: tuple[RowColumn, ...]
+    # The values of the ORDER BY columns, as texts.
+    order_values: tuple[RowColumn, ...]
+    # A test of whether the target names a row, and a test of whether the row is before the target.
+    # Empty if the target names all rows.
+    target_tests: tuple[RowColumn, ...]
+    # The filters of the query.
+    filters: tuple[RowColumn, ...]
+
+    @property
+    def all(self) -> tuple[RowColumn, ...]:
+        """Return the columns in their order in the table."""
+        return (*self.search, *self.order_values, *self.target_tests, *self.filters)
+
+
+def build_partition_columns(
+    clause: CompiledRule, finder: TargetFinder, key_tests: tuple[str, ...]
+) -> PartitionColumns:
+    """Return the columns that Spark computes of the partition of a target.
+
+    Args:
+        clause: the compiled clause.
+        finder: finds the target.
+        key_tests: the tests of the partition keys, as SQL.
+    """
+    target_tests: tuple[RowColumn, ...] = ()
+    if finder.target.row is not None:
+        target_tests = finder.build_target_tests(key_tests)
+    order_texts = [finder.write_as_text(text) for text in finder.order_texts]
+    return PartitionColumns(
+        search=clause.compiled_query.sent_columns.columns,
+        order_values=tuple(build_row_column(text) for text in order_texts),
+        target_tests=target_tests,
+        filters=clause.query.row_filters,
+    )
+
+
+def read_tests(table: pa.Table, columns: PartitionColumns, tests: Sequence[RowColumn]) -> BoolArray:
     """Return bool[t, n]: for each of t tests, whether each of n rows passes it.
 
     Args:
@@ -160,29 +193,18 @@ def read_tests(
     return passes
 
 
-def read_column(table: pa.Table, columns: Sequence[RowColumn], column: RowColumn) -> pa.Array:
-    """Return the values of one of the columns of a table."""
-    return take_column(table, wire.name_column(columns.index(column)))
-
-
-def read_order_values(
-    table: pa.Table, columns: Sequence[RowColumn], order_columns: Sequence[RowColumn]
-) -> OrderValues:
-    """Return the texts of the ORDER BY columns on each row, with "NULL" for a missing value.
-
-    Args:
-        table: the rows.
-        columns: the columns of the table.
-        order_columns: the columns with the texts, which are among these columns.
-    """
-    row_count: int = table.num_rows
-    if not order_columns:
-        return ((),) * row_count
-    texts_by_column = [
-        read_column(table, columns, column).fill_null("NULL").to_pylist()
-        for column in order_columns
-    ]
+def read_order_values(table: pa.Table, columns: PartitionColumns) -> OrderValues:
+    """Return the texts of the ORDER BY columns on each row, with "NULL" for a missing value."""
+    arrays = [read_column(table, columns, column) for column in columns.order_values]
+    if not arrays:
+        return tuple(() for _ in range(table.num_rows))
+    texts_by_column: list[list[str]] = [array.fill_null("NULL").to_pylist() for array in arrays]
     return tuple(zip(*texts_by_column, strict=True))
+
+
+def read_column(table: pa.Table, columns: PartitionColumns, column: RowColumn) -> pa.Array:
+    """Return the values of one of the columns of a table."""
+    return take_column(table, wire.name_column(columns.all.index(column)))
 
 
 def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
