@@ -126,8 +126,7 @@ def test_equal_keys_of_two_types_have_one_lane(
 
 def test_keys_with_the_same_text_have_two_lanes(spark: SparkSession) -> None:
     """Only the partition ('a, b', 'c') has a match, on the second incident."""
-    keys = "(('a', 'b, c')), (('a, b', 'c'))"
-    labels = spark.sql(f"SELECT key.*, 1 AS b, 2 AS e FROM VALUES {keys} AS t(key)")
+    labels = spark.sql("VALUES ('a', 'b, c', 1, 2), ('a, b', 'c', 1, 2) AS t(col1, col2, b, e)")
     rows = spark.sql("SELECT 'a, b' AS col1, 'c' AS col2, at FROM VALUES (1), (2) AS t(at)")
     query = matchrec.query(rows, "PARTITION BY col1, col2 ORDER BY at PATTERN (A A)")
     (panel,) = query.backtest(labels, start="b", end="e").figure().axes
