@@ -140,6 +140,25 @@ def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchR
     )
 
 
+def large_values_in_total(*, aggregate: str, location: RowLocation) -> MatchRecognizeRunError:
+    """Return the error for the least or greatest sum if a sum of BIGINT may have overflowed.
+
+    Runs carry sums of 64 bits, which can wrap around, and the sum of the absolute values.
+
+    Args:
+        aggregate: the aggregate as the user wrote it.
+        location: the first row of the group.
+    """
+    return MatchRecognizeRunError(
+        "the least or greatest sum of all matches cannot be computed if the absolute values in a "
+        "match add up to more than BIGINT",
+        notes=(f"the aggregate is {aggregate}", str(location)),
+        hint="write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum",
+        code="large-values-in-total",
+        location=location,
+    )
+
+
 def write_total_message(type_name: str, aggregate: str) -> str:
     """Return the message for an aggregate that is too large over several groups together.
 

@@ -16,8 +16,11 @@ import pyarrow as pa
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.kinds import MakeRunError
-from matchrec.errors.match_totals import infinite_values_in_total, total_too_large
-from matchrec.errors.run import failures
+from matchrec.errors.match_totals import (
+    infinite_values_in_total,
+    large_values_in_total,
+    total_too_large,
+)
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import ReadTotal
 from matchrec.search.kernels import carried_totals
@@ -202,10 +205,8 @@ class TotalFiller:
             is_infinite = np.isinf(extremes.doubles)
             self.check_groups(is_infinite & ~is_null, infinite_values_in_total, {})
             return make_array(view_as_doubles(extremes.low), is_null)
-        is_too_large = (extremes.doubles > SURELY_A_BIGINT) & ~is_null
-        if is_too_large.any():
-            row = self.find_first_row(is_too_large)
-            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
+        may_have_wrapped = extremes.doubles > SURELY_A_BIGINT
+        self.check_groups(may_have_wrapped & ~is_null, large_values_in_total, {})
         return make_array(extremes.low, is_null)
 
     def check_sizes(self, is_too_large: BoolArray, type_name: str) -> None:
