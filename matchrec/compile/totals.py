@@ -58,7 +58,7 @@ def link_totals(
 ) -> tuple[Task, tuple[TotalledColumn, ...]]:
     """Return the task with its totals, and the columns that they read.
 
-    The columns are in the order of the numbers in `Total.values`.
+    `Total.column` is the index of a column in the second part of the result.
 
     Args:
         plan: the plan of the query.

@@ -38,13 +38,17 @@ SURELY_A_BIGINT = 9.2e18
 
 @dataclass(frozen=True, slots=True)
 class WideNumbers:
-    """A number of 128 bits for each of m groups, which may have wrapped around.
+    """A number for each of m groups: a count, a sum or an extreme.
 
-    If the measure is a double, the numbers are in `doubles`, and `words` have no meaning.
+    - A count or a sum of integers is in `words`, as 128 bits that may have wrapped around. Its
+      double is the sum of the absolute values, which shows whether they have.
+    - A sum of doubles is in `doubles`, with its sign. `words` have no meaning.
+    - The extreme of a count, or of a sum, is in the low words: an integer, or the bits of a double.
+      `doubles` are upper bounds: in no match, the absolute values add up to more.
     """
 
     words: IntArray  # int64[m, 2], the low and the high word of each number
-    doubles: FloatArray  # float64[m], the sums of the same values as doubles without their signs
+    doubles: FloatArray  # float64[m]
 
     @property
     def low(self) -> IntArray:
@@ -63,8 +67,8 @@ class WideNumbers:
 
     def to_doubles(self) -> FloatArray:
         """Return the 128 bits as doubles: float64[m]. Numbers of 64 bits are rounded only once."""
-        wide = self.high * 2.0**64 + self.low.view(np.uint64)
-        return np.where(self.fits_into_low_word, self.low.astype(np.float64), wide)
+        rounded = self.high * 2.0**64 + self.low.view(np.uint64)
+        return np.where(self.fits_into_low_word, self.low.astype(np.float64), rounded)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ class TotalFiller:
 
     def read_numbers(self, word: int) -> WideNumbers:
         """Return the number of each group whose words begin at `word`, see `carried_totals`."""
-        words = np.ascontiguousarray(self.totals[:, word : word + DOUBLE_WORD])
+        integer_end = word + carried_totals.INTEGER_WORDS
+        words = np.ascontiguousarray(self.totals[:, word:integer_end])
         return WideNumbers(words, view_as_doubles(self.totals[:, word + DOUBLE_WORD]))
 
     @property
@@ -107,6 +112,7 @@ class TotalFiller:
         # The number of matches whose measure is not NULL, and the sum or extreme of their measures.
         known_count = self.read_numbers(begin + carried_totals.KNOWN_COUNT)
         value = self.read_numbers(begin + carried_totals.VALUE)
+        # The words of a count can wrap around to 0, but its double cannot.
         is_null = np.asarray(known_count.doubles == 0, np.bool_)
         if self.total.outer_function is TotalFunction.COUNT:
             no_nulls = np.zeros(len(is_null), np.bool_)
@@ -154,53 +160,56 @@ class TotalFiller:
             is_null: bool[m], the groups whose number is NULL.
 
         Raises:
-            RunFailure: a number is too large to be known.
+            RunFailure: a number is too large for DOUBLE, or has perhaps wrapped around.
         """
         has_wrapped = ~(numbers.doubles <= SURELY_TOO_LARGE)  # true for NaN
         if self.total.is_float:
             values = numbers.doubles
+            # An infinite number of matches makes a sum infinite or NaN, whatever the values are.
             match_counts = self.read_numbers(carried_totals.PATH_COUNT).doubles
-            is_unknown = np.isinf(match_counts)
-        elif self.adds_up_counts:
-            # no count is negative, so the doubles are the numbers, if only roughly
+            is_too_large = np.isinf(match_counts)
+        elif self.is_made_of_counts:
+            # No count is negative, so the doubles are the numbers, if only roughly.
             values = np.where(has_wrapped, numbers.doubles, numbers.to_doubles())
-            is_unknown = np.isinf(numbers.doubles)
+            is_too_large = np.isinf(numbers.doubles)
         else:
             values = numbers.to_doubles()
-            is_unknown = has_wrapped
-        self.check_sizes(np.asarray(is_unknown & ~is_null, np.bool_), "DOUBLE")
+            is_too_large = has_wrapped
+        self.check_sizes(np.asarray(is_too_large & ~is_null, np.bool_), "DOUBLE")
         return make_array(values, is_null)
 
     @property
-    def adds_up_counts(self) -> bool:
+    def is_made_of_counts(self) -> bool:
         """Return whether the aggregate counts matches, or is computed from counts of rows."""
         return TotalFunction.COUNT in (self.total.outer_function, self.total.inner_function)
 
     def find_exact_type(self) -> pa.DataType:
         """Return the type of a count or of an exact sum: BIGINT or a decimal."""
-        total = self.total
-        number_type = pa.int64() if self.adds_up_counts else self.values.type
+        number_type = pa.int64() if self.is_made_of_counts else self.values.type
         is_decimal = pa.types.is_decimal(number_type)
         if self.read.aggregate.cast is not None:
             return pa.decimal128(38, number_type.scale if is_decimal else 0)
         if not is_decimal:
             return pa.int64()
+        # Spark widens the type at each sum: over the matches, and perhaps over the rows of a match.
         type_of_sum = widen_for_sum(number_type)
-        if total.inner_function is TotalFunction.SUM:
+        if self.total.inner_function is TotalFunction.SUM:
             return widen_for_sum(type_of_sum)
         return type_of_sum
 
     def make_extremes(self, extremes: WideNumbers, is_null: BoolArray) -> pa.Array:
         """Return the least or greatest count or sum of a match in each group.
 
+        Sums of decimals never come here: `compile.totals` lets their matches be built.
+
         Args:
-            extremes: the extremes, in their low words. The doubles are upper bounds of the sums of
-                the values without their signs.
+            extremes: the extreme of each group.
             is_null: bool[m], the groups whose extreme is NULL.
 
         Raises:
             RunFailure: a count or sum may be too large for BIGINT, or a sum adds up infinities.
         """
+        assert self.is_made_of_counts or not pa.types.is_decimal(self.values.type)
         if self.total.is_float:
             is_infinite = np.isinf(extremes.doubles)
             self.check_groups(is_infinite & ~is_null, infinite_values_in_total, {})
@@ -222,25 +231,22 @@ class TotalFiller:
         self.check_groups(is_too_large, total_too_large, {"type_name": type_name})
 
     def check_groups(
-        self, is_wrong: BoolArray, make_error: MakeRunError, fields: dict[str, str]
+        self, is_rejected: BoolArray, make_error: MakeRunError, fields: dict[str, str]
     ) -> None:
-        """Check that the aggregate of each group is known.
+        """Check that the aggregate of no group is rejected.
 
         Args:
-            is_wrong: bool[m], the groups whose aggregate is not known.
+            is_rejected: bool[m], the groups whose aggregate cannot be returned.
             make_error: makes the error.
             fields: the arguments of `make_error`, apart from the aggregate and the location.
 
         Raises:
-            RunFailure: the aggregate of a group is not known. The error names the first such group.
+            RunFailure: a group is rejected. The error names the first such group.
         """
-        if is_wrong.any():
+        if is_rejected.any():
             columns = [
                 show_column(row_column) for row_column in self.compiled_query.sent_columns.columns
             ]
-            row = self.find_first_row(is_wrong)
+            group = int(np.flatnonzero(is_rejected)[0])
+            row = int(self.reader.rows.row[group])
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})
-
-    def find_first_row(self, is_marked: BoolArray) -> int:
-        """Return the row position of the first marked group. At least one group must be marked."""
-        return int(self.reader.rows.row[int(np.flatnonzero(is_marked)[0])])

@@ -61,6 +61,7 @@ COUNT, SUM, MIN, MAX, FIRST, LAST = range(len(TotalFunction))
 
 # Words of a number, after the low one. The third word is DOUBLE_WORD.
 HIGH_WORD = 1
+INTEGER_WORDS = 2  # the low and the high word
 NUMBER_SIZE = 3
 
 # The words of a node, after its own columns, or of a group: first the number of paths, then the
