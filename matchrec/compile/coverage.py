@@ -4,14 +4,15 @@ Coverage answers why a query finds few matches. For each occurrence of a variabl
 counts the starting rows that reached it. For the starting rows that stopped there, it counts which
 part of the condition was false. The worker runs the search of the query and counts on the way.
 
-1. `observe_tests` makes a `CoverageQuery` of a split query. It keeps the conditions, drops the
-   measures and the filters, and adds the tests that are counted one by one.
+1. `build_coverage_query` builds a `CoverageQuery` from a split query. It keeps the conditions,
+   drops the measures and the filters, and adds the tests that are counted one by one.
 2. `build_coverage_task` finds the bits of the tests, once the query is compiled to a
    `CompiledQuery`.
 3. The workers count: see `worker.coverage`. The result is `counted_coverage.CountedCoverage`.
 
-All rows are sent, even rows that the query itself would leave out, because every row is a starting
-row. The sent columns are the columns of conditions, and the columns that name a row.
+All rows are sent, even rows that the query itself would leave out: every row can be a starting row,
+and such a row is counted as a starting row that stopped at once. The sent columns are the columns
+of conditions, and the columns that name a row.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.pattern import Variable, list_negations, list_variable_names
 from matchrec.search.compiled_task import compile_task
-from matchrec.search.coverage import AnnotatedTask
+from matchrec.search.coverage import AnnotatedTask, PartBit
 from matchrec.search.task import NearbyCondition
 
 CURRENT_ROW = Navigation()
@@ -53,20 +54,23 @@ class CoverageQuery(SplitQuery):
     occurrences: Occurrences
     # For each variable, the tests of its condition. No test can raise an error: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
+    # The columns of ORDER BY as SQL, each once.
+    order_texts: tuple[str, ...]
     # The test that a row equals the row before it in all ORDER BY columns; None without ORDER BY.
-    tie: RowTest | None
+    tie_test: RowTest | None
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:
     """The task of a worker that counts the coverage of a query. Picklable."""
 
+    # The coverage query, compiled.
     compiled_query: CompiledQuery
     # The task of the search, with the occurrences and the parts of conditions.
     annotated_task: AnnotatedTask
     # The test that a row equals the row before it in all ORDER BY columns: a bit if Spark computes
     # the test, or a condition if the worker does. None without ORDER BY.
-    tie: int | NearbyCondition | None
+    tie_test: int | NearbyCondition | None
     # The columns that name a starting row, as indices in `SentColumns.columns`: partition columns,
     # then order columns.
     naming_columns: tuple[int, ...]
@@ -75,7 +79,7 @@ class CoverageTask:
     def needs_event_selection(self) -> bool:
         """Return whether the query needs event selection.
 
-        With event selection, every row is a starting row, whatever AFTER MATCH SKIP says.
+        If it does, every row is a starting row; otherwise AFTER MATCH SKIP decides.
         """
         return self.compiled_query.task.needs_event_selection
 
@@ -96,12 +100,13 @@ def check_coverable(plan: MatchPlan) -> None:
     """
     if plan.output is MatchOutput.LONGEST:
         raise errors.coverage_of_longest_match()
-    if list_negations(plan.pattern):
-        raise errors.coverage_of_negation(list_negations(plan.pattern)[0].span)
+    negations = list_negations(plan.pattern)
+    if negations:
+        raise errors.coverage_of_negation(negations[0].span)
 
 
-def observe_tests(query: SplitQuery) -> CoverageQuery:
-    """Return the query with the tests that coverage counts.
+def build_coverage_query(query: SplitQuery) -> CoverageQuery:
+    """Build the coverage query of a split query: its conditions, and the tests that are counted.
 
     Measures and filters are dropped. The only outputs are the columns of ORDER BY. Together with
     the columns of PARTITION BY, which are sent in any case, they name a starting row.
@@ -113,14 +118,14 @@ def observe_tests(query: SplitQuery) -> CoverageQuery:
         MatchRecognizePlanError: the pattern is too large.
     """
     plan = drop_output_options(query.plan, ())
-    occurrences = find_occurrences(query, plan)
+    occurrences = compile_counted_occurrences(query, plan)
     order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     outputs = tuple(RowOutput(text, text) for text in order_texts)
-    tie = build_tie_test(order_texts, query)
+    tie_test = build_tie_test(order_texts, query)
     tests = {condition.variable: guard_tests(condition.tests) for condition in query.conditions}
-    observed = [*chain.from_iterable(tests.values())]
-    if tie is not None:
-        observed.append(tie)
+    observed = list(chain.from_iterable(tests.values()))
+    if tie_test is not None:
+        observed.append(tie_test)
     return CoverageQuery(
         plan=plan,
         resolved_plan=query.resolved_plan,
@@ -134,12 +139,17 @@ def observe_tests(query: SplitQuery) -> CoverageQuery:
         conjuncts=query.conjuncts,
         occurrences=occurrences,
         tests=tests,
-        tie=tie,
+        order_texts=order_texts,
+        tie_test=tie_test,
     )
 
 
-def find_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
-    """Return the occurrences that are counted: variables in PATTERN, or the stages of a plan.
+def compile_counted_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
+    """Compile the occurrences that are counted: the variables in PATTERN, or the stages.
+
+    Args:
+        query: the split query, which has the compiled pattern.
+        plan: its plan without options of the output.
 
     Raises:
         MatchRecognizePlanError: the pattern is too large.
@@ -155,7 +165,7 @@ def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest |
 
     Args:
         order_texts: the columns of ORDER BY as SQL.
-        query: the query.
+        query: the query, whose scope says who computes the test.
 
     Returns:
         The test; None without ORDER BY.
@@ -176,11 +186,11 @@ def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest |
 
 
 def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> CoverageTask:
-    """Return the task by which a worker counts the coverage of a query.
+    """Build the task by which a worker counts the coverage of a query.
 
     Args:
-        query: the query.
-        compiled_query: the same query, compiled.
+        query: the coverage query.
+        compiled_query: the result of compiling it, which has the bits of its tests.
 
     Raises:
         MatchRecognizeUnsupportedError: the query has event selection, and a condition reads the
@@ -189,71 +199,79 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
     task = compiled_query.task
     if task.needs_event_selection:
         integer_count = len(compiled_query.sent_columns.integers)
-        if compile_task(task, integer_count).rules.forgets_after_match:
+        if compile_task(task, integer_count).reads_match_number:
             raise errors.coverage_of_match_number()
-    bits = find_test_bits(compiled_query)
     columns = compiled_query.sent_columns.columns
     partition_columns = [index for _, index in compiled_query.sent_columns.keys]
-    order_columns = [columns.index(build_row_column(output.name)) for output in query.outputs]
+    order_columns = [columns.index(build_row_column(text)) for text in query.order_texts]
+    parts = list_part_bits(query, find_test_bits(compiled_query))
     return CoverageTask(
         compiled_query=compiled_query,
-        annotated_task=AnnotatedTask(task, query.occurrences, list_condition_parts(query, bits)),
-        tie=find_tie(query, bits, compiled_query),
+        annotated_task=AnnotatedTask(task, query.occurrences, parts),
+        tie_test=find_tie_test(query, compiled_query),
         naming_columns=(*partition_columns, *order_columns),
     )
 
 
 def find_test_bits(compiled_query: CompiledQuery) -> dict[RowColumn, int]:
     """Return the bit of each test, whether Spark or the worker computes it, by its column."""
-    bits = {
-        condition.column: condition.bit
-        for condition in compiled_query.nearby
-        if condition.spark_bit is None
-    }
+    worker_tests = find_worker_tests(compiled_query)
+    bits = {column: condition.bit for column, condition in worker_tests.items()}
     bits.update({column: bit for bit, column in enumerate(compiled_query.row_conditions)})
     return bits
 
 
-def list_condition_parts(
-    query: CoverageQuery, bits: Mapping[RowColumn, int]
-) -> tuple[tuple[int | None, ...], ...]:
-    """Return the parts of the condition of each variable, in the order in which they are counted.
+def find_worker_tests(compiled_query: CompiledQuery) -> dict[RowColumn, NearbyCondition]:
+    """Return the tests that the worker computes, by their column."""
+    return {
+        condition.column: condition
+        for condition in compiled_query.nearby
+        # A condition with a bit of Spark is a test of Spark and a test of the worker together.
+        if condition.spark_bit is None
+    }
 
-    The result has an element for each variable, by its id. A part is the bit of a test. The part
-    that depends on the run, if there is one, is the last part, and is None.
+
+def list_part_bits(
+    query: CoverageQuery, bits: Mapping[RowColumn, int]
+) -> tuple[tuple[PartBit, ...], ...]:
+    """Return the bits of the parts of each condition, in the order in which they are counted.
+
+    The result has an element for each variable, by its id. The part that depends on the run, if
+    there is one, is the last part.
+
+    Args:
+        query: the coverage query.
+        bits: the bit of each test, by its column.
     """
     depend_on_run = {
         condition.variable for condition in query.conditions if condition.run_step is not None
     }
-    parts_by_variable = []
+    bits_by_variable = []
     for name in query.plan.variables:
         tests = query.tests.get(name, [])
-        parts: list[int | None] = [bits[to_column(test)] for test in tests]
+        part_bits: list[PartBit] = [bits[to_column(test)] for test in tests]
         if name in depend_on_run:
-            parts.append(None)
-        parts_by_variable.append(tuple(parts))
-    return tuple(parts_by_variable)
+            part_bits.append(None)
+        bits_by_variable.append(tuple(part_bits))
+    return tuple(bits_by_variable)
 
 
-def find_tie(
-    query: CoverageQuery, bits: Mapping[RowColumn, int], compiled_query: CompiledQuery
+def find_tie_test(
+    query: CoverageQuery, compiled_query: CompiledQuery
 ) -> int | NearbyCondition | None:
-    """Return the test that a row equals the row before it, in the form of `CoverageTask.tie`.
+    """Return the test that a row equals the row before it, in the form of `CoverageTask.tie_test`.
 
     Args:
-        query: the query.
-        bits: the bits of all tests.
-        compiled_query: the same query, compiled.
+        query: the coverage query.
+        compiled_query: the result of compiling it.
     """
-    if not isinstance(query.tie, NearbyTest):
-        return None if query.tie is None else bits[query.tie]
-    column = query.tie.column
-    # A condition with a bit of Spark holds only on rows that pass another test, too.
-    return next(
-        condition
-        for condition in compiled_query.nearby
-        if condition.column == column and condition.spark_bit is None
-    )
+    match query.tie_test:
+        case None:
+            return None
+        case NearbyTest(column=column):
+            return find_worker_tests(compiled_query)[column]
+        case column:
+            return compiled_query.row_conditions.index(column)
 
 
 def show_condition_parts(

@@ -65,6 +65,11 @@ class CompiledTask:
         return tuple(code[code[:, 0] == READ, 3].tolist())
 
     @property
+    def reads_match_number(self) -> bool:
+        """Return whether a condition on the run reads the match number."""
+        return self.rules.forgets_after_match
+
+    @property
     def register_count(self) -> int:
         """Return how many registers a run has."""
         return len(self.linked.initial_registers) if self.linked else 0

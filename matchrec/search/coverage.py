@@ -45,6 +45,10 @@ WORD_BITS = 64
 # `Counts.nearest_of_all`, and in the column PART_START of the parts of conditions.
 NO_START = -1
 
+# The bit of a part of a condition that is a row condition; None for the part that depends on the
+# run.
+PartBit = int | None
+
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedTask:
@@ -53,9 +57,8 @@ class AnnotatedTask:
     task: Task
     # The occurrences of variables in PATTERN, and the occurrence to which each choice belongs.
     occurrences: Occurrences
-    # For each variable, the parts of its condition that are counted separately: the bit of each
-    # conjunct that is a row condition, and None for the rest, which depends on the run.
-    parts: tuple[tuple[int | None, ...], ...]
+    # For each variable, by its id, the parts of its condition that are counted separately.
+    parts: tuple[tuple[PartBit, ...], ...]
 
 
 class Counts(NamedTuple):

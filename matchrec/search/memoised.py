@@ -75,7 +75,7 @@ class MemoisedStrategy(ContiguousStrategy):
         if task.reads_only_data:
             return "conditions depend on the data only, so failures are remembered"
         reason = "no condition reads the run after two paths meet, so failures are remembered"
-        if compile_arrays(task).rules.forgets_after_match:
+        if compile_arrays(task).reads_match_number:
             return f"{reason} until the next match"
         return reason
 

@@ -158,7 +158,7 @@ def classify_time(task: Task, algorithm: str) -> str:
     if algorithm == BACKTRACKING and compile_arrays(task).remembers_all:
         if task.has_window:
             return linear_in_matches
-        if compile_arrays(task).rules.forgets_after_match:
+        if compile_arrays(task).reads_match_number:
             return f"{linear} for each match, because conditions read MATCH_NUMBER()"
         return linear
     if task.pattern.is_deterministic:

@@ -437,9 +437,9 @@ def split_rule(
     if needs_all_rows(request, query, rule):
         query = replace(query, row_filters=())
     if request.purpose is Purpose.COVERAGE:
-        from matchrec.compile.coverage import observe_tests
+        from matchrec.compile.coverage import build_coverage_query
 
-        return observe_tests(query)
+        return build_coverage_query(query)
     return query
 
 

@@ -129,7 +129,7 @@ def find_nearest_start(
     nearest = min(candidates, key=make_sort_key)
     assert nearest.remaining_rows is not None
     key_texts = [text for text, _ in planned.task.compiled_query.sent_columns.keys]
-    order_texts = [output.name for output in planned.query.outputs]
+    order_texts = planned.query.order_texts
     known_fields = request.relation.known_fields
     named_values = []
     for text, value_text in zip((*key_texts, *order_texts), nearest.naming_texts, strict=True):

@@ -112,15 +112,16 @@ class CoverageWorker:
 
         Only rows that no earlier piece had are counted.
         """
-        tie = self.task.tie
-        if tie is None:
+        tie_test = self.task.tie_test
+        if tie_test is None:
             return 0
-        if isinstance(tie, NearbyCondition):
-            flags = find_satisfying_rows(partitions, tie)
+        if isinstance(tie_test, NearbyCondition):
+            is_tie = find_satisfying_rows(partitions, tie_test)
         else:
-            flags = find_rows_with_bit(partitions.satisfied, tie)
-        flags[piece.starts[:-1]] = 0  # the row before the first row is in another partition
-        return int(flags[len(flags) - piece.new_rows :].sum())
+            is_tie = find_rows_with_bit(partitions.satisfied, tie_test)
+        # The row before the first row of a partition is in another partition.
+        is_tie[piece.starts[:-1]] = False
+        return int(is_tie[len(is_tie) - piece.new_rows :].sum())
 
     def pop_nearest(self, piece: Piece, counts: Counts) -> NearestRun | None:
         """Return the nearest run of this piece if it is nearer than the runs of all earlier pieces.

@@ -145,7 +145,7 @@ class StreamSearch(ABC, Generic[SearchStates]):
         if self.batch_maker is not None or compiled_query.task.most_matches is not None:
             return True
         compiled_task = compile_task(compiled_query.task, len(compiled_query.sent_columns.integers))
-        return ReadMatchNumber() in compiled_query.reads or compiled_task.rules.forgets_after_match
+        return ReadMatchNumber() in compiled_query.reads or compiled_task.reads_match_number
 
     @property
     def end_time(self) -> int:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.counted_coverage import Figures
-from matchrec.compile.coverage import CoverageTask, build_coverage_task, observe_tests
+from matchrec.compile.coverage import CoverageTask, build_coverage_query, build_coverage_task
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
 def make_task(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     """Return the task for a pattern. Spark computes all conditions."""
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
-    split = observe_tests(split_plan(lower_clause(clause), COLUMNS, str))
+    split = build_coverage_query(split_plan(lower_clause(clause), COLUMNS, str))
     types = dict.fromkeys(split.columns, INT)
     return build_coverage_task(split, link(split, types, "auto", ansi=True))
 
@@ -177,7 +177,7 @@ def make_nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     """Return the task for a pattern whose conditions read neighbouring rows."""
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
-    split = observe_tests(split_plan(lower_clause(clause), COLUMNS, str, scope=scope))
+    split = build_coverage_query(split_plan(lower_clause(clause), COLUMNS, str, scope=scope))
     types = dict.fromkeys(split.columns, INT) | {
         build_row_column("`k`"): ValueType(Family.STRING, "string")
     }
