@@ -147,7 +147,7 @@ class FamilyFinder:
     def read_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text and the types of the input's columns.
 
-        For a division and an aggregate, Sail may have to analyse the operands.
+        The operands of a division and of an aggregate are looked up by `find_family`.
         """
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):

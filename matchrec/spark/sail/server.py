@@ -94,7 +94,7 @@ def keep_memory() -> None:
     """Let this program keep freed memory, and let Arrow use it unless the user has chosen a pool.
 
     The pool is set by a call, because Arrow reads the environment only when it is imported, and
-    pandas may have imported Arrow before.
+    pandas can have imported Arrow before.
 
     Source: Arrow's documentation, Memory Management.
     """

@@ -83,6 +83,7 @@ class StreamWorker:
     event_layout: EventLayout
     # A digest of the query, or of what all rules of a set share. A stored state has it, too.
     query_digest: str
+    # The search of the query, or a search for each rule.
     searches: tuple[StreamSearch[Any], ...]
     # The version of each rule, by the name of its search. Empty for a query.
     versions: Mapping[str, Version]
@@ -90,12 +91,12 @@ class StreamWorker:
     stores_watermark: bool
 
     def run(
-        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
+        self, _bucket: object, frames: Iterable[pd.DataFrame], group: GroupState
     ) -> Iterator[pd.DataFrame]:
         """Yield the output rows that are decided now, as the bytes of Arrow streams.
 
         Args:
-            _: the number of the bucket.
+            _bucket: the number of the bucket.
             frames: the new events, encoded for pandas.
             group: Spark's state of the bucket.
         """
@@ -160,24 +161,26 @@ class StreamWorker:
         Returns:
             The states that are still needed, by the names of the searches.
         """
-        stored_states = read_all_key_states(arrays, self.searches)
-        needed_states: dict[str, KeyStates[Any]] = {}
+        stored_by_search = read_all_key_states(arrays, self.searches)
+        needed_by_search: dict[str, KeyStates[Any]] = {}
         for index, search in enumerate(self.searches):
-            stored = stored_states.get(search.name)
-            if stored is None:
-                stored = make_key_states(search, NO_KEYS)
-            due_keys = find_due_keys(search, stored, arrived, watermark)
-            new_keys = np.setdiff1d(due_keys, stored.keys)
-            all_states = stored.merge(make_key_states(search, new_keys))
-            is_due = np.isin(all_states.keys, due_keys)
-            needed = all_states.take(np.flatnonzero(~is_due))
+            stored_states = stored_by_search.get(search.name)
+            if stored_states is None:
+                stored_states = make_key_states(search, NO_KEYS)
+            due_keys = find_due_keys(search, stored_states, arrived, watermark)
+            new_keys = np.setdiff1d(due_keys, stored_states.keys)
+            key_states = stored_states.merge(make_key_states(search, new_keys))
+            is_due = np.isin(key_states.keys, due_keys)
+            needed_states = key_states.take(np.flatnonzero(~is_due))
             if len(due_keys):
-                due = all_states.take(np.flatnonzero(is_due)) if len(needed.keys) else all_states
-                searched = yield from self.continue_search(index, due, arrived, watermark)
-                needed = needed.merge(searched)
-            if len(needed.keys) and search.end_time > watermark:
-                needed_states[search.name] = needed
-        return needed_states
+                due_states = key_states
+                if not is_due.all():  # otherwise nothing is copied
+                    due_states = key_states.take(np.flatnonzero(is_due))
+                new_states = yield from self.continue_search(index, due_states, arrived, watermark)
+                needed_states = needed_states.merge(new_states)
+            if len(needed_states.keys) and search.end_time > watermark:
+                needed_by_search[search.name] = needed_states
+        return needed_by_search
 
     def continue_search(
         self, search_index: int, key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
@@ -196,7 +199,7 @@ class StreamWorker:
 
 
 def find_due_keys(
-    search: StreamSearch[Any], stored: KeyStates[Any], arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], stored_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
 ) -> IntArray:
     """Return the keys with which a search continues, ascending, as indices of `arrived.keys`.
 
@@ -205,13 +208,13 @@ def find_due_keys(
 
     Args:
         search: the search.
-        stored: the stored states of the keys of this search.
+        stored_states: the stored states of the keys of this search.
         arrived: the rows of the bucket.
         watermark: in microseconds.
     """
     keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
-    keys_with_end = stored.keys[stored.next_ends <= watermark]
-    failed_keys = stored.keys[stored.has_failed]
+    keys_with_end = stored_states.keys[stored_states.next_ends <= watermark]
+    failed_keys = stored_states.keys[stored_states.has_failed]
     return np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
 
 
