@@ -32,7 +32,7 @@ PROBES = {
     "compares_as_decimals": True,
     "drops_hours": True,
     "tells_zeros_apart": True,
-    "tries_to_add": False,
+    "has_try_add": False,
     "can_observe": False,
     "has_watermarks": False,
 }
@@ -327,7 +327,7 @@ CALL_ERRORS = {
     "year(A.s, 1)": "year in MEASURES takes 1 argument, not 2",
     "A.id + 1e400": "Sail rejects an expression in MEASURES: the number 1e400 is too large",
     # it has no end
-    "coalesce()": "Sail rejects an expression in MEASURES: its analysis fails and does not say why",
+    "coalesce()": "Sail rejects an expression in MEASURES: the analysis fails without a reason",
 }
 
 

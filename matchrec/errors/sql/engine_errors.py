@@ -120,8 +120,8 @@ _HINTS_FOR_TYPES = {
     r"string '.*' to value of Timestamp": "compare a time with a time, such as "
     "TIMESTAMP'2026-01-31 12:00:00'",
     # Strings in arithmetic.
-    r"Utf8 [-+*/%]|[-+*/%] Utf8|takes no value of type String": "a string is neither a number nor "
-    "a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
+    r"Utf8 [-+*/%]|[-+*/%] Utf8|does not accept a value of type String": "a string is neither a "
+    "number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
     # NOT before a value that is not a condition; a boolean is combined with another type.
     r"IS DISTINCT FROM Boolean": "NOT needs a condition: compare the value with something, such as "
     "NOT x > 0",
@@ -615,10 +615,9 @@ _HINTS_AROUND_CLAUSES = {
         "write a comma or an operator before it; write it in backticks if it is a name; or "
         "remove it"
     ),
-    r"another number of arguments|a function has no argument|requires \d+ arguments?"
-    r"|the functions min and max take one argument|expects? \d+ arguments?": (
-        f"write its arguments as {SPARK_FUNCTIONS} lists them"
-    ),
+    r"(?:wrong|another) number of arguments|a function is called without arguments"
+    r"|requires \d+ arguments?|the functions min and max take one argument"
+    r"|expects? \d+ arguments?": (f"write its arguments as {SPARK_FUNCTIONS} lists them"),
     r'FILTER_NOT_BOOLEAN\] Cannot resolve "(?P<value>\w+)"': (
         "write {value} > 0, or {value} IS NOT NULL"
     ),

@@ -86,17 +86,17 @@ STREAM_RESET = "RST_STREAM"
 OTHER_REFUSALS = {
     # Calls and numbers.
     r"^(?P<count>\w+) values? expected": (
-        r"a function that takes \g<count> has another number of arguments"
+        r"a call has the wrong number of arguments: the function takes \g<count>"
     ),
-    r"^expected at least one value, but got": "a function has no argument",
+    r"^expected at least one value, but got": "a function is called without arguments",
     r"Function '(?P<name>\w+)' (?:failed|expects)(?s:.*?) but received (?P<count>\d+)": (
-        r"the function \g<name> takes another number of arguments than \g<count>"
+        r"wrong number of arguments for the function \g<name>: \g<count>"
     ),
     r"Function '(?P<name>\w+)' failed to match any signature(?s:.*?) but received (?P<type>\w+)": (
-        r"the function \g<name> takes no value of type \g<type>"
+        r"the function \g<name> does not accept a value of type \g<type>"
     ),
     r"a call to '(?P<name>\w+)' function: coercion from Utf8 to the signature Exact\(Float64": (
-        r"the function \g<name> takes no value of type String"
+        r"the function \g<name> does not accept a value of type String"
     ),
     r"^(?:invalid argument: )?requires (?P<arguments>(?s:.+))$": r"a function takes \g<arguments>",
     r"min/max was called with": "the functions min and max take one argument",
@@ -106,22 +106,21 @@ OTHER_REFUSALS = {
     ),
     # Parts of a query.
     r"^(?:Plan|Command)Node::(?P<node>\w+)$": (
-        rf"there is no \g<node> in Sail{HELP}run it on Spark"
+        rf"\g<node> is not supported on Sail{HELP}run it on Spark"
     ),
     STREAM_RESET: (
-        "its analysis fails and does not say why, as it does at some functions with too few "
-        "arguments"
+        "the analysis fails without a reason, as it does for some functions with too few arguments"
     ),
     r"logical expression InSubquery": (
         "IN (SELECT ...) is supported only in WHERE"
         f"{HELP}write array_contains((SELECT collect_list(x) FROM t), x)"
     ),
     r"logical expression ScalarSubquery": (
-        "a subquery reads the row around it where Sail plans none that does"
+        "a subquery that reads the row around it is not supported here"
         f"{HELP}write its value without SELECT, or join its table in FROM"
     ),
     r"logical expression Wildcard": (
-        "`*` stands for no columns of groups of rows"
+        "`*` is not allowed in a query over groups of rows"
         f"{HELP}write the columns that GROUP BY has, or, if HAVING has no GROUP BY, WHERE instead "
         "of HAVING"
     ),
@@ -174,7 +173,7 @@ OTHER_REFUSALS = {
         'or write it with texts, in pandas by frame.astype({"x": "str"})'
     ),
     r"\bFloat16\b|\(FLOAT16\)": (
-        f"there are numbers of the type float16{HELP}"
+        f"numbers of type float16 are not supported{HELP}"
         'write them as float32, in pandas by frame.astype({"x": "float32"})'
     ),
 }
@@ -322,11 +321,11 @@ def simplify_refusal(error_text: str) -> str:
     >>> simplify_refusal("f expects 2 arguments. No function matches the given name 'f(Int32)'")
     'f expects 2 arguments'
     >>> simplify_refusal("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
-    'a function that takes one has another number of arguments'
+    'a call has the wrong number of arguments: the function takes one'
     >>> simplify_refusal("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
-    'the function sum takes another number of arguments than 2'
+    'wrong number of arguments for the function sum: 2'
     >>> print(simplify_refusal("PlanNode::CacheTable"))
-    there is no CacheTable in Sail
+    CacheTable is not supported on Sail
       help: run it on Spark
     """
     syntax_error = SYNTAX_ERROR.search(error_text)
@@ -351,7 +350,7 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     """Split a result of `simplify_refusal` into its sentence and its advice, if it has one.
 
     >>> split_help(simplify_refusal("PlanNode::CacheTable"))
-    ('there is no CacheTable in Sail', 'run it on Spark')
+    ('CacheTable is not supported on Sail', 'run it on Spark')
     """
     plain, _, hint = sentence.partition(HELP)
     return plain, hint or None
