@@ -26,7 +26,7 @@ from matchrec.spark.frames import is_arrow_table
 from matchrec.spark.holes import create_views, is_dataframe, list_holes
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import ParameterValues, Runner
-from matchrec.spark.sail.probes import tries_to_add
+from matchrec.spark.sail.probes import has_try_add
 from matchrec.spark.sql_replacement import find_plain_sql
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Backend:
         These are `try_add` and `try_avg`, which return NULL if the result does not fit its type. An
         old version of Spark has only `+` and `avg`.
         """
-        if tries_to_add(self.spark):
+        if has_try_add(self.spark):
             return text
         return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 

@@ -52,6 +52,7 @@ from matchrec.spark.window_lengths import check_constant_lengths, check_frame_le
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
 
+# The values that the options `counters` and `max_steps` accept.
 COUNTERS = arguments.ArgumentKind(
     "a new Counters(), or None",
     lambda value: value is None or are_counters(value),
@@ -108,6 +109,7 @@ class Options:
     counters: Counters | None = None
 
 
+# The values that each option accepts, by the name of the option.
 OPTIONS: dict[str, arguments.ArgumentKind] = {
     "algorithm": arguments.make_word_kind(get_args(Algorithm)),
     "sort": arguments.make_word_kind(get_args(Sort)),
@@ -174,7 +176,9 @@ class MatchRequest:
     session of a request, for rows that the workers have returned.
     """
 
+    # The rules, rewritten for the session; one rule without a name for a query.
     rules: tuple[Rule, ...]
+    # The input of all rules.
     relation: Relation
     # The names of the relation's columns in the rules.
     columns: InputColumns

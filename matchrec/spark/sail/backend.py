@@ -75,9 +75,9 @@ class Sail(SparkConnect):
 
     def can_parse_statement(self, text: str) -> bool:
         """Return False for a kind of statement of Spark that Sail's parser does not know."""
-        from matchrec.spark.sail.statements import is_known_statement
+        from matchrec.spark.sail.statements import is_rejected_like_spark
 
-        return is_known_statement(text)
+        return is_rejected_like_spark(text)
 
     def write_sums(self, text: str) -> str:
         """Return SQL whose window ends and averages Sail computes as Spark does."""

@@ -2,7 +2,7 @@
 
 Each version of Sail differs in other points, and so can another engine that accepts PySpark's
 calls. So no version is compared. A probe is a function that gets a session, runs such a query, and
-returns the answer. `ask_once` makes it run only once per session.
+returns the answer. `run_once_per_session` makes it run only once per session.
 
 Some answers are in the text of Sail's plan of a query, such as the types of its columns. The
 functions from `check_plan` to `read_type_name` read this text.
@@ -85,31 +85,35 @@ UNSIGNED_TYPES = {"UInt8", "UInt16", "UInt32", "UInt64"}
 DAYS_TO_TRY = 100 * 365
 
 
-def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
-    """Return a probe that runs once per session, and then returns the same answer again."""
+def run_once_per_session(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
+    """Return a probe that runs only once per session, and later returns the same answer."""
     answers: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
 
     @wraps(probe)
-    def answer(spark: SparkSession) -> T:
+    def find_answer(spark: SparkSession) -> T:
         """Return the answer of the probe for a session, and run the probe if there is none yet."""
         if spark not in answers:
             answers[spark] = probe(spark)
         return answers[spark]
 
-    return answer
+    return find_answer
 
 
 def select_one_row(spark: SparkSession, expression: str) -> DataFrame:
     """Return a DataFrame of one row, with the value of an expression.
 
-    The expression can read the column `id`, which is 0. Then the session does not compute it while
-    it plans the query, as it does with constants.
+    The expression can read the column `id`, which is 0. A session that computes constants while it
+    plans a query then computes the expression when the query runs.
     """
     return spark.range(1).selectExpr(expression)
 
 
-def accepts(make_frame: Callable[[], DataFrame]) -> bool:
-    """Return whether the session analyses a DataFrame without an error. Does not run it."""
+def can_analyse(make_frame: Callable[[], DataFrame]) -> bool:
+    """Return whether the session analyses a DataFrame without an error. Nothing runs.
+
+    Args:
+        make_frame: creates the DataFrame. It can raise the error, too.
+    """
     try:
         _ = make_frame().schema
     except PySparkException:
@@ -117,7 +121,7 @@ def accepts(make_frame: Callable[[], DataFrame]) -> bool:
     return True
 
 
-@ask_once
+@run_once_per_session
 def find_spark_version(spark: SparkSession) -> tuple[int, ...]:
     """Return the major and minor version of Spark that the session behaves as: (4, 0)."""
     return tuple(map(int, spark.version.split(".")[:2]))
@@ -125,12 +129,16 @@ def find_spark_version(spark: SparkSession) -> tuple[int, ...]:
 
 def probe_acceptance(expression: str) -> Callable[[SparkSession], bool]:
     """Return a probe of whether a session accepts an expression."""
-    return ask_once(lambda spark: accepts(lambda: select_one_row(spark, expression)))
+    return run_once_per_session(
+        lambda spark: can_analyse(lambda: select_one_row(spark, expression))
+    )
 
 
 def probe_truth(condition: str) -> Callable[[SparkSession], bool]:
     """Return a probe of whether a condition is true in a session."""
-    return ask_once(lambda spark: bool(select_one_row(spark, condition).collect()[0][0]))
+    return run_once_per_session(
+        lambda spark: bool(select_one_row(spark, condition).collect()[0][0])
+    )
 
 
 # Whether CASE accepts a number as its condition, which Spark's analysis rejects.
@@ -140,7 +148,7 @@ takes_any_condition = probe_acceptance("CASE WHEN 1 THEN 1 END")
 analyses_late = probe_acceptance("NOT 1")
 
 # Whether the session has `try_add`, and it accepts what `+` accepts.
-tries_to_add = probe_acceptance("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
+has_try_add = probe_acceptance("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
 
 # Whether a double and a decimal are compared as decimals. Spark compares them as doubles.
 compares_as_decimals = probe_truth("0.1D + 0.2D = 0.3")
@@ -276,7 +284,7 @@ def read_type_name(name: str) -> DataType | None:
     return from_arrow_type(find_spark_type(type_for_alias(name.lower())))
 
 
-@ask_once
+@run_once_per_session
 def computes_every_part(spark: SparkSession) -> bool:
     """Return whether the right side of OR is computed even if the left side is true."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
@@ -287,37 +295,39 @@ def computes_every_part(spark: SparkSession) -> bool:
     return False
 
 
-@ask_once
+@run_once_per_session
 def has_times_of_day(spark: SparkSession) -> bool:
     """Return whether the session accepts times of day from Arrow, as Spark does since 4.1."""
     import pyarrow as pa
 
-    return accepts(lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))})))
+    return can_analyse(
+        lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))}))
+    )
 
 
-@ask_once
+@run_once_per_session
 def can_observe(spark: SparkSession) -> bool:
     """Return whether a query can compute the metrics of an Observation."""
     from pyspark.sql.functions import count, lit
 
-    return accepts(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
+    return can_analyse(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
 
 
-@ask_once
+@run_once_per_session
 def has_watermarks(spark: SparkSession) -> bool:
     """Return whether streams can have watermarks."""
     rows = spark.readStream.format("rate").load
-    return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
+    return can_analyse(lambda: rows().withWatermark("timestamp", "1 second"))
 
 
-@ask_once
+@run_once_per_session
 def drops_hours(spark: SparkSession) -> bool:
     """Return whether a date plus hours is a date. On Spark it is a timestamp."""
     row = select_one_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
     return isinstance(row.schema["at"].dataType, DateType)
 
 
-@ask_once
+@run_once_per_session
 def count_tasks_at_once(spark: SparkSession) -> int | None:
     """Return how many tasks of a query run at once, all in one process.
 
@@ -335,7 +345,7 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
     return int(repartition[1]) if repartition else 1
 
 
-@ask_once
+@run_once_per_session
 def keeps_zones(spark: SparkSession) -> bool:
     """Return whether a TIMESTAMP has a time zone of its own, in which `hour` returns the hour.
 

@@ -1,11 +1,15 @@
-"""The kinds of statements that Sail's parser knows."""
+"""Tell for which statements a syntax error of Sail is also one of Spark.
+
+Sail's parser does not know all statements of Spark. If it rejects such a statement, the statement
+can still be right.
+"""
 
 from __future__ import annotations
 
 import re
 
-# The start of a statement of a kind that Sail parses in all forms that Spark has.
-_KNOWN = re.compile(
+# The start of a statement that Sail parses in all forms that Spark has.
+FULLY_PARSED = re.compile(
     r"(SELECT|VALUES|INSERT|DELETE|UPDATE|MERGE"
     r"|CREATE\s+(OR\s+REPLACE\s+)?((GLOBAL\s+)?TEMP(ORARY)?\s+|EXTERNAL\s+)?"
     r"(TABLE|VIEW|DATABASE|SCHEMA)"
@@ -13,13 +17,11 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 
-# An EXPLAIN before a statement, if there is one.
-_EXPLAIN = re.compile(
-    r"(EXPLAIN\s+((EXTENDED|CODEGEN|COST|FORMATTED|LOGICAL)\s+)?)?", re.IGNORECASE
-)
+# EXPLAIN before a statement; matches the empty text if there is none.
+EXPLAIN = re.compile(r"(EXPLAIN\s+((EXTENDED|CODEGEN|COST|FORMATTED|LOGICAL)\s+)?)?", re.IGNORECASE)
 
 # The first words of the statements of Spark, and of Delta Lake, Iceberg and Databricks.
-_FIRST_WORDS_OF_SPARK = re.compile(
+FIRST_WORD_OF_SPARK = re.compile(
     r"(ADD|ALTER|ANALYZE|BEGIN|CACHE|CALL|CLEAR|COMMENT|COMMIT|CONVERT|COPY|CREATE|DECLARE|DELETE"
     r"|DENY|DESC|DESCRIBE|DFS|DROP|EXECUTE|EXPLAIN|EXPORT|FROM|FSCK|GENERATE|GET|GRANT|IMPORT"
     r"|INSERT|LIST|LOAD|LOCK|MAP|MERGE|MSCK|OPTIMIZE|PUT|REDUCE|REFRESH|REMOVE|REORG|REPAIR|REPLACE"
@@ -29,21 +31,21 @@ _FIRST_WORDS_OF_SPARK = re.compile(
 )
 
 
-def is_known_statement(text: str) -> bool:
-    """Return whether Sail rejects a statement only if Spark rejects it, too.
+def is_rejected_like_spark(text: str) -> bool:
+    """Return whether Spark rejects a statement, too, if Sail's parser rejects it.
 
-    True for a kind of statement that Sail parses, and for a text that is no statement of Spark.
+    This is true for a statement that Sail parses, and for a text that is not a statement of Spark.
 
     Args:
         text: the statement, without blanks or comments before its first word.
 
-    >>> is_known_statement("INSERT INTO t SELECT 1"), is_known_statement("hello world")
+    >>> is_rejected_like_spark("INSERT INTO t SELECT 1"), is_rejected_like_spark("hello world")
     (True, True)
-    >>> is_known_statement("TRUNCATE TABLE t"), is_known_statement("CREATE FUNCTION f AS 'x.F'")
-    (False, False)
+    >>> is_rejected_like_spark("TRUNCATE TABLE t")
+    False
     """
-    start = _EXPLAIN.match(text)
-    position = 0 if start is None else start.end()
-    if _KNOWN.match(text, position):
+    explain = EXPLAIN.match(text)
+    start = 0 if explain is None else explain.end()
+    if FULLY_PARSED.match(text, start):
         return True
-    return _FIRST_WORDS_OF_SPARK.match(text, position) is None
+    return FIRST_WORD_OF_SPARK.match(text, start) is None
