@@ -122,6 +122,16 @@ def quote_in_backticks(text: str) -> str:
     return f"`{name}`"
 
 
+def write_string(text: str) -> str:
+    """Return a text as a string of SQL.
+
+    >>> print(write_string("it's"))
+    'it\\'s'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def write_name(text: str) -> str:
     """Return a name as a query has it: in backticks if it needs them."""
     return text if text.isidentifier() else quote_in_backticks(text)

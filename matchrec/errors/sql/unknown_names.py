@@ -31,7 +31,14 @@ from matchrec.errors.sql.foreign_names import (
     write_arguments,
 )
 from matchrec.errors.sql.query import Advice
-from matchrec.errors.wording import join_names, list_candidates, shorten, show_list, write_name
+from matchrec.errors.wording import (
+    join_names,
+    list_candidates,
+    shorten,
+    show_list,
+    write_name,
+    write_string,
+)
 from matchrec.source import Span
 
 # The parts of the clause that are evaluated before the match, on each row alone.
@@ -138,7 +145,7 @@ def _variable_before_match(
         f"pattern variable `{qualifier}` is not allowed in {name_part(clause)}",
         span,
         notes=(f"{name_part(clause)} is evaluated before the match, on each row alone",),
-        hint=f"write {column}",
+        hint=f"write {write_name(column)}",
         code="variable-before-match",
     )
     return point_at(error, qualifier)
@@ -164,7 +171,7 @@ def _variable_of_table(
         f"unknown column `{name}` in {name_part(clause)}",
         span,
         notes=(f"`{variable}` is a pattern variable; no table name is allowed before it",),
-        hint=f"write {variable}.{column}",
+        hint=f"write {variable}.{write_name(column)}",
         code="unknown-column",
     )
     return point_at(error, name)
@@ -175,6 +182,7 @@ def _two_variables(
 ) -> MatchRecognizePlanError:
     """Return the error for A.B.price, for variables A and B."""
     first, second = variables
+    column = write_name(column)
     written = f"{first}.{second}.{column}"
     error = MatchRecognizePlanError(
         f"`{written}` in {name_part(clause)} has two pattern variables",
@@ -190,9 +198,9 @@ def _unknown_qualifier(
 ) -> MatchRecognizePlanError:
     """Return the error for Z.price if `price` is a column, but Z is not a variable."""
     near = find_nearest(name, variables)
-    hint = f"write {column}, or add {name} to {name_part('PATTERN')}"
+    hint = f"write {write_name(column)}, or add {name} to {name_part('PATTERN')}"
     if near:
-        hint = f"write {near}.{column}"
+        hint = f"write {near}.{write_name(column)}"
     error = MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {name_part(clause)}",
         span,
@@ -211,7 +219,8 @@ def find_variable_before(name: str, span: Span | None) -> str:
         span: an expression with the name, in the text of the query.
     """
     text = "" if span is None else read_users_text(span) or ""
-    match = re.search(rf"(?<![\w.`])(\w+\.){re.escape(name)}\b", text)
+    path = r"\.".join(f"`?{re.escape(part)}`?" for part in name.split("."))
+    match = re.search(rf"(?<![\w.`])(\w+\.){path}(?!\w)", text)
     return match[1] if match else ""
 
 
@@ -291,7 +300,8 @@ def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> 
         return None
     qualifier, column, field_path = split_name
     if field_path.upper() in names.variables and clause not in BEFORE_THE_MATCH:
-        return Advice(f"`{field_path}` is a pattern variable", f"write {field_path}.{column}")
+        hint = f"write {field_path}.{write_name(column)}"
+        return Advice(f"`{field_path}` is a pattern variable", hint)
     prefix = f"{variable}{qualifier}"
     name = f"{column}.{field_path}"
     parent = _find_parent(name, names.types)
@@ -303,7 +313,9 @@ def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> 
         fields = [path for path in paths_in_parent if "." not in path]  # not fields of fields
         similar_field = find_nearest_or_part(field_name, fields)
         suggested_fields = fields if similar_field is None else [similar_field]
-        candidates = [f"{prefix}{parent}.{write_name(name)}" for name in suggested_fields]
+        candidates = [
+            f"{prefix}{_write_path(parent)}.{write_name(field)}" for field in suggested_fields
+        ]
         return Advice(
             f"`{parent}` has the fields: {join_names(fields)}",
             f"write {list_candidates(candidates)}",
@@ -311,15 +323,24 @@ def _explain_field(name: str, clause: str, names: KnownNames, variable: str) -> 
     if type_name.startswith("map"):
         return Advice(
             f"`{parent}` is of type {type_name}, which has keys instead of fields",
-            f"write {prefix}{parent}['{field_name}']",
+            f"write {prefix}{_write_path(parent)}[{write_string(field_name)}]",
         )
     if type_name:
         note = f"`{parent}` is of type {type_name}, which has no fields"
-        return Advice(note, f"write {prefix}{parent}")
+        return Advice(note, f"write {prefix}{_write_path(parent)}")
     return Advice(
         f"`{column}` is a column without the field `{field_path}`",
-        f"write {prefix}{column}['{field_path}'] if it is a map",
+        f"write {prefix}{write_name(column)}[{write_string(field_path)}] if it is a map",
     )
+
+
+def _write_path(path: str) -> str:
+    """Return a column and its fields as a query has them: in backticks where they need them.
+
+    >>> _write_path("event info.city")
+    '`event info`.city'
+    """
+    return ".".join(write_name(part) for part in path.split("."))
 
 
 def _find_parent(name: str, types: Mapping[str, str]) -> str:

@@ -38,6 +38,16 @@ def test_an_unknown_column_has_a_hint(name: str, columns: list[str], hint: str) 
             "`tags` is of type map<string,int>, which has keys instead of fields",
             "write tags['a']",
         ),
+        (
+            "tags.it's",
+            "`tags` is of type map<string,int>, which has keys instead of fields",
+            r"write tags['it\'s']",
+        ),
+        (
+            "event info.z",
+            "`event info` has the fields: last day",
+            "write `event info`.`last day`",
+        ),
         ("shape.x.z", "`shape.x` is of type int, which has no fields", "write shape.x"),
     ],
 )
@@ -48,8 +58,10 @@ def test_an_unknown_field_has_the_fields_of_its_column(name: str, note: str, hin
         "shape.centre": "struct<y:int>",
         "shape.centre.y": "int",
         "tags": "map<string,int>",
+        "event info": "struct<`last day`:int>",
+        "event info.last day": "int",
     }
-    names = KnownNames(("shape", "tags"), (), {}, types=types)
+    names = KnownNames(("shape", "tags", "event info"), (), {}, types=types)
     error = unknown_column(name, "DEFINE", names, None)
     assert (error.notes, error.hint) == ((note,), hint)
 
