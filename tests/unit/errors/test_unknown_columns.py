@@ -43,11 +43,7 @@ def test_an_unknown_column_has_a_hint(name: str, columns: list[str], hint: str) 
             "`tags` is of type map<string,int>, which has keys instead of fields",
             r"write tags['it\'s']",
         ),
-        (
-            "event info.z",
-            "`event info` has the fields: last day",
-            "write `event info`.`last day`",
-        ),
+        ("event info.z", "`event info` has the fields: last day", "write `event info`.`last day`"),
         ("shape.x.z", "`shape.x` is of type int, which has no fields", "write shape.x"),
     ],
 )
