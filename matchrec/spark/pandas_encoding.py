@@ -3,12 +3,13 @@
 Pandas has one mark for both NULL and NaN. It turns integers into floats if one of them is NULL, and
 instants into local times. So for mapInPandas the columns are encoded:
 
-    price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0: whether price is NULL
-    at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
-    point (STRUCT)       a column for each field, and a column: whether the struct is NULL
+    column             what pandas gets
+    price (DOUBLE)     __c0 = coalesce(price, 0), and a bit of __null0: whether price is NULL
+    at (TIMESTAMP)     __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
+    point (STRUCT)     __c2_0, __c2_1: its fields, and __c2_n: whether the struct is NULL
 
-1. `build_encoding` rejects a query if pandas would still alter one of its columns. The error names
-   the column. Otherwise it returns a `PandasEncoding`.
+1. `build_encoding` returns a `PandasEncoding`. It rejects a query if pandas would still alter one
+   of its columns, or if one is a struct: only streams send structs.
 2. `PandasEncoding.encode` encodes the rows in the engine.
 3. `PandasEncoding.adapt_to_pandas` lets a worker decode them.
 """
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
 
 
-# Types whose values pandas keeps if they are encoded as in this module. It also keeps decimals and
-# intervals, whose names have parameters.
+# The types whose values pandas keeps if they are encoded as in this module. It also keeps decimals
+# and day-time intervals, whose names have parameters.
 UNALTERED_TYPES = {
     "boolean",
     "tinyint",
@@ -58,54 +59,61 @@ UNALTERED_TYPES = {
     "timestamp",
 }
 
-# Types that pandas alters in an array of the output, whose elements are Python objects: NaN becomes
-# NULL, and an instant becomes a local time.
+# The types whose values pandas alters in an array of the output, because the elements of arrays are
+# Python objects: NaN becomes NULL, and an instant becomes a local time.
 ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
 
 
 class LeafColumn(NamedTuple):
     """A column that pandas gets: a column of the rows, a field of a struct, or a struct's NULLs."""
 
-    path: str  # SQL over the rows
+    sql: str  # SQL of its value over the rows
     name: str  # its name in the frame
     data_type: spark_types.DataType  # its type before it is encoded
 
 
 @dataclass(frozen=True)
 class PandasColumn:
-    """A column of the rows that are sent, perhaps a struct of further columns."""
+    """A column of the rows that are sent, or a field of a struct."""
 
     # The name of the column. The fields of a struct named `__c2` get the names `__c2_0`, `__c2_1`.
     name: str
     # SQL of the column over the rows.
-    path: str
+    sql: str
     data_type: spark_types.DataType
-    # The fields of a struct, each with its name in the struct. A struct named `__c2` is sent as its
-    # fields and as the column `__c2_n`, which is true if the struct is NULL.
+    # The fields of a struct, each with its name in the struct; empty for another type. A struct
+    # named `__c2` is sent as its fields and as the column `__c2_n`, which is true if the struct is
+    # NULL.
     fields: tuple[tuple[str, PandasColumn], ...] = ()
 
     @staticmethod
-    def build(name: str, path: str, data_type: spark_types.DataType) -> PandasColumn:
+    def build(name: str, sql: str, data_type: spark_types.DataType) -> PandasColumn:
         """Return a column with its fields, and the fields of its fields.
 
         Args:
             name: the name of the column.
-            path: SQL of the column over the rows.
+            sql: SQL of the column over the rows.
             data_type: its type.
         """
         struct_fields = data_type.fields if isinstance(data_type, spark_types.StructType) else ()
         fields = []
         for index, struct_field in enumerate(struct_fields):
-            field_path = f"{path}.{quote_name(struct_field.name)}"
-            column = PandasColumn.build(f"{name}_{index}", field_path, struct_field.dataType)
+            field_sql = f"{sql}.{quote_name(struct_field.name)}"
+            column = PandasColumn.build(f"{name}_{index}", field_sql, struct_field.dataType)
             fields.append((struct_field.name, column))
-        return PandasColumn(name, path, data_type, fields=tuple(fields))
+        return PandasColumn(name, sql, data_type, fields=tuple(fields))
+
+    @property
+    def null_column_name(self) -> str:
+        """Return the name of the column that is true if this struct is NULL."""
+        return f"{self.name}_n"
 
     def list_leaves(self) -> list[LeafColumn]:
         """Return the columns that pandas gets for this column: several for a struct."""
         if not self.fields:
-            return [LeafColumn(self.path, self.name, self.data_type)]
-        leaves = [LeafColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())]
+            return [LeafColumn(self.sql, self.name, self.data_type)]
+        is_null = f"{self.sql} IS NULL"
+        leaves = [LeafColumn(is_null, self.null_column_name, spark_types.BooleanType())]
         for _, column in self.fields:
             leaves += column.list_leaves()
         return leaves
@@ -118,32 +126,34 @@ class PandasColumn:
         return None
 
     def find_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of the column. `find_altered_type` must return None."""
+        """Return the Arrow type of the column, whose values pandas must not alter."""
         if self.fields:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
             )
-        data_type = find_unaltered_arrow_type(self.data_type)
-        assert data_type is not None, "the caller has checked `find_altered_type`"
-        return data_type
+        arrow_type = find_unaltered_arrow_type(self.data_type)
+        assert arrow_type is not None, "the caller has checked `find_altered_type`"
+        return arrow_type
 
-    def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:
-        """Build the column from its leaves.
+    def assemble(self, leaves: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the values of the column, made from its leaves.
 
         Args:
-            sent: all leaves that were sent, by their names.
+            leaves: the values of all leaves of the rows, by their names.
         """
         if not self.fields:
-            return sent[self.name]
-        is_null = sent[f"{self.name}_n"]
-        arrays = [column.assemble(sent) for _, column in self.fields]
-        return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=is_null)
+            return leaves[self.name]
+        is_null = leaves[self.null_column_name]
+        names = [name for name, _ in self.fields]
+        arrays = [column.assemble(leaves) for _, column in self.fields]
+        return pa.StructArray.from_arrays(arrays, names, mask=is_null)
 
 
 @dataclass(frozen=True)
 class PandasEncoding:
     """How the rows of a query are encoded for pandas. Picklable."""
 
+    # The columns of the rows, in their order.
     columns: tuple[PandasColumn, ...]
     # The user's text for a column, by the name of the column.
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -153,16 +163,16 @@ class PandasEncoding:
         return [leaf for column in self.columns for leaf in column.list_leaves()]
 
     def encode(self, rows: DataFrame, *plain_columns: str) -> DataFrame:
-        """Encode rows: each column as pandas can hold it, and packed marks of NULL.
+        """Return rows with their columns encoded, followed by columns of packed NULL marks.
 
         Args:
             rows: the rows.
-            plain_columns: names of columns that are sent as they are.
+            plain_columns: the names of other columns of the rows, which are not encoded.
         """
         leaves = self.list_leaves()
-        if any(leaf.path != leaf.name for leaf in leaves):  # there are structs
-            unpacked = [SelectItem(leaf.path, leaf.name) for leaf in leaves]
-            rows = rows.selectExpr(*map(str, unpacked), *plain_columns)
+        if any(leaf.sql != leaf.name for leaf in leaves):  # there are structs
+            leaf_items = [SelectItem(leaf.sql, leaf.name) for leaf in leaves]
+            rows = rows.selectExpr(*map(str, leaf_items), *plain_columns)
         values = [
             SelectItem(write_encoded_value(leaf.name, leaf.data_type), leaf.name) for leaf in leaves
         ]
@@ -176,31 +186,31 @@ class PandasEncoding:
             MatchRecognizeRunError: values have another type than the query was built for, so the
                 input may have changed.
         """
-        arrays = {}
+        leaves = {}
         for index, leaf in enumerate(self.list_leaves()):
             mark_column, bit = divmod(index, count_bits_per_column())
             marks = frame[wire.name_null_bits(mark_column)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
-            arrays[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
-        columns = [column.assemble(arrays) for column in self.columns]
+            leaves[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
+        columns = [column.assemble(leaves) for column in self.columns]
         return pa.RecordBatch.from_arrays(columns, [column.name for column in self.columns])
 
     def decode_leaf(
         self, leaf: LeafColumn, values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_]
     ) -> pa.Array:
-        """Return a column as it was before it was encoded.
+        """Return the values of a leaf as they were before they were encoded.
 
         Args:
-            leaf: the column.
-            values: the values that pandas got.
-            is_null: which of the values were NULL.
+            leaf: the leaf.
+            values: the encoded values.
+            is_null: bool[n], which of the values were NULL.
 
         Raises:
             MatchRecognizeRunError: see `decode_frame`.
         """
         data_type = find_unaltered_arrow_type(leaf.data_type)
-        in_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
-        sent_type = pa.int64() if in_microseconds else data_type
+        are_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
+        sent_type = pa.int64() if are_microseconds else data_type
         try:
             # Numbers of another type could be converted. That is an error instead, because the
             # input has changed since the query was built.
@@ -213,7 +223,7 @@ class PandasEncoding:
         if has_other_type:
             from matchrec.worker.planned import name_type  # not loaded while a query is planned
 
-            column_name = leaf.path.partition(".")[0]
+            column_name = leaf.sql.partition(".")[0]  # without the field of a struct
             raise column_type_changed(
                 column=self.texts.get(column_name, column_name),
                 planned=leaf.data_type.simpleString(),
@@ -251,9 +261,9 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
     indices_in_arrays = find_columns_in_arrays(compiled_query)
     sent_fields = rows.schema.fields
     columns_of_query = compiled_query.sent_columns.columns
-    # Other columns, such as bits, follow the columns of the query.
-    pairs = zip(sent_fields, columns_of_query, strict=False)
-    for index, (sent_field, column) in enumerate(pairs):
+    # Not strict: other columns, such as bits, follow the columns of the query.
+    fields_and_columns = zip(sent_fields, columns_of_query, strict=False)
+    for index, (sent_field, column) in enumerate(fields_and_columns):
         column_text = str(column.pieces[0])
         data_type = sent_field.dataType
         if find_unaltered_arrow_type(data_type) is None:
@@ -289,7 +299,10 @@ def is_number(data_type: pa.DataType) -> bool:
 
 @cache  # because a stream calls this function for each of its batches
 def find_unaltered_arrow_type(data_type: spark_types.DataType) -> pa.DataType | None:
-    """Return the Arrow type of a Spark type, or None if pandas alters its values."""
+    """Return the Arrow type of a Spark type whose encoded values pandas keeps.
+
+    Returns None if pandas alters the values, and for a struct.
+    """
     has_parameters = isinstance(
         data_type, spark_types.DecimalType | spark_types.DayTimeIntervalType
     )
@@ -299,9 +312,9 @@ def find_unaltered_arrow_type(data_type: spark_types.DataType) -> pa.DataType | 
 
 
 def write_encoded_value(name: str, data_type: spark_types.DataType) -> str:
-    """Return SQL of a column as a type that pandas holds exactly.
+    """Return SQL of the encoded value of a column, whose type pandas keeps.
 
-    NULL becomes zero or FALSE if it would make pandas change the type of the column.
+    NULL becomes 0 or FALSE if it would make pandas change the type of the column.
 
     >>> write_encoded_value("__c1", spark_types.TimestampType())
     'coalesce(unix_micros(__c1), 0L)'

@@ -1,24 +1,25 @@
-"""Cut partitions into ranges of their order, so that several tasks share a large partition.
+"""Cut partitions into ranges along their order, so that several tasks share a large partition.
 
-If a window bounds matches, two rows that are further apart than the window are never in the same
-match. So a partition can be cut wherever no match has rows on both sides:
+If matches have a window, rows that are further apart than the window are never in the same match.
+So a partition can be cut wherever no match has rows on both sides:
 
-1. Divide the order into stretches, several to a window: `Ranges.write_stretch_number`.
+1. Divide the order into stretches, several for each window: `Ranges.write_stretch_number`.
 2. Let Spark count the rows of each stretch, and find out which of the conditions that every match
    needs hold for some row in the stretch: `Ranges.find_kept_stretches`.
-3. Find the stretches in which a match may begin, in `worker.ranges`. Rows that cannot be in a match
-   are not shuffled. The partition is cut between stretches that no match can join.
-4. Join the rows with the stretches that are kept: `Ranges.assign`. The join is broadcast.
+3. In `worker.ranges`, find the stretches in which a match can begin, and keep those that can have
+   rows of a match. Cut the partition between stretches that no match can join.
+4. Join the rows with the kept stretches: `Ranges.assign`. The join is broadcast. Rows of other
+   stretches are not shuffled.
 
 For instance, if every match needs one condition, and a window is two stretches long:
 
     stretch       0  1  2  3  4  5  6  7  8  9 10 11 12
     condition        x  x                       x         x: the condition holds for some row
     begin         b  b  b                 b  b  b         b: it holds here or in the next two
-    range         0  0  0  0  0  -  -  -  1  1  1  1  1   -: the rows are not shuffled
+    range         0  0  0  0  0  -  -  -  1  1  1  1  1   -: the stretch is not kept
 
-Nothing is assumed about the data: if matches may begin everywhere, there is one range, and the rows
-were read once more than necessary. If the query has PARTITION BY, only large partitions are cut.
+Any data is cut correctly: if matches can begin everywhere, there is one range, and the rows were
+read once more than necessary. If the query has PARTITION BY, only large partitions are cut.
 
 Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
 2023, on buckets as wide as the window. docs/contributing/decisions/partitions.md says what was
@@ -59,29 +60,40 @@ from matchrec.worker import wire
 if TYPE_CHECKING:
     from matchrec.spark.request import MatchRequest
 
+# The view of the rows with their key classes and positions.
 POSITIONED_ROWS = View("matchrec_positioned")
 
-# Keys are divided into classes by their hash, to find large partitions.
+# The number of key classes. A key class is all keys whose hashes have the same remainder. Large
+# partitions are found by the rows of their classes.
 CLASS_COUNT = 1 << 12
 
-# The most stretches along a partition. The table of stretches is sent to each executor, so that it
-# must stay small.
+# The largest number of stretches along a partition. The table of stretches is sent to each
+# executor, so it must stay small.
 MAX_STRETCHES = 1 << 19
 
-# The number of stretches in a window. More stretches show more precisely where matches may be.
+# The number of stretches in a window. More stretches show more precisely where matches can be.
 STRETCHES_PER_WINDOW = 2
 
 MICROSECONDS_PER_DAY = MICROSECONDS["DAY"]
 
-# A number of positions: partitions are not cut by windows that are as long as this or longer.
-LONGEST_WINDOW = 2**60
+# A number of positions. Partitions are cut only if the window is shorter.
+WINDOW_LIMIT = 2**60
 
-# The nodes of Spark's plans that are cheap enough to run three times.
+# The classes of the nodes of Spark's plans that are cheap enough to run three times.
 CHEAP_NODES = {
-    *("Filter", "Project", "SubqueryAlias", "View", "LogicalRelation", "DataSourceV2Relation"),
-    *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
+    "DataSourceV2Relation",
+    "DataSourceV2ScanRelation",
+    "Filter",
+    "HiveTableRelation",
+    "InMemoryRelation",
+    "LogicalRelation",
+    "Project",
+    "Range",
+    "SubqueryAlias",
+    "View",
 }
 
+# The reason why partitions are not cut if a query has no window.
 NO_WINDOW = "no WITHIN limits the distance along ORDER BY"
 
 
@@ -89,17 +101,18 @@ NO_WINDOW = "no WITHIN limits the distance along ORDER BY"
 class Ranges:
     """How the partitions of a query are cut.
 
-    The position of a row is its value in the first ORDER BY column, as a whole number.
+    The position of a row is its value in the first ORDER BY column, as a whole number. The word
+    *bits* stands for the column FIRST_BITS of `worker.wire`, which has truth values of conditions.
     """
 
     # Converts values of the first ORDER BY column to positions.
     order: OrderConverter
-    # Every row of a match is less than this many positions after the first row of the match.
+    # The length of the window, in positions. Every row of a match is less than this length after
+    # the first row of the match.
     window: int
-    # A mask of bits in the first column of bits: the conditions that hold for some row of every
-    # match.
+    # A mask of the bits of conditions that hold for some row of every match.
     needed_mask: int
-    # The part of this mask for the conditions that hold for the first row of every match.
+    # The part of this mask for conditions that hold for the first row of every match.
     first_row_mask: int
 
     def describe(self, plan: MatchPlan) -> str:
@@ -108,19 +121,20 @@ class Ranges:
         return f"cut into ranges of {order} for several tasks; no match spans two ranges"
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """Return the rows that may be in a match, with the number of their range in a new column.
+        """Return the rows that can be in a match, with the number of their range in a new column.
 
         1. Give each row the class of its key, and its position along ORDER BY.
         2. Give each row of a large class the number of its stretch.
-        3. Find the stretches that may have a match, and join them to ranges: see `worker.ranges`.
+        3. Find the stretches that can have rows of a match, and group them into ranges: see
+           `worker.ranges`.
         4. Drop the rows of all other stretches.
 
-        The number is NULL for rows of partitions that are not cut.
+        The number of the range is NULL for rows of partitions that are not cut.
 
         Args:
             runner: runs the query.
             rows: the rows that would be shuffled.
-            keys: the PARTITION BY keys, as SQL with the same bits for equal keys.
+            keys: the PARTITION BY keys, as SQL. Equal keys have the same bytes.
             order: the name of the first ORDER BY column.
         """
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
@@ -150,11 +164,16 @@ class Ranges:
     def write_stretch_number(self) -> Template:
         """Return SQL of the number of a row's stretch; NULL if its partition is not cut.
 
-        Stretches are so wide that a partition has at most MAX_STRETCHES of them.
+        Stretches are so wide that a class has at most MAX_STRETCHES of them. For the rows of the
+        view POSITIONED_ROWS, the SQL is, abridged:
+
+            position DIV element_at(
+                (SELECT a map from each large class to the width of its stretches), class)
         """
         position = wire.ORDER_POSITION
+        # A decimal, because the difference of two positions need not fit into a BIGINT.
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
-        # A window may have the length 0: its matches are empty. But a stretch must have a width.
+        # A window can have the length 0: its matches are empty. But a stretch must have a width.
         least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))
         return join_template(
             f"{position} DIV element_at("
@@ -171,7 +190,8 @@ class Ranges:
         """Return the stretches whose rows are kept, each with the number of its range.
 
         Args:
-            in_stretches: all rows, with the class of their key and the number of their stretch.
+            in_stretches: all rows, with the class of their key, the number of their stretch, and
+                their bits.
 
         Returns:
             A DataFrame with the columns KEY_CLASS, STRETCH and RANGE of `worker.wire`.
@@ -179,19 +199,20 @@ class Ranges:
         from matchrec.worker.ranges import RangeWorker
 
         cut_rows = in_stretches.where(f"{wire.STRETCH} IS NOT NULL")
-        # For each stretch, the bits of the conditions that hold for some row, and the row count.
+        # For each stretch, the bits of the conditions that hold for some row, and the row count. If
+        # no condition is needed, the rows can lack the column of bits.
         bits = f"bit_or({wire.FIRST_BITS} & {self.needed_mask}L)" if self.needed_mask else "0L"
         stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
-        stretch_size = expr(f"count(*) AS {wire.STRETCH_ROWS}")
-        stretches = cut_rows.groupBy(wire.KEY_CLASS, wire.STRETCH).agg(stretch_bits, stretch_size)
-        cutting = RangeWorker(
+        row_count = expr(f"count(*) AS {wire.STRETCH_ROWS}")
+        stretches = cut_rows.groupBy(wire.KEY_CLASS, wire.STRETCH).agg(stretch_bits, row_count)
+        worker = RangeWorker(
             STRETCHES_PER_WINDOW,
             self.needed_mask,
             self.first_row_mask,
             current_shortcuts().min_rows_of_range,
         )
-        run = make_task_function(cutting)
-        run.__name__ = "ranges"
+        run = make_task_function(worker)
+        run.__name__ = "ranges"  # the name of the operator in Spark's plan
         schema = make_struct_type(
             dict.fromkeys((wire.KEY_CLASS, wire.STRETCH, wire.RANGE), LongType())
         )
@@ -283,7 +304,7 @@ def plan_ranges(
     reason = next(find_obstacles(plan, compiled_query), None)
     if reason is not None:
         return WholePartitions(reason)
-    assert plan.within is not None
+    assert plan.within is not None, "otherwise, `find_obstacles` has yielded NO_WINDOW"
     order_type = request.relation.find_type(plan.order_by[0].expression.text)
     order = find_order_converter(order_type)
     if order is None:
@@ -295,7 +316,7 @@ def plan_ranges(
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
     needed_mask = pack_conditions(compiled_query.needed_bits)
-    first_row_mask = needed_mask & find_first_row_bit(plan, compiled_query)
+    first_row_mask = needed_mask & find_first_row_mask(plan, compiled_query)
     return Ranges(order, window, needed_mask, first_row_mask)
 
 
@@ -315,8 +336,8 @@ def find_costs(
 ) -> Iterator[str]:
     """Yield the reasons not to cut partitions unless the user asks for it.
 
-    Ranges may not pay, or the input may have other rows each time it is computed: it is read three
-    times.
+    Ranges read the input three times. So they do not always pay, and an input that has other rows
+    each time it is computed gives wrong results.
     """
     if compiled_query.row_filters:
         yield "few of its rows are sent to the workers"
@@ -333,7 +354,7 @@ def find_costs(
 
 
 def find_window(plan: MatchPlan, order: OrderConverter) -> int | None:
-    """Return a number of positions such that every match spans fewer; None if it is not known.
+    """Return the length of the window: see `Ranges.window`. None if it is not known or too long.
 
     Args:
         plan: the plan, which has a window.
@@ -341,48 +362,62 @@ def find_window(plan: MatchPlan, order: OrderConverter) -> int | None:
     """
     assert plan.within is not None
     if plan.within.distance is not None:
-        limit = plan.within.distance.limit
-        return int(limit) + 1 if limit < LONGEST_WINDOW else None
+        limit = plan.within.distance.limit  # the greatest distance of a row in the window
+        return int(limit) + 1 if limit < WINDOW_LIMIT else None
     length = plan.within.interval.amount
     if length is None:
         return None
     window = count_positions(length, order)
-    return window if window is not None and 0 <= window < LONGEST_WINDOW else None
+    return window if window is not None and 0 <= window < WINDOW_LIMIT else None
 
 
 def count_positions(length: Amount, order: OrderConverter) -> int | None:
-    """Convert the length of a window to positions, rounded up to the longest that it can be.
+    """Convert the length of a window to positions. The result is the longest that it can be.
 
-    Returns None if the order has no such lengths: a length of time along numbers, or a number
-    along instants.
+    A day has 23 to 25 hours, and 48 hours where a time zone once left out a date. So one day is
+    added to a length of time along dates, and to a length of a day or more along instants.
+
+    Returns None if the order has no such lengths: a length of time along numbers, or a number along
+    instants.
+
+    Args:
+        length: the length of the window. A length of time has microseconds.
+        order: converts values of the first ORDER BY column to positions.
     """
     if isinstance(order, DateConverter):
-        days = length.value / MICROSECONDS_PER_DAY
-        return ceil(days) + 1 if length.is_time else ceil(length.value)
-    if length.is_time is isinstance(order, IntegerConverter):
+        if length.is_time:
+            return ceil(length.value / MICROSECONDS_PER_DAY) + 1
+        return ceil(length.value)
+    is_order_of_numbers = isinstance(order, IntegerConverter)
+    if length.is_time == is_order_of_numbers:
         return None
     if length.is_time and length.value >= MICROSECONDS_PER_DAY:
-        # A day has 23 to 25 hours, and 48 where a time zone once left out a date.
         return ceil(length.value) + MICROSECONDS_PER_DAY
     return ceil(length.value)
 
 
 def pack_conditions(conditions: tuple[int, ...]) -> int:
-    """Return the bits of some conditions in the first column of bits.
+    """Return a mask of the bits of some conditions in the first column of bits.
 
     Bit 0 of that column marks the first row of a partition, so condition 0 has bit 1. Conditions
     whose bits are in other columns are left out.
 
+    Args:
+        conditions: the numbers of conditions that Spark computes.
+
     >>> bin(pack_conditions((0, 2)))
     '0b1010'
     """
-    return sum(
-        2 << condition for condition in conditions if condition + 1 < wire.count_bits_per_column()
-    )
+    mask = 0
+    for condition in conditions:
+        bit = condition + 1
+        if bit < wire.count_bits_per_column():
+            mask |= 1 << bit
+    return mask
 
 
-def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
-    """Return the bit of a condition that holds for the first row of every match; 0 for none.
+def find_first_row_mask(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
+    """Return the mask of a condition that holds for the first row of every match; 0 for none.
 
     Such a condition belongs to every variable to which the first row can be mapped, and Spark
     computes it.
@@ -390,17 +425,17 @@ def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
     if plan.staging is not None:
         return 0
     task = compiled_query.task
-    # By the bit of a condition that the worker computes: the part of it that Spark computes.
-    spark_conditions = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby}
-    first_conditions = set()
+    # For each condition that the worker computes, the condition that Spark computes as its part.
+    parts_in_spark = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby}
+    first_row_conditions = set()
     for variable in task.pattern.follow_sets.first:
         condition = task.conditions[variable].row_bit
         if condition is not None:
-            condition = spark_conditions.get(condition, condition)
-        first_conditions.add(condition)
-    if len(first_conditions) != 1:
+            condition = parts_in_spark.get(condition, condition)
+        first_row_conditions.add(condition)
+    if len(first_row_conditions) != 1:
         return 0
-    common_condition = first_conditions.pop()
+    common_condition = first_row_conditions.pop()
     if common_condition is None or common_condition >= len(compiled_query.row_conditions):
         return 0
     return pack_conditions((common_condition,))
@@ -410,15 +445,16 @@ def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
 
 
 def estimate_bytes(rows: DataFrame) -> int | None:
-    """Return Spark's estimate of the size of an input; None if it is expensive to read three times.
+    """Return Spark's estimate of the bytes of an input.
 
-    PySpark has no call that returns it, so this reads Spark's own plan.
+    Returns None if the input is expensive to read three times, and over Connect. PySpark has no
+    call that returns the estimate, so it is read from Spark's own plan.
     """
-    frame: Any = getattr(rows, "_jdf", None)
-    if frame is None:
+    java_frame: Any = getattr(rows, "_jdf", None)
+    if java_frame is None:
         return None
     try:
-        plan = frame.queryExecution().optimizedPlan()
+        plan = java_frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and collect_node_names(plan) <= CHEAP_NODES
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
     except OTHER_VERSION_ERRORS:
@@ -426,7 +462,7 @@ def estimate_bytes(rows: DataFrame) -> int | None:
 
 
 def collect_node_names(plan: Any) -> set[str]:
-    """Return the names of the classes of a plan's nodes."""
+    """Return the names of the classes of the nodes in a plan of Spark, a Java object."""
     names = {str(plan.getClass().getSimpleName())}
     children = plan.children()
     for index in range(children.size()):

@@ -1,17 +1,18 @@
-"""Gather the counters of the tasks of a clause by an Observation.
+"""Collect what the tasks of a clause have counted, by an Observation of Spark.
 
-A tally is the array of counters of one run of a task, followed by the number of the task.
+When a task has run, its worker yields a tally: an array of its counters, followed by the number of
+the task.
 
-1. `append_counters_column` adds a column for tallies to the output of a worker. Only its last row
-   has a tally.
+1. `append_counters_column` adds the column of tallies to the schema of a worker's output. Only the
+   last row of a task has a tally.
 2. `observe_tallies` lets `DataFrame.observe` collect the tallies during the first action. A filter
    then removes their rows, and a projection removes their column.
 3. `ClauseObservation.read_counts` waits for the action and reads the tallies.
 4. `add_up` adds up the tallies of the tasks.
 
-Spark does not add up the tallies, because it may run a task more than once: for a sample of the
-rows before it sorts them, or again after it has lost the machine with the result. The task would
-then count twice. Here, only the last tally of each task counts.
+Spark itself cannot add up the tallies, because it can run a task more than once: for a sample of
+the rows before it sorts them, or again after it has lost the machine with the result. Then the task
+would count twice. `add_up` uses only the last tally of each task.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
 
 @dataclass(frozen=True)
 class CounterField:
-    """A counter of the search."""
+    """A counter of the workers."""
 
-    # The name among the values that users read: a plural noun for what is counted; or for a time,
-    # the step of the worker and the unit.
+    # The name by which users read the value: a plural noun for what is counted; for a time, the
+    # step of the worker and the unit.
     name: str
-    # The index in a tally.
+    # The index of the counter in a tally.
     index: int
     # Whether the value over several tasks or clauses is their maximum instead of their sum.
     is_maximum: bool = False
@@ -51,11 +52,15 @@ class CounterField:
 
     @property
     def label(self) -> str:
-        """Return the name in a table of counters."""
+        """Return the name of the counter in a table for users."""
         return self.name.replace("_", " ")
 
     def combine(self, values: Sequence[int]) -> int:
-        """Return the value over several tasks or clauses, given each value; 0 if there are none."""
+        """Return the value over several tasks or clauses; 0 if there are none.
+
+        Args:
+            values: the value of each task or clause.
+        """
         return max(values, default=0) if self.is_maximum else sum(values)
 
 
@@ -85,7 +90,7 @@ COUNTERS = (
 TALLIES = "tallies"
 
 # The expression that an Observation computes: all tallies as JSON, because Spark 3.5 returns no
-# observed arrays to Python. For rows of the result, IF is NULL, which `collect_list` leaves out.
+# observed arrays to Python. For rows without a tally, IF is NULL, which `collect_list` leaves out.
 COLLECT_TALLIES = (
     f"to_json(collect_list(IF(size({wire.COUNTERS}) > 0, {wire.COUNTERS}, NULL))) AS {TALLIES}"
 )
@@ -94,7 +99,7 @@ COLLECT_TALLIES = (
 def append_counters_column(schema: spark_types.StructType) -> spark_types.StructType:
     """Return the schema of a worker's output with the column of tallies.
 
-    Any column may be NULL, because the row of a tally has no other values.
+    All columns can be NULL, because the row of a tally has no other values.
     """
     tally_type = spark_types.ArrayType(spark_types.LongType())
     types = {field.name: field.dataType for field in schema}
@@ -102,10 +107,11 @@ def append_counters_column(schema: spark_types.StructType) -> spark_types.Struct
 
 
 def observe_tallies(frame: DataFrame, observation: ClauseObservation) -> DataFrame:
-    """Return the output rows of workers without their tallies, which an observation collects.
+    """Return a DataFrame of the output rows of workers, whose tallies an observation collects.
 
     Args:
-        frame: the output of the workers, with the column of tallies.
+        frame: the output of the workers, with the column of tallies. The result lacks this column,
+            and the rows of tallies.
         observation: gets the tallies when an action reads the rows.
     """
     observed_frame = frame.observe(observation.observation, expr(COLLECT_TALLIES))
@@ -113,16 +119,16 @@ def observe_tallies(frame: DataFrame, observation: ClauseObservation) -> DataFra
 
 
 class ObservationReader:
-    """A thread that reads an Observation, so that its caller can stop waiting.
+    """A thread that reads an Observation, so that callers can stop waiting.
 
-    In Spark Classic, `Observation.get` waits for an action, which may never come. A thread that
-    waits forever cannot be ended, so later callers wait for the same thread.
+    In Spark Classic, `Observation.get` waits for an action, even if there never is one. A thread
+    that waits forever cannot be ended, so later callers wait for the same thread.
     """
 
     def __init__(self, observation: Any) -> None:
-        """Start the thread."""
+        """Start a thread that reads an Observation of PySpark."""
         # The values of the observation; empty as long as no action has finished.
-        self.result: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         # The error with which PySpark could not read the observation; None if there is none.
         self.error: Exception | None = None
         self._thread = Thread(target=self._read, args=(observation,), daemon=True)
@@ -131,7 +137,7 @@ class ObservationReader:
     def _read(self, observation: Any) -> None:
         """Read the observation. Runs in the thread."""
         try:
-            self.result = dict(observation.get)
+            self.values = dict(observation.get)
         except Exception as error:  # noqa: BLE001 -- reported by the thread that waits
             self.error = error
 
@@ -177,7 +183,9 @@ class ClauseObservation:
         )
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """Return the counters of the first action, by their names. They are 0 if no task had rows.
+        """Return the value of each counter in the first action, by the name of the counter.
+
+        The values are 0 if no task had rows.
 
         Args:
             result: the result of the query if the query is SQL text; otherwise None.
@@ -193,13 +201,16 @@ class ClauseObservation:
         return self.counts
 
     def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
-        """Return the values of the observation. Takes and raises the same as `read_counts`."""
-        # Over Connect, a thread ends at once, even before an action. Then a new thread reads again.
+        """Return the values of the observation.
+
+        The arguments are those of `read_counts`, and so are the errors.
+        """
+        # Over Connect, a thread ends at once, even before an action. So a new thread reads again.
         if self.reader is None or not self.reader.is_waiting:
             self.reader = ObservationReader(self.observation)
         self.reader.wait(timeout)
-        if self.reader.result:
-            return self.reader.result
+        if self.reader.values:
+            return self.reader.values
         if result is not None:
             values_of_result = find_backend(result.sparkSession).read_counts(result, self.name)
             if values_of_result:
@@ -211,17 +222,18 @@ class ClauseObservation:
 
 
 def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
-    """Return each counter over all tasks, by its name.
-
-    Here, task 0 has run twice over 4 rows, and task 1 once over 5 rows:
-
-    >>> first, again, other = [4, 1, 2] + [0] * 11, [4, 1, 2] + [0] * 11, [5, 1, 0] + [0] * 11
-    >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["rows"]
-    9
+    """Return the value of each counter over all tasks, by the name of the counter.
 
     Args:
-        tallies: the counters of each run of a task, then the number of the task. Only the last
-            tally of each task counts.
+        tallies: the tally of each run of a task, in the order of the runs. Only the last tally of
+            each task counts.
+
+    Here, task 0 has run twice over 4 rows, and task 1 once over 5 rows. The first counter of a
+    tally is the number of rows:
+
+    >>> other_counters = [0] * 13
+    >>> add_up([[4, *other_counters, 0], [4, *other_counters, 0], [5, *other_counters, 1]])["rows"]
+    9
     """
     last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task
     return {
