@@ -5,7 +5,7 @@
 
 Task seconds are how long tasks hold their cores. CPU seconds are what all processes of Spark and
 Python use. Both and the bytes of the shuffle are per million rows of the input. `--write docs`
-writes the table to `docs/how-to/capacity.md`. It needs Linux, because it reads /proc.
+writes the table to `docs/contributing/benchmarks.md`. It needs Linux, because it reads /proc.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def main() -> None:
     lines = list(report(tuple(map(int, arguments.sizes.split(","))), options, arguments.master))
     print("\n".join(lines), flush=True)
     if arguments.write is not None:
-        write_section(arguments.write / "how-to" / "capacity.md", "capacity", ["", *lines, ""])
+        page = arguments.write / "contributing" / "benchmarks.md"
+        write_section(page, "capacity", ["", *lines, ""])
 
 
 if __name__ == "__main__":
