@@ -143,7 +143,7 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
 def _advise_on_two_variables(reader: ExpressionCursor, index: int, reads: Sequence[RowRead]) -> str:
     """Return what to write instead of the call at `index`, which reads rows of several variables.
 
-    - `MAX(A.x, B.x)`: two values, see `advise_on_several_arguments`
+    - `MAX(A.x, B.x)`: two values, see `errors.sql.expression.advise_on_several_arguments`
     - `AVG(A.x, B.x)`: `AVG(A.x)` and `AVG(B.x)`
     - `SUM(A.x - y)`: `SUM(A.x - A.y)`
     - `SUM(A.x - B.x)`: `SUM(A.x) - SUM(B.x)`
