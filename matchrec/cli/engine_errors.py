@@ -93,7 +93,7 @@ def reword_engine_error(error: Exception) -> Exception:
     from matchrec.spark.errors.users_terms import put_in_plain_words
 
     if is_rejected_query(error):
-        return put_in_plain_words(error, tables=lambda: ())  # no tables, so none is suggested
+        return put_in_plain_words(error, list_tables=lambda: ())  # no tables, so none is suggested
     return make_run_error(error)
 
 

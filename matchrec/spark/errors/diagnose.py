@@ -5,7 +5,8 @@
 
 The engine analyses every expression of the user by itself, as SQL over one row of the input,
 smallest parts first (`row_expressions`). The error is about the first expression that the engine
-refuses. `refusals` reads the engine's message about this expression.
+refuses. `refusals` reads the engine's message about this expression. If every expression is
+accepted, `Diagnosis.find_error` looks for other mistakes.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ from matchrec.spark.sail.error_messages import simplify_refusal, split_help
 from matchrec.spark.sail.sent_rows import list_index_names
 from matchrec.spark.session_errors import QUERY_ERRORS
 
-# A name in braces, which PySpark replaces by a value that the user has passed.
+# A name in braces, for which PySpark fills in a value that the user has passed.
 VALUE_IN_BRACES = re.compile(r"{\s*(?P<name>[^\W\d]\w*)\s*}")
 
 
@@ -81,12 +82,13 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
     """Explain the engine's refusals in the `with` block.
 
     Args:
-        plan: the plan whose texts the engine gets in the block.
+        plan: the plan whose expressions the engine analyses in the block.
         relation: the input.
         columns: the columns of the relation, as the plan names them.
 
     Raises:
-        MatchRecognizeError: the engine refuses a text. The error has the location of the mistake.
+        MatchRecognizeError: the engine refuses an expression. The error has the location of the
+            mistake, if it is known.
     """
     try:
         yield
@@ -103,7 +105,7 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
         raise error from None
 
 
-# What Sail says of `point['w']` if the struct `point` has no field `w`.
+# Sail's message about `point['w']` if the struct `point` has no field `w`.
 _MISSING_FIELD_OF_SAIL = re.compile(r"missing or ambiguous field: (?P<name>.+)")
 
 
@@ -173,9 +175,9 @@ class Diagnosis:
         ]
         if not subquery_spans:
             return None
-        smallest = min(subquery_spans, key=lambda span: span.end - span.start)
+        smallest_span = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{refused_name.name}` of the input"
-        error = correlated_subquery(smallest, clause="MEASURES", what=what)
+        error = correlated_subquery(smallest_span, clause="MEASURES", what=what)
         return point_at(error, refused_name.name)
 
     def explain_refusal(
@@ -183,14 +185,19 @@ class Diagnosis:
     ) -> MatchRecognizeError:
         """Return the error of one expression that the engine refuses.
 
-        Unknown names and parameters have messages of ours. Anything else has the engine's sentence.
+        The error has the engine's sentence only if matchrec cannot name the mistake.
+
+        Args:
+            expression: the expression.
+            error: the engine's refusal.
         """
-        parameters = tuple(map(str, self.relation.runner.args or ()))
-        unbound = find_unbound_name(error)
-        if unbound is None:  # not every engine names a parameter without a value
-            unbound = next(iter(list_parameters_without_value(expression.text, parameters)), None)
-        if unbound is not None:
-            return make_unbound_error(expression, unbound, parameters)
+        parameters = tuple(str(parameter) for parameter in self.relation.runner.args or ())
+        unbound_name = find_unbound_name(error)
+        if unbound_name is None:  # not every engine names a parameter without a value
+            unbound_names = list_parameters_without_value(expression.text, parameters)
+            unbound_name = next(iter(unbound_names), None)
+        if unbound_name is not None:
+            return make_unbound_error(expression, unbound_name, parameters)
         braces = VALUE_IN_BRACES.search(expression.text)
         if braces is not None and braces["name"] not in self.relation.runner.frames:
             return missing_value_in_braces(
@@ -215,7 +222,9 @@ class Diagnosis:
         refused_name = find_refused_name(str(error), expression.text)
         if refused_name is None:
             return None
-        name, clause, span = refused_name.name, expression.clause, expression.span
+        name = refused_name.name
+        clause = expression.clause
+        span = expression.span
         match refused_name.condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(expression.text):
                 return errors.unknown_column(name, clause, self.find_names(expression), span)
@@ -234,7 +243,12 @@ class Diagnosis:
     def repeat_refusal(
         self, expression: ExpressionSql, error: PySparkException
     ) -> MatchRecognizeError:
-        """Return an error with the engine's sentence about an expression, and with advice."""
+        """Return an error with the engine's sentence about an expression, and with advice.
+
+        Args:
+            expression: the expression.
+            error: the engine's refusal.
+        """
         sentence = read_sentence(error)
         advice = (
             engine_errors.find_quoted_column_hint(sentence, self.columns.names)
@@ -243,7 +257,7 @@ class Diagnosis:
         )
         missing_field = _MISSING_FIELD_OF_SAIL.fullmatch(sentence)
         fields = self.list_struct_fields(expression)
-        if missing_field is not None and fields:  # as Spark says it
+        if missing_field is not None and fields:  # with the sentence of Spark
             names = ", ".join(f"`{field}`" for field in fields)
             sentence = f"No such struct field `{missing_field['name']}` in {names}"
         explanation = engine_errors.explain_written_part(
@@ -260,9 +274,10 @@ class Diagnosis:
         return refusal
 
     def list_struct_fields(self, expression: ExpressionSql) -> list[str]:
-        """Return the fields of the only struct that an expression reads; [] if it reads several.
+        """Return the fields of the only struct that an expression reads; otherwise an empty list.
 
-        The columns of `point['w']` are not known, so words of the text are compared with names.
+        `ExpressionSql.columns` does not have the column of `point['w']`. So all words of the text
+        are compared with the names of columns.
         """
         text = read_text(expression.span) or expression.text
         words = {word.lower() for word in re.findall(r"\w+", text)}
@@ -274,8 +289,9 @@ class Diagnosis:
         return structs[0].names if len(structs) == 1 else []
 
     def find_names(self, expression: ExpressionSql) -> errors.KnownNames:
-        """Return the names that the user may have meant in an expression."""
-        plan, span = self.plan, expression.span
+        """Return the names that the user can have meant in an expression."""
+        plan = self.plan
+        span = expression.span
         other_measures = [
             measure
             for measure in plan.measures
@@ -295,14 +311,14 @@ class Diagnosis:
         )
 
     def choose_example_column(self, expression: ExpressionSql) -> str:
-        """Return a column that the user may have meant.
+        """Return a column that the user can have meant.
 
-        The result is the first of these that exists: a column in the same expression, a column of
-        numbers if an aggregate is called, any column, or `x`. Columns that are not in PARTITION BY
-        or ORDER BY come first, because the former have one value in all rows of a match.
+        The result is the first of these that exists: a column in the same expression; a column of
+        numbers, if an aggregate is called; any column; `x`. Columns of PARTITION BY and ORDER BY
+        come last: a column of PARTITION BY has the same value on all rows of a match.
         """
         columns_of_expression = [self.columns.find(column.names) for column in expression.columns]
-        likely_names = [name for name in columns_of_expression if name]
+        likely_names = [name for name in columns_of_expression if name is not None]
         if expression.call and not likely_names:
             fields = self.relation.rows.schema.fields
             likely_names = [
@@ -321,7 +337,14 @@ class Diagnosis:
 
 
 def find_full_name(field: str, expression: ExpressionSql) -> str | None:
-    """Return a field with its column, such as `point.x`; None if an expression has no such name."""
+    """Return the full name of a field in an expression, such as `point.x`.
+
+    Returns None if the expression has no such name.
+
+    Args:
+        field: the name of the field alone.
+        expression: the expression.
+    """
     for reference in expression.columns:
         if len(reference.names) > 1 and reference.names[-1] == field:
             return ".".join(reference.names)
@@ -384,25 +407,32 @@ def find_first_refused(
 
     Returns None if the engine accepts all of them together.
     """
-    return find_first_failing(
-        expressions, lambda some: find_refusal([expression.text for expression in some], relation)
-    )
+
+    def find_refusal_of_any(part: Sequence[ExpressionSql]) -> PySparkException | None:
+        """Return the engine's refusal of some of the expressions together."""
+        return find_refusal([expression.text for expression in part], relation)
+
+    return find_first_failing(expressions, find_refusal_of_any)
 
 
 def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     """Return the text with which a condition can compute a measure on the rows so far.
 
     The text is empty if the measure is about a match as a whole.
+
+    Args:
+        measure: the measure.
+        plan: its plan.
     """
     value = measure.value
     running = map_references(value, lambda reference: set_semantics(reference, Semantics.RUNNING))
     is_final = running != value and not plan.rows_per_match.has_one_row_per_match
-    is_of_match = any(
+    is_about_match = any(
         isinstance(reference, MatchValue | Aggregate)
         and reference.function in (*RUN_ENDING_FUNCTIONS, MATCHED_ROWS)
         for reference in value.references
     )
-    if is_final or is_of_match:
+    if is_final or is_about_match:
         return ""
     text = show_scalar(running)
     return f"({text})" if running.operations else text
@@ -415,9 +445,9 @@ def make_unbound_error(
 
     Args:
         expression: the expression.
-        name: the parameter, or the name that a `?` has in generated SQL.
-        parameters: the parameters with a value. If `name` is among them, the session has lost its
-            value.
+        name: the name of the parameter, or the name that a `?` has in generated SQL.
+        parameters: the names of the parameters with a value. If `name` is among them, the session
+            has lost its value.
     """
     if name in parameters:
         return make_lost_value_error(name, expression.span)
@@ -432,8 +462,8 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     """Return the error of a parameter whose value the session has lost.
 
     Args:
-        name: the parameter, or the name that a `?` has in generated SQL.
-        span: the location of the parameter. The name of a `?` in generated SQL has its location.
+        name: the name of the parameter, or the name that a `?` has in generated SQL.
+        span: the location of the parameter. It is not used for a `?`, whose name has the location.
     """
     question_mark = find_positional_parameter(name)
     if question_mark is not None:

@@ -7,7 +7,7 @@
 
 `filled_template` has the text that the engine reads, and `error_locations` finds the error in it.
 The error keeps its class, so that programs that catch it still work, and loses the plan. An error
-about a name gets the same sentence on Spark and on Sail, see `SENTENCES`.
+about a name gets the same sentence on Spark and on Sail, see `SENTENCE_BY_CONDITION`.
 """
 
 from __future__ import annotations
@@ -75,23 +75,23 @@ from matchrec.spark.sail.error_messages import (
 )
 from matchrec.spark.session_errors import TEXT_ERRORS
 
-# Returns the names of the tables, or of the functions, that exist in a session.
+# A function that returns the names of the tables, or of the functions, that a session has.
 ListNames = Callable[[], Iterable[str]]
 
-# The most tables that the error for an unknown table lists.
+# The error for an unknown table lists the tables if there are at most this many.
 MAX_TABLES = 12
 
 # For each of Spark's error conditions: the parameter with the name that the error is about.
-PARAMETERS = {
+PARAMETER_BY_CONDITION = {
     "TABLE_OR_VIEW_NOT_FOUND": "relationName",
     "UNRESOLVED_ROUTINE": "routineName",
     "UNRESOLVED_COLUMN": "objectName",
     UNRESOLVED_STAR: "targetString",
 }
 
-# The error codes of refusals around a clause, by Spark's error condition. An error that matchrec
-# itself finds inside a clause has the same code.
-CODES = {
+# The error codes of refusals around a clause, by Spark's error condition. An error about the same
+# mistake inside a clause has the same code.
+CODE_BY_CONDITION = {
     "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
     "UNRESOLVED_ROUTINE": "unknown-function",
     "UNRESOLVED_COLUMN": "unknown-column",
@@ -99,18 +99,19 @@ CODES = {
 }
 
 # The sentences of refusals that are about a name, by Spark's error condition. Spark's own sentences
-# have several lines, with advice that does not know the query.
-SENTENCES = dict(NAME_REFUSALS.values())
-
-SYNTAX_ERROR = "syntax-error"
-# The text up to its first word or sign, after blanks and comments.
-FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*(?:\w+|\S)")
-# The sentence of both engines for QUALIFY, which they do not know.
-SYNTAX_ERROR_AT_QUALIFY = re.compile(r"(?i)^Syntax error at or near '?QUALIFY\b")
-REJECTED_BY_ENGINE = "rejected-by-engine"
+# have several lines, with advice that is not about this query.
+SENTENCE_BY_CONDITION = dict(NAME_REFUSALS.values())
 
 # The codes of all other refusals, which are not about a name.
+SYNTAX_ERROR = "syntax-error"
+REJECTED_BY_ENGINE = "rejected-by-engine"
 OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
+
+# The beginning of a query up to its first word or sign, with the blanks and comments before it.
+FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*(?:\w+|\S)")
+
+# The sentence of both engines for QUALIFY, which they do not support.
+SYNTAX_ERROR_AT_QUALIFY = re.compile(r"(?i)^Syntax error at or near '?QUALIFY\b")
 
 # The table into which an INSERT writes, as a query names it.
 INSERT_TARGET = re.compile(
@@ -118,8 +119,8 @@ INSERT_TARGET = re.compile(
     re.IGNORECASE,
 )
 
-# For each class with which PySpark refuses a query: our class of the same meaning. The first that
-# fits counts, because a ParseException is an AnalysisException.
+# For each class with which PySpark refuses a query: our class of the same meaning. The first class
+# of which an error is an instance counts: a ParseException is also an AnalysisException.
 OUR_CLASSES: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
     (ParseException, MatchRecognizeParseError),
     (UnsupportedOperationException, MatchRecognizeUnsupportedError),
@@ -209,23 +210,26 @@ def find_sentence_about_name(error_text: str, parameters: Mapping[str, str]) -> 
         parameters: the parameters of the message.
     """
     condition = find_condition(error_text)
-    name = parameters.get(PARAMETERS.get(condition or "", ""))
+    name = parameters.get(PARAMETER_BY_CONDITION.get(condition or "", ""))
     if condition is None or not name:
         return None
-    return SENTENCES[condition].format(name=f"`{'.'.join(split_qualified_name(name))}`")
+    return SENTENCE_BY_CONDITION[condition].format(name=f"`{'.'.join(split_qualified_name(name))}`")
 
 
 def rewrite_engine_error(
-    error: PySparkException, filled: FilledTemplate, tables: ListNames, functions: ListNames
+    error: PySparkException,
+    filled: FilledTemplate,
+    list_tables: ListNames,
+    list_functions: ListNames,
 ) -> PySparkException:
     """Return the error, of its class, in terms of the user's text and without the plan.
 
     Args:
-        error: the error of the engine. An error in the user's terms is returned as it is, and so
-            is one of the values of rows, unless the text of the query shows its cause.
+        error: the error of the engine. An error in the user's terms is returned as it is, and so is
+            an error about a value of a row, unless the text of the query shows its cause.
         filled: the text that the engine has read.
-        tables: returns the names of the tables that exist.
-        functions: returns the names of the functions that exist.
+        list_tables: returns the names of the tables that exist.
+        list_functions: returns the names of the functions that exist.
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
@@ -238,16 +242,17 @@ def rewrite_engine_error(
 
     def list_users_tables() -> set[str]:
         """Return the names of the tables that exist, without the views of this query."""
-        return set(tables()).difference(filled.names.values())
+        return set(list_tables()).difference(filled.names.values())
 
     rewritten = build_rewritten_error(error, diagnosis.message, list_users_tables, filled.show)
     if diagnosis.code is not None:
         rewritten.code = diagnosis.code
     if diagnosis.span is not None:
-        rewritten.spans = (filled.source.trace_to_author(diagnosis.span)[1],)
+        _, author_span = filled.source.trace_to_author(diagnosis.span)
+        rewritten.spans = (author_span,)
     rewritten.source = filled.source.author
     if rewritten.hint is None:
-        hint = find_hint(rewritten, diagnosis.message.text, filled, functions)
+        hint = find_hint(rewritten, diagnosis.message.text, filled, list_functions)
         if hint:
             rewritten.add_help(hint)
     return cast("PySparkException", rewritten)
@@ -263,9 +268,15 @@ def find_mistake(error: PySparkException, filled: FilledTemplate) -> MatchRecogn
         filled: the text that the engine has read.
     """
     mistake = find_refused_part(str(error), filled.text)
-    if mistake is not None:
-        spans = [filled.locate(span.start, span.end) for span in mistake.spans]
-        mistake.spans = tuple(filled.source.trace_to_author(span)[1] for span in spans if span)
+    if mistake is None:
+        return None
+    author_spans = []
+    for engine_span in mistake.spans:
+        span = filled.locate(engine_span.start, engine_span.end)
+        if span is not None:
+            _, author_span = filled.source.trace_to_author(span)
+            author_spans.append(author_span)
+    mistake.spans = tuple(author_spans)
     return mistake
 
 
@@ -278,7 +289,7 @@ class RefusalDiagnosis:
     message: EngineMessage
     # The location in the user's text; None if it is not known.
     span: Span | None
-    # Our code of the mistake; None if the engine's error decides the code.
+    # Our code of the mistake; None if the code follows from the engine's error.
     code: str | None
 
 
@@ -295,22 +306,42 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
     from matchrec.errors.sql.ungrouped import find_ungrouped_column
 
     message = read_message(error, filled.text)
-    span = locate_error(error, message, filled)
-    code = None
-    if span and not has_context(error) and "Syntax error" in message.sentence:
-        message = replace(message, advice=find_syntax_hint(message, span, filled))
-        if SYNTAX_ERROR_AT_QUALIFY.search(message.sentence):
-            message = replace(message, sentence="QUALIFY is not supported")
-        misspelt = explain_misspelt_keyword(filled.source.text, span)
-        if misspelt is not None:
-            span = misspelt.span
-            code = misspelt.code
-            message = replace(message, sentence=misspelt.message, advice=misspelt.hint)
     ungrouped = find_ungrouped_column(message.text, filled.text)
     if ungrouped is not None:
-        span = filled.locate(ungrouped.start, ungrouped.end)
-        message = replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint)
-    return RefusalDiagnosis(message, span, code)
+        return RefusalDiagnosis(
+            message=replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint),
+            span=filled.locate(ungrouped.start, ungrouped.end),
+            code=None,
+        )
+    span = locate_error(error, message, filled)
+    is_syntax_error = "Syntax error" in message.sentence and not has_context(error)
+    if span is not None and is_syntax_error:
+        return diagnose_syntax_error(message, span, filled)
+    return RefusalDiagnosis(message, span, code=None)
+
+
+def diagnose_syntax_error(
+    message: EngineMessage, span: Span, filled: FilledTemplate
+) -> RefusalDiagnosis:
+    """Name the mistake at a syntax error: a misspelt keyword, QUALIFY, or the engine's sentence.
+
+    Args:
+        message: the parts of the engine's message.
+        span: the location of the word at the syntax error, in the user's text.
+        filled: the text that the engine has read.
+    """
+    misspelt = explain_misspelt_keyword(filled.source.text, span)
+    if misspelt is not None:
+        return RefusalDiagnosis(
+            message=replace(message, sentence=misspelt.message, advice=misspelt.hint),
+            span=misspelt.span,
+            code=misspelt.code,
+        )
+    sentence = message.sentence
+    if SYNTAX_ERROR_AT_QUALIFY.search(sentence):
+        sentence = "QUALIFY is not supported"
+    advice = find_syntax_hint(message, span, filled)
+    return RefusalDiagnosis(replace(message, sentence=sentence, advice=advice), span, code=None)
 
 
 def reword_as_mistake(
@@ -332,17 +363,17 @@ def reword_as_mistake(
     return cast("PySparkException", rewritten)
 
 
-def put_in_plain_words(error: PySparkException, tables: ListNames) -> PySparkException:
+def put_in_plain_words(error: PySparkException, list_tables: ListNames) -> PySparkException:
     """Return an error that is not about a text of the user, of its class, without the plan.
 
     Args:
         error: the error of the engine. An error in the user's terms is returned as it is.
-        tables: returns the names of the tables that exist.
+        list_tables: returns the names of the tables that exist.
     """
     if isinstance(error, RewrittenEngineError):
         return error
     message = read_message(error)
-    rewritten = build_rewritten_error(error, message, tables)
+    rewritten = build_rewritten_error(error, message, list_tables)
     if rewritten.hint is None:
         hint = find_engine_error_hint(message.text, message.sentence)
         if hint:
@@ -361,8 +392,11 @@ def locate_error(
         filled: the text that the engine has read.
     """
     if has_context(error):
-        spans = [locate_context(context, filled) for context in error.getQueryContext()]
-        return next((span for span in spans if span is not None), None)
+        for context in error.getQueryContext():
+            span = locate_context(context, filled)
+            if span is not None:
+                return span
+        return None
     if message.position is not None:
         return locate_word(message.position, filled)
     return locate_name(message.text, filled)
@@ -396,7 +430,10 @@ def find_syntax_hint(message: EngineMessage, span: Span, filled: FilledTemplate)
 
 
 def find_hint(
-    rewritten: RewrittenEngineError, error_text: str, filled: FilledTemplate, functions: ListNames
+    rewritten: RewrittenEngineError,
+    error_text: str,
+    filled: FilledTemplate,
+    list_functions: ListNames,
 ) -> str | None:
     """Return what to write instead of the rejected text; None if that is not known.
 
@@ -406,14 +443,14 @@ def find_hint(
         rewritten: the error in the user's terms, which has no hint yet.
         error_text: the engine's message.
         filled: the text that the engine has read.
-        functions: returns the names of the functions that exist.
+        list_functions: returns the names of the functions that exist.
     """
     hint = find_engine_error_hint(error_text, rewritten.message)
     if hint is not None:
         return hint
-    if rewritten.code == CODES["UNRESOLVED_ROUTINE"]:
+    if rewritten.code == CODE_BY_CONDITION["UNRESOLVED_ROUTINE"]:
         name = (rewritten.getMessageParameters().get("routineName") or "").replace("`", "")
-        return find_unknown_function_hint(name, functions()) if name else None
+        return find_unknown_function_hint(name, list_functions()) if name else None
     if rewritten.code in OTHER_CODES and filled.has_clause and not rewritten.spans:
         return HINT_TO_BISECT_QUERY
     return None
@@ -422,25 +459,27 @@ def find_hint(
 def build_rewritten_error(
     error: PySparkException,
     message: EngineMessage,
-    tables: ListNames,
-    show: Callable[[str], str] = str,
+    list_tables: ListNames,
+    show_names: Callable[[str], str] = str,
 ) -> RewrittenEngineError:
     """Return an error in the user's terms: its sentence, its code, and advice on names.
 
     Args:
         error: the error of the engine.
         message: the parts of its message.
-        tables: returns the names of the tables that exist. The user may mean one of them.
-        show: returns a text of the engine with the user's names instead of generated ones.
+        list_tables: returns the names of the tables that exist. The user can mean one of them.
+        show_names: returns a text of the engine with the user's names instead of generated names.
     """
     sentence = message.sentence
     if is_in_words_of_sail(error):
         sentence = name_types_as_spark(sentence)
-    rewritten = reword(error, show(sentence))
-    rewritten._parameters = {name: show(str(value)) for name, value in message.parameters.items()}
+    rewritten = reword(error, show_names(sentence))
+    rewritten._parameters = {
+        name: show_names(str(value)) for name, value in message.parameters.items()
+    }
     rewritten.code = find_error_code(error)
     table = message.parameters.get("relationName", "")
-    table_names = sorted(tables()) if table else []
+    table_names = sorted(list_tables()) if table else []
     if 0 < len(table_names) <= MAX_TABLES:
         rewritten.notes = (f"{current_surface().note_on_tables}: {', '.join(table_names)}",)
     if message.advice is not None:
@@ -457,7 +496,7 @@ def build_rewritten_error(
 
 
 def is_in_words_of_sail(error: PySparkException) -> bool:
-    """Return whether the sentence of an error is Sail's own, without a condition in brackets."""
+    """Return whether the sentence of an error is Sail's own: it has no condition in brackets."""
     return hasattr(error, "getQueryContext") and not str(error).startswith("[")
 
 
@@ -492,10 +531,10 @@ def find_error_code(error: PySparkException) -> str:
         return SYNTAX_ERROR
     condition = find_condition(message)
     if condition is not None:
-        return CODES.get(condition, REJECTED_BY_ENGINE)
+        return CODE_BY_CONDITION.get(condition, REJECTED_BY_ENGINE)
     refused_name = find_name_refused_by_sail(message)
     if refused_name is not None:
-        return CODES.get(refused_name.condition, REJECTED_BY_ENGINE)
+        return CODE_BY_CONDITION.get(refused_name.condition, REJECTED_BY_ENGINE)
     return REJECTED_BY_ENGINE
 
 
@@ -517,10 +556,10 @@ def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
         error_text: its text.
     """
     refused_name = find_name_refused_by_sail(error_text)
-    if refused_name is not None and refused_name.condition in PARAMETERS:
+    if refused_name is not None and refused_name.condition in PARAMETER_BY_CONDITION:
         parts = refused_name.parts or (refused_name.name,)
         quoted_name = ".".join(quote_name(part) for part in parts)
-        return {PARAMETERS[refused_name.condition]: quoted_name}
+        return {PARAMETER_BY_CONDITION[refused_name.condition]: quoted_name}
     if not hasattr(error, "getMessageParameters"):
         return {}
     return dict(error.getMessageParameters() or {})  # before Spark 4 it is a map of Java
@@ -538,8 +577,8 @@ def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
         our_class: our class; None for the class in `OUR_CLASSES`, if that table has one.
     """
     if our_class is None:
-        fitting = (ours for pyspark, ours in OUR_CLASSES if issubclass(pyspark_class, pyspark))
-        our_class = next(fitting, None)
+        fitting_classes = [ours for base, ours in OUR_CLASSES if issubclass(pyspark_class, base)]
+        our_class = next(iter(fitting_classes), None)
     if our_class is None:
         bases: tuple[type, ...] = (RewrittenEngineError, pyspark_class)
     else:
@@ -550,8 +589,8 @@ def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
 def name_table_in_full(error_text: str, query_text: str) -> str:
     """Return an error message about an unknown table with the full name of the table.
 
-    Sail says only the last part of a name such as `db.ticks`. The message stays as it is if the
-    text of the query has no table, or several tables, whose names end with this part.
+    Sail's message has only the last part of a name such as `db.ticks`. The message is returned as
+    it is if no name in the text of the query ends with this part, or if several different names do.
 
     >>> name_table_in_full("Table or view not found: ticks", "SELECT * FROM db.ticks")
     'Table or view not found: db.ticks'
