@@ -19,9 +19,9 @@ of any length in one line:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter, Signature
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import TypeVar
 
 from typing_extensions import get_overloads, override
@@ -45,18 +45,19 @@ class Annotation(str):
 class ReadableSignature(Signature):
     """A signature that prints with a line for each parameter if it is long.
 
-    The signature of a function with overloads has the parameters of the first overload. It prints
-    as all overloads, each after the name of the function.
+    The signature of a function with overloads prints as all overloads, each after the name of the
+    function. It has the parameters of the first overload, unless the function has a signature of
+    its own with the parameters of all overloads, which editors complete.
     """
 
-    __slots__ = ("name", "other_overloads")
+    __slots__ = ("name", "overloads")
     name: str
-    other_overloads: tuple[ReadableSignature, ...]
+    overloads: tuple[ReadableSignature, ...]
 
     @override
     def __str__(self) -> str:
-        others = getattr(self, "other_overloads", ())
-        return "\n".join([self._write(), *(f"{self.name}{other}" for other in others)])
+        first, *others = getattr(self, "overloads", (self,))
+        return "\n".join([first._write(), *(f"{self.name}{other}" for other in others)])
 
     def _write(self) -> str:
         """Return the parameters and the type of the result, without other overloads."""
@@ -136,14 +137,25 @@ def set_signature(function: FunctionType) -> None:
     if isinstance(signature, ReadableSignature):
         return
     original = inspect.unwrap(function)
-    overloads = [] if hasattr(original, "__signature__") else get_overloads(original)
+    overloads = [make_readable(inspect.signature(form)) for form in find_overloads(original)]
+    if overloads and not hasattr(original, "__signature__"):
+        signature = overloads[0]
+    readable = make_readable(signature)
     if overloads:
-        readable, *others = [make_readable(inspect.signature(overload)) for overload in overloads]
         readable.name = function.__name__
-        readable.other_overloads = tuple(others)
-    else:
-        readable = make_readable(signature)
+        readable.overloads = tuple(overloads)
     vars(function)["__signature__"] = readable
+
+
+def find_overloads(function: FunctionType) -> Sequence[Callable[..., object]]:
+    """Return the overloads of a function, also if `public` has changed its module.
+
+    Python finds overloads by the module and the name of the function.
+    """
+    defined = SimpleNamespace(
+        __module__=function.__globals__["__name__"], __qualname__=function.__qualname__
+    )
+    return get_overloads(defined)  # type: ignore[arg-type]
 
 
 def make_readable(signature: Signature) -> ReadableSignature:

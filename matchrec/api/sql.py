@@ -423,7 +423,7 @@ KEYWORDS_OF_QUERY = {
 
 
 def make_query_signature() -> Signature:
-    """Return the signature of `query` for `help` and completion.
+    """Return the signature of `query` for completion. `help` shows the overloads.
 
     The first two arguments are positional, because their names differ between the overloads.
     """
@@ -442,7 +442,7 @@ def make_query_signature() -> Signature:
     return Signature(parameters, return_annotation="Query")
 
 
-# `help` and editors show this signature instead of `*args, **kwargs`.
+# Editors complete its parameters instead of `*args, **kwargs`: see `matchrec.signatures`.
 vars(query)["__signature__"] = make_query_signature()
 
 

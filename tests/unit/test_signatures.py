@@ -54,6 +54,18 @@ def test_help_shows_a_line_for_each_parameter() -> None:
     ]
 
 
+def test_help_shows_all_forms_of_query() -> None:
+    lines = pydoc.plain(pydoc.render_doc(matchrec.query)).splitlines()
+    starts = [index for index, line in enumerate(lines) if line == "query("]
+    assert [[line.strip() for line in lines[start + 1 : start + 3]] for start in starts] == [
+        ["spark: SparkSession,", "query: str,"],
+        ["query: str,", "args: Arguments | None = None,"],
+        ["df: Frame,", "clause: str,"],
+        ["df: Frame,", "text: str,"],
+        ["df: Frame,", "pattern: Pattern,"],
+    ]
+
+
 def test_help_shows_that_sql_needs_no_session() -> None:
     lines = pydoc.plain(pydoc.render_doc(matchrec.sql)).splitlines()
     starts = [index for index, line in enumerate(lines) if line == "sql("]
