@@ -142,7 +142,7 @@ def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]
         source,
         sites=sites,
         frames=passed_frames,
-        positional_parameters=_find_positional_parameters(tokens, sites),
+        positional_parameters=find_positional_parameters(tokens, sites),
         keeps_text=stores_text(tokens),
         blocks=blocks,
     )
@@ -212,7 +212,9 @@ def find_second_statement(tokens: TokenSequence) -> Span | None:
     return None
 
 
-def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
+def find_positional_parameters(
+    tokens: TokenSequence, sites: tuple[Site, ...] = ()
+) -> tuple[Span, ...]:
     """Return the positional parameters `?`, from left to right.
 
     A `?` in PATTERN is a quantifier, unless it is a bound in the braces of a quantifier.

@@ -63,6 +63,28 @@ BOUNDS = """SELECT a, n FROM {t} MATCH_RECOGNIZE (ORDER BY t
   MEASURES FIRST(t) AS a, count(*) AS n PATTERN (A+) DEFINE A AS v > :low) WHERE a >= :high"""
 
 
+@pytest.mark.parametrize(
+    "query", ["SELECT '?' AS q, ? AS x", "SELECT * FROM VALUES (1) WHERE ? = 1"]
+)
+@pytest.mark.parametrize(
+    ("args", "problem"), [(None, "has no values"), ([], "has no values"), ({}, "is a dict")]
+)
+def test_positional_parameters_of_a_query_without_a_clause(
+    spark: SparkSession, query: str, args: Any, problem: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as raised:
+        matchrec.sql(spark, query, args).collect()
+    assert raised.value.message == f"the query has 1 positional parameter (?), but args {problem}"
+    assert raised.value.code == "wrong-number-of-values"
+    assert raised.value.column == query.rindex("?") + 1
+
+
+def test_a_list_of_values_for_a_name_without_a_clause(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as raised:
+        matchrec.sql(spark, "SELECT :x AS x", [3]).collect()
+    assert raised.value.code in ("wrong-number-of-values", "parameter-without-value")
+
+
 def write_bounds(quantifier: str) -> str:
     """Return BOUNDS with a quantifier."""
     return BOUNDS.replace("A+", f"A{quantifier}")

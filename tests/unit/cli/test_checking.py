@@ -134,6 +134,13 @@ def test_a_parameter_without_a_value_in_a_query_without_a_clause(several: Path) 
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+def test_a_positional_parameter_in_a_query_without_a_clause(several: Path) -> None:
+    message = invoke_failing("check", "-c", "SELECT ? AS x", *TABLE, code=1)
+    headline, *_, advice = message.splitlines()
+    assert headline.startswith("matchrec: error: positional parameter `?` has no value [")
+    assert advice.endswith("write :name instead of it, and pass --arg name=VALUE")
+
+
 def test_a_folder_of_queries(several: Path) -> None:
     (several / "some" / "more").mkdir(parents=True)
     (several / "some" / "b.sql").write_text(STREAKS)
