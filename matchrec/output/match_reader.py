@@ -55,6 +55,35 @@ Variables = npt.NDArray[np.int16]
 
 
 @allocating
+def find_last_marked(
+    classifiers: Variables, is_marked_variable: BoolArray, begin: IntArray, end: IntArray
+) -> IntArray:
+    """Return for each output row the last of the marked rows that it sees, or -1: int64[r].
+
+    This is what a bare `A.x` reads. `find_nth_marked` finds the same rows, but takes twice as long.
+
+    Args:
+        classifiers: int16[k], the id of the variable of each mapped row.
+        is_marked_variable: bool[v], which variables are marked, by id.
+        begin: int64[r], the first mapped row that each output row sees.
+        end: int64[r], the end of the mapped rows that each output row sees.
+    """
+    # The last marked row before each mapped row, and at the end the last of all.
+    last_before = np.empty(len(classifiers) + 1, np.int32)
+    last = -1
+    for index in range(len(classifiers)):
+        last_before[index] = last
+        last = index if is_marked_variable[classifiers[index]] else last
+    last_before[len(classifiers)] = last
+    mapped = np.full(len(begin), -1)
+    for row in range(len(begin)):
+        last = last_before[end[row]]
+        if last >= begin[row]:
+            mapped[row] = last
+    return mapped
+
+
+@allocating
 def find_nth_marked(
     classifiers: Variables,
     is_marked_variable: BoolArray,
@@ -225,11 +254,14 @@ class MatchReader:
         For an output row without a current row, begin and end are equal.
         """
         assert self.matches.chains is None
-        sees_rows = self.rows.current >= 0
         offsets = self.matches.offsets
         begin = offsets[self.rows.match]
         end = offsets[self.rows.match + 1]
-        return np.where(sees_rows, begin, 0), np.where(sees_rows, end, 0)
+        sees_nothing = self.rows.current < 0
+        if sees_nothing.any():
+            begin[sees_nothing] = 0
+            end[sees_nothing] = 0
+        return begin, end
 
     @cached_property
     def position_offsets(self) -> IntArray:
@@ -271,8 +303,10 @@ class MatchReader:
         if navigation.variable is None:
             nth = begin + offset if is_first else end - 1 - offset
             return np.where((nth >= begin) & (nth < end), nth, -1)
-        ordinal = offset if is_first else -1 - offset
         is_member = self.mark_members(navigation.variable)
+        if not is_first and offset == 0:
+            return find_last_marked(self.matches.classifiers, is_member, begin, end)
+        ordinal = offset if is_first else -1 - offset
         return find_nth_marked(self.matches.classifiers, is_member, begin, end, ordinal)
 
     def find_mapped_in_chains(self, navigation: Navigation, following: Links) -> IntArray:
@@ -301,7 +335,10 @@ class MatchReader:
         """Return the row position that a navigation reads, or -1: int64[r]."""
         mapped = self.find_mapped_rows(navigation)
         if self.matches.rows is None:
-            positions = np.where(mapped >= 0, mapped + self.position_offsets, -1)
+            positions = mapped + self.position_offsets
+            is_missing = mapped < 0
+            if is_missing.any():
+                positions[is_missing] = -1
         else:
             positions = take_or_default(self.matches.rows, mapped, -1)
         return self.take_physical_step(positions, navigation)

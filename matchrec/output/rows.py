@@ -77,8 +77,10 @@ def find_one_row_per_match(matches: Matches) -> OutputRows:
     """
     if matches.chains is not None:
         return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
-    lengths = np.diff(matches.offsets)
-    current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
+    current = matches.offsets[1:] - 1
+    is_empty = current < matches.offsets[:-1]
+    if is_empty.any():
+        current[is_empty] = -1
     return OutputRows(matches.start, np.arange(matches.count), current)
 
 

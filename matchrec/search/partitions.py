@@ -32,8 +32,11 @@ def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> 
     """
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
-    has_index = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
-    return np.where(has_index, values[index], otherwise)
+    taken = values[index]
+    is_missing = index < 0
+    if is_missing.any():  # seldom, and NumPy would take as long for `where` as for the values
+        taken[is_missing] = otherwise
+    return taken
 
 
 def find_group_starts(sizes: IntArray) -> IntArray:

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.output.match_reader import find_first_marked, find_nth_last_marked, find_nth_marked
+from matchrec.output.match_reader import (
+    find_first_marked,
+    find_last_marked,
+    find_nth_last_marked,
+    find_nth_marked,
+)
 from matchrec.output.total_kernels import (
     find_extreme_rows,
     sum_decimals,
@@ -56,6 +61,7 @@ def draw_calls(generator: np.random.Generator) -> list[Call]:
         (sum_values, (generator.normal(size=rows) * 1e300, counted, links)),
         (sum_decimals, (generator.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extreme_rows, (numbers, counted, links, sign, first)),
+        (find_last_marked, (classifiers, is_marked_variable, begin, end)),
         (
             find_nth_marked,
             (classifiers, is_marked_variable, begin, end, int(generator.integers(-3, 3))),

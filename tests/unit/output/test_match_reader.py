@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matchrec.output.aggregates import AggregateReader, find_total_rows
-from matchrec.output.match_reader import MatchReader
+from matchrec.output.match_reader import MatchReader, find_last_marked
 from matchrec.output.rows import (
     OutputRows,
     find_matched_rows,
@@ -136,3 +136,19 @@ def test_an_integer_sum_that_overflows_names_its_row() -> None:
         read.sum_integers(values, ansi=True)
     assert caught.value.row == 2
     assert read.sum_integers(values, ansi=False)[0] == 2**62
+
+
+def test_the_last_marked_row_is_the_nth_from_the_end() -> None:
+    generator = np.random.default_rng(7)
+    for _ in range(200):
+        mapped_count = int(generator.integers(0, 12))
+        classifiers = generator.integers(0, 3, mapped_count).astype(np.int16)
+        is_marked = generator.random(3) < 0.5
+        begin = generator.integers(0, mapped_count + 1, 6)
+        end = np.minimum(mapped_count, begin + generator.integers(0, 6, 6))
+        marked_rows = [
+            [row for row in range(*bounds) if is_marked[classifiers[row]]]
+            for bounds in zip(begin.tolist(), end.tolist(), strict=True)
+        ]
+        last_rows = find_last_marked(classifiers, is_marked, begin, end)
+        assert last_rows.tolist() == [rows[-1] if rows else -1 for rows in marked_rows]
