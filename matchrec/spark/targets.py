@@ -1,8 +1,11 @@
-"""The partition and the row that a question about a clause names: `Target`.
+"""Find the partition and the row that a user asks about, such as in `why(partition=..., row=...)`.
 
-A question is a call such as `why` with `partition={"sym": "X"}, row=5`. `TargetFinder` writes the
-values of a target as SQL tests of whether a row of the input belongs to the target. If the input
-has no such partition or row, its errors list partitions or rows that are near.
+A `Target` has the values that the user wrote. `TargetFinder` writes them as SQL tests of whether a
+row of the input belongs to the target:
+
+    partition={"sym": "X"}, row=5      (sym) <=> 'X'      (ts <=> 5)
+
+If the input has no such partition or row, the error lists partitions or rows that are near.
 """
 
 from __future__ import annotations
@@ -32,41 +35,45 @@ from matchrec.spark.literals import convert_instant, to_python_value, write_lite
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.value_texts import write_value_text
 
-MAX_KEYS = 5  # partitions that a message lists
+# The largest number of partitions that a message lists.
+MAX_SHOWN_PARTITIONS = 6
+# The number of rows before a missing row, and of rows after it, that a message lists.
+NEAR_ROWS = 2
 
-# For each row, the values of the ORDER BY columns as texts.
+# For each row, the values of the ORDER BY items as texts.
 OrderValues = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Target:
-    """The partition and the row of a clause that a question is about."""
+    """The partition and the row of a clause that a user asks about."""
 
-    # The values of the partition, by the names of their columns; None for the only partition. If
+    # The values of the partition keys, by the names of the keys; None for the only partition. If
     # the user has passed something else, such as a value without a name, `TargetFinder` rejects it.
     partition: Mapping[str, object] | None = None
-    # The values of the first ORDER BY columns; None for all rows.
+    # The values of the first ORDER BY items; None for all rows.
     row: tuple[object, ...] | None = None
 
 
-def is_plain(value: object) -> bool:
-    """Return whether a message can write a value as Python code: a text or a number."""
+def has_short_literal(value: object) -> bool:
+    """Return whether a message can show a value as Python code: a number or a short text."""
     return isinstance(value, str | int | float) and len(str(value)) <= LONGEST
 
 
 @dataclass(frozen=True)
 class TargetFinder:
-    """Finds the partition and the rows of a target in the input of a clause."""
+    """A finder of the partition and the rows of a target in the input of a clause."""
 
-    # The request whose only rule is the clause.
+    # The request. Its only rule is the clause.
     request: MatchRequest
-    # The plan of the clause, as it runs.
+    # The plan of the clause that runs.
     plan: MatchPlan
+    # What the user asks about.
     target: Target
 
     @cached_property
     def key_texts(self) -> dict[str, str]:
-        """Return SQL of the partition keys, by their names."""
+        """Return the SQL of each partition key, by the name of the key."""
         key_texts = {}
         for key in self.plan.partition_keys:
             name = key.name or self.request.columns.find_by_text(key.text) or key.text
@@ -74,8 +81,8 @@ class TargetFinder:
         return key_texts
 
     @cached_property
-    def number_keys(self) -> list[str]:
-        """Return the names of the partition keys that are whole numbers."""
+    def integer_keys(self) -> list[str]:
+        """Return the names of the partition keys whose type is an integer type."""
         find_type = self.request.relation.find_type
         return [
             name
@@ -85,7 +92,7 @@ class TargetFinder:
 
     @cached_property
     def order_texts(self) -> tuple[str, ...]:
-        """Return SQL of the ORDER BY items."""
+        """Return the SQL of each ORDER BY item."""
         return tuple(item.expression.text for item in self.plan.order_by)
 
     @property
@@ -97,27 +104,28 @@ class TargetFinder:
     # The partition that the target names.
 
     def collect_key_values(self) -> dict[str, str]:
-        """Return the values of the partition as SQL literals, by the names of the keys.
+        """Return the values of the partition as SQL, by the names of the keys.
 
-        The values are in the order of the clause's keys. The dict is empty if the target names no
-        partition and the input has only one. Runs jobs: one counts the partitions if the target
-        names none, others check the types of values.
+        The values are in the order of the keys, and in the form of `write_value`. The dict is empty
+        if the target names no partition and the input has only one. Runs jobs, which count the
+        partitions if the target names none, and check the types of values.
 
         Raises:
-            MatchRecognizeError: there are several partitions and none is named, or the target does
-                not name the columns of the keys.
+            MatchRecognizeError: there are several partitions and none is named, a name is not a
+                key, a key is missing, or a value has a wrong type.
         """
         partition = self.target.partition
         if partition is None:
             self.check_single_partition()
             return {}
-        self.reject_values_without_names(partition)
-        target_names = self.find_target_names(partition)
-        key_values = {
-            name: self.write_value("partition", self.key_texts[name], partition[target_name])
-            for name, target_name in target_names.items()
+        self.check_values_have_names(partition)
+        user_names = self.find_user_names(partition)
+        # The values are checked in the order in which the user wrote them.
+        values_by_key = {
+            key: self.write_value("partition", self.key_texts[key], partition[user_name])
+            for key, user_name in user_names.items()
         }
-        return {name: key_values[name] for name in self.key_texts}
+        return {key: values_by_key[key] for key in self.key_texts}
 
     def check_single_partition(self) -> None:
         """Check that the input has only one partition. Runs a job.
@@ -130,8 +138,10 @@ class TargetFinder:
             lines = errors.format_rows(some_keys)
             raise errors.several_partitions(some=lines, example=self.write_example(some_keys[0]))
 
-    def find_target_names(self, partition: Mapping[str, object]) -> dict[str, str]:
-        """Return the names that the user wrote for the keys, by the names of the keys.
+    def find_user_names(self, partition: Mapping[str, object]) -> dict[str, str]:
+        """Return the name that the user wrote for each key, by the name of the key.
+
+        The two can differ in upper and lower case. The names are in the order of `partition`.
 
         Args:
             partition: the values of the partition, by the names that the user wrote.
@@ -139,24 +149,25 @@ class TargetFinder:
         Raises:
             MatchRecognizeError: a name is not a key, or a key is missing.
         """
-        folded = self.request.columns.fold_name
-        key_names = {folded(name): name for name in self.key_texts}
-        target_names = {key_names.get(folded(name), name): name for name in partition}
-        for name, target_name in target_names.items():
-            if name not in self.key_texts:
-                raise errors.unknown_partition_column(name=target_name, keys=self.key_texts)
-        for name in self.key_texts:
-            if name not in target_names:
-                example = self.write_similar_example(
-                    {name: partition[target_name] for name, target_name in target_names.items()}
-                )
-                raise errors.partition_column_missing(name, self.key_texts, example)
-        return target_names
+        fold_name = self.request.columns.fold_name
+        keys_by_folded_name = {fold_name(key): key for key in self.key_texts}
+        user_names = {}
+        for user_name in partition:
+            key = keys_by_folded_name.get(fold_name(user_name))
+            if key is None:
+                raise errors.unknown_partition_column(name=user_name, keys=self.key_texts)
+            user_names[key] = user_name
+        for key in self.key_texts:
+            if key not in user_names:
+                values_by_key = {name: partition[user_names[name]] for name in user_names}
+                example = self.write_similar_example(values_by_key)
+                raise errors.partition_column_missing(key, self.key_texts, example)
+        return user_names
 
-    def reject_values_without_names(self, value: object) -> None:
-        """Raise an error for `partition="X"` and other partitions that are not a dict.
+    def check_values_have_names(self, value: object) -> None:
+        """Check that the user has not passed `partition="X"`, for instance, instead of a dict.
 
-        Runs a job to find an example, unless the value can be one.
+        If the value is not a dict, a job can run to find an example for the error.
 
         Raises:
             MatchRecognizeError: the value is not a dict.
@@ -166,7 +177,7 @@ class TargetFinder:
         values = list(value) if isinstance(value, list | tuple) else [value]
         if not self.key_texts:
             hint = "leave partition out: the clause has no PARTITION BY"
-        elif len(values) == len(self.key_texts) and all(map(is_plain, values)):
+        elif len(values) == len(self.key_texts) and all(map(has_short_literal, values)):
             pairs = list(zip(self.key_texts, values, strict=True))
             hint = f"write {current_surface().write_partition(pairs)}"
         else:
@@ -178,7 +189,7 @@ class TargetFinder:
         """Return SQL tests of whether a row is in the partition. A row must pass all of them.
 
         Args:
-            key_values: what `collect_key_values` has returned.
+            key_values: the values that `collect_key_values` has returned.
         """
         return tuple(
             f"({self.write_comparable(self.key_texts[name])}) <=> {value}"
@@ -186,7 +197,7 @@ class TargetFinder:
         )
 
     def explain_no_rows(self) -> MatchRecognizeError:
-        """Return the error for a partition without rows."""
+        """Return the error for a partition without rows. Runs a job to list other partitions."""
         some_keys = self.find_some_keys()
         if not some_keys:
             return errors.no_rows()
@@ -197,26 +208,26 @@ class TargetFinder:
         )
 
     def describe_partition(self, partition: Mapping[str, object]) -> str:
-        """Return the values of a partition as messages name it: "`sym` = 'X', `id` = 7".
+        """Return a partition as messages name it: "`sym` = 'X', `id` = 7".
 
-        The command line has texts for all values, so a number has no quotes if its column has
-        whole numbers.
+        The command line passes all values as texts, so a text has no quotes if its key is an
+        integer.
 
         Args:
-            partition: the values by the names of the keys, as the user writes them.
+            partition: the values, by the names of the keys.
         """
         equalities = []
         for name, value in partition.items():
-            is_number = name in self.number_keys and isinstance(value, str)
-            shown_value = value if is_number else show_value(value)
+            is_integer_text = name in self.integer_keys and isinstance(value, str)
+            shown_value = value if is_integer_text else show_value(value)
             equalities.append(f"{quote_in_backticks(name)} = {shown_value}")
         return ", ".join(equalities)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
-        """Return the values of the keys of some partitions as texts, by their names. Runs a job.
+        """Return the key values of some partitions as texts, by the names of the keys. Runs a job.
 
-        The list is sorted; numbers in texts are compared as numbers. It is empty if the clause has
-        no PARTITION BY.
+        The partitions are sorted; numbers in texts are compared as numbers. The list is empty if
+        the clause has no PARTITION BY.
         """
         if not self.key_texts:
             return []
@@ -224,36 +235,38 @@ class TargetFinder:
             f"CAST({self.write_comparable(text)} AS STRING) AS k{index}"
             for index, text in enumerate(self.key_texts.values())
         ]
-        rows = self.request.relation.select(items).distinct().limit(MAX_KEYS + 1).collect()
+        partitions = self.request.relation.select(items).distinct()
+        rows = partitions.limit(MAX_SHOWN_PARTITIONS).collect()
         rows.sort(key=lambda row: [make_sort_key(errors.show_key_value(text)) for text in row])
         return [dict(zip(self.key_texts, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
-        """Return how a user would name the partition with these keys, as Python code."""
-        return errors.write_partition_example(keys, self.number_keys)
+        """Return the argument or option by which a user names the partition with these keys."""
+        return errors.write_partition_example(keys, self.integer_keys)
 
-    def write_similar_example(self, named_values: Mapping[str, object]) -> str:
-        """Return how a user would name a partition that has some values, or else any partition.
+    def write_similar_example(self, values_by_key: Mapping[str, object]) -> str:
+        """Return an example of how a user names a partition; "" if the input has none. Runs a job.
 
         Args:
-            named_values: the values of some keys, by the names of the keys.
+            values_by_key: the values of some keys, by the names of the keys. The example has them,
+                if a partition does.
         """
         some_keys = self.find_some_keys()
-        texts = {name: str(value) for name, value in named_values.items()}
-        similar = [keys for keys in some_keys if keys | texts == keys]
-        examples = similar or some_keys
+        texts = {name: str(value) for name, value in values_by_key.items()}
+        similar_keys = [keys for keys in some_keys if keys | texts == keys]
+        examples = similar_keys or some_keys
         return self.write_example(examples[0]) if examples else ""
 
     # The rows that the target names.
 
     def build_target_tests(self, key_tests: tuple[str, ...]) -> tuple[RowColumn, RowColumn]:
-        """Return a test of whether the target names a row, and a test of whether it is before it.
+        """Return a test of whether a row is the target, and a test of whether it is before it.
 
-        A row is before the target if its first ORDER BY value comes first in the order, or is NULL.
-        Runs jobs, which check the types of values.
+        A row is before the target if its first ORDER BY value comes before the target's, or is
+        NULL. Runs jobs, which check the types of values.
 
         Args:
-            key_tests: what `write_key_tests` has returned.
+            key_tests: the tests that `write_key_tests` has returned.
 
         Raises:
             MatchRecognizeError: the target has too many values for a row, or none.
@@ -274,32 +287,43 @@ class TargetFinder:
     def find_target_rows(
         self, order_values: OrderValues, is_target: BoolArray, rows_before: int
     ) -> tuple[int, ...]:
-        """Return the positions of the rows that the target names.
+        """Return the positions of the rows that the target names, from 0.
 
         Args:
             order_values: the ORDER BY values of all rows of the partition.
-            is_target: bool[n], whether the target names each row.
+            is_target: bool[n], whether each row is the target.
             rows_before: the number of rows before the target.
 
         Raises:
             MatchRecognizeError: the target names no row. The error lists rows that are near.
         """
         assert self.target.row is not None, "the target names all rows"
-        if not is_target.any():
-            first_near = max(0, rows_before - 2)  # two rows before the target, two after it
-            near_values = order_values[first_near : rows_before + 2]
-            nearest = find_nearest_values(near_values, rows_before - first_near, self.target.row[0])
-            near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]
-            target_values = zip(self.order_texts, self.target.row, strict=False)
-            raise errors.unknown_row(
-                row=", ".join(f"{text} = {value}" for text, value in target_values),
-                rows=errors.format_rows(near_rows),
-                nearest=tuple(map(self.read_order_value, self.order_texts, nearest)),
-            )
-        return tuple(np.flatnonzero(is_target).tolist())
+        if is_target.any():
+            return tuple(np.flatnonzero(is_target).tolist())
+        first_near = max(0, rows_before - NEAR_ROWS)
+        near_values = order_values[first_near : rows_before + NEAR_ROWS]
+        nearest_texts = find_nearest_values(
+            near_values, rows_before - first_near, self.target.row[0]
+        )
+        near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]
+        # The target can have fewer values than ORDER BY has items.
+        target_values = zip(self.order_texts, self.target.row, strict=False)
+        raise errors.unknown_row(
+            row=", ".join(f"{text} = {value}" for text, value in target_values),
+            rows=errors.format_rows(near_rows),
+            nearest=[
+                self.read_order_value(text, value)
+                for text, value in zip(self.order_texts, nearest_texts, strict=True)
+            ],
+        )
 
     def read_order_value(self, text: str, value: str) -> int | float | str:
-        """Return the value of an ORDER BY expression as `row=` takes it: numbers as numbers."""
+        """Return the value of an ORDER BY item as a user writes it in `row=`: numbers as numbers.
+
+        Args:
+            text: the item, as SQL.
+            value: the text of its value.
+        """
         type_ = self.request.relation.find_type(text)
         try:
             if isinstance(type_, spark_types.IntegralType):
@@ -313,13 +337,13 @@ class TargetFinder:
     # Values as SQL.
 
     def write_as_text(self, text: str) -> str:
-        """Return SQL of the text that names the value of an expression."""
+        """Return SQL of the text by which users and messages name the value of an expression."""
         return write_value_text(text, self.request.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
-        """Return SQL of an expression in the form in which `write_value` writes values.
+        """Return SQL of an expression that can be compared with the SQL of `write_value`.
 
-        Bytes and nested values are compared by their texts.
+        Bytes, arrays, maps and structs are compared by their texts.
         """
         type_ = self.request.relation.find_type(text)
         if is_compared_as_text(type_):
@@ -329,18 +353,18 @@ class TargetFinder:
     def write_value(
         self, argument: str, text: str, value: object, key_tests: tuple[str, ...] = ()
     ) -> str:
-        """Return a value of the user as SQL that can be compared with an expression.
+        """Return a value of the user as SQL that can be compared with `write_comparable`.
 
-        Can run a job, see `check_type`.
+        Runs a job if the type of the value must be checked: see `check_type`.
 
         Args:
-            argument: the argument that has the value, for messages.
-            text: the expression.
+            argument: the name of the argument that has the value, for messages.
+            text: the expression with whose values the value is compared, as SQL.
             value: the value.
-            key_tests: tests of the rows from which a message takes an example of a right value.
+            key_tests: see `check_type`.
 
         Raises:
-            MatchRecognizePlanError: the expression's type does not have this value.
+            MatchRecognizePlanError: the type of the expression does not have this value.
         """
         type_ = self.request.relation.find_type(text)
         value = to_python_value(value)
@@ -363,12 +387,12 @@ class TargetFinder:
         checked.
 
         Args:
-            argument: the argument that has the value.
-            text: the expression.
+            argument: the name of the argument that has the value.
+            text: the expression, as SQL.
             value: the value.
-            literal_text: the value as a literal.
-            key_tests: tests that the row of the example passes. If the target names a row, the
-                example is of the same partition.
+            literal_text: the value as an SQL literal.
+            key_tests: tests of rows, as SQL. The example is from a row that passes all of them: for
+                a row of a partition, from the same partition.
 
         Raises:
             MatchRecognizePlanError: Spark cannot cast the literal.
@@ -392,7 +416,10 @@ class TargetFinder:
 
 
 def is_compared_as_text(type_: spark_types.DataType) -> bool:
-    """Return whether the values of a type are named by their text: bytes and nested values."""
+    """Return whether users name the values of a type by their texts.
+
+    True for bytes, arrays, maps and structs.
+    """
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 
@@ -404,8 +431,9 @@ def find_nearest_values(
     If the first value is neither a number nor a time, the row before the target counts as closest.
 
     Args:
-        near_values: the rows before the target, followed by those after it; at least one row.
-        count_before: how many of them are before the target.
+        near_values: the ORDER BY values of rows before the target, followed by those of rows after
+            it; at least one row.
+        count_before: the number of rows before the target.
         target: the first ORDER BY value of the target.
 
     >>> find_nearest_values((("1",), ("4",)), 1, 3)
@@ -422,8 +450,9 @@ def find_nearest_values(
     number_after = read_as_number(after[0])
     if target_number is None or number_before is None or number_after is None:
         return before
-    is_after_closer = abs(number_after - target_number) < abs(target_number - number_before)
-    return after if is_after_closer else before
+    distance_before = abs(target_number - number_before)
+    distance_after = abs(number_after - target_number)
+    return after if distance_after < distance_before else before
 
 
 def read_as_number(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Set two settings of a session that make its queries faster, or warn if they are not set.
+"""Set two settings of Spark that make queries faster, or warn if they are not set.
 
 docs/contributing/benchmarks.md has the time that both settings save, and
 docs/contributing/decisions/bytes_of_a_batch.md the time that Spark takes to measure batches.
@@ -21,25 +21,27 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.environment import check_session
 from matchrec.spark.session import find_application, find_context, is_connect
 
-# The most bytes of a batch for Python. Spark adds up the bytes of its columns after each row,
-# unless there is no limit.
+# The setting for the largest number of bytes of a batch for Python. Unless it has the value
+# UNLIMITED, Spark adds up the bytes of the batch's columns after each row.
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)
-# The number of tasks after a shuffle. Each task before the shuffle writes a small file for each.
+# The setting for the number of tasks after a shuffle. Each task before the shuffle writes a small
+# file for each of them.
 PARTITIONS = "spark.sql.shuffle.partitions"
 PARTITIONS_PER_CORE = 8
 
-# Finds the number of cores in the URL of a master on one machine, such as `local[4]`.
+# Matches the master of a session on one machine, such as `local[4]`. The group is the number of
+# cores, or `*` for all cores.
 LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 
-# The applications whose sessions were checked for these settings: see `warn_once_if_untuned`.
+# The applications for which `warn_once_if_untuned` has checked the settings.
 _checked_applications: set[Hashable] = set()
 
 
 @public
 @dataclass(frozen=True)
 class TunedSetting:
-    """A setting of Spark that `tune` may change, from `TuningReport.settings`.
+    """A setting of Spark that `tune` can change, from `TuningReport.settings`.
 
     Attributes:
         name: the name of the setting.
@@ -138,78 +140,95 @@ def tune(spark: SparkSession) -> TuningReport:
 
 
 def choose_settings(spark: SparkSession) -> tuple[TunedSetting, TunedSetting]:
-    """Return both settings with the value that each has and the value that it should have."""
+    """Return both settings, each with the value that it has and the value that it should have."""
     return choose_max_bytes(spark), choose_partitions(spark)
 
 
 def choose_max_bytes(spark: SparkSession) -> TunedSetting:
-    """Return the setting for the bytes of a batch."""
-    reason = "without a limit, Spark does not measure each row of a batch"
-    return choose_setting(spark, MAX_BYTES, UNLIMITED, reason)
+    """Return the setting for the bytes of a batch, with the value that it should have."""
+    setting = keep_unless_default(spark, MAX_BYTES)
+    if setting is not None:
+        return setting
+    return TunedSetting(
+        name=MAX_BYTES,
+        before=str(spark.conf.get(MAX_BYTES)),
+        after=UNLIMITED,
+        reason="without a limit, Spark does not measure each row of a batch",
+    )
 
 
 def choose_partitions(spark: SparkSession) -> TunedSetting:
-    """Return the setting for the number of tasks after a shuffle.
+    """Return the setting for the number of tasks after a shuffle, with the value it should have.
 
-    The setting keeps its value if the number of cores is not known.
+    The setting keeps its value if the number of cores is not known, or if a larger value would be
+    best for them.
     """
     cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
         return keep_setting(PARTITIONS, value, explain_unknown_cores(spark))
+    setting = keep_unless_default(spark, PARTITIONS)
+    if setting is not None:
+        return setting
+    value = str(spark.conf.get(PARTITIONS))
+    best_number = PARTITIONS_PER_CORE * cores
+    if int(value) <= best_number:
+        return keep_setting(PARTITIONS, value, f"enough for {best_number}")
     reason = (
         f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
     )
-    return choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), reason)
+    return TunedSetting(name=PARTITIONS, before=value, after=str(best_number), reason=reason)
 
 
 def explain_unknown_cores(spark: SparkSession) -> str:
-    """Return what users can do about this number if `tune` does not know the number of cores."""
+    """Return the reason why `tune` keeps PARTITIONS if it does not know the number of cores.
+
+    The reason says what users can do.
+    """
     if is_connect(spark) and find_backend(spark).engine == "Sail":
         return (
             "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
             "by the cores and the rows"
         )
     return (
-        "executors of a cluster may start later, so set it yourself, to 2 to "
+        "executors of a cluster can start later, so set it yourself, to 2 to "
         f"{PARTITIONS_PER_CORE} times the number of all cores: "
         f'spark.conf.set("{PARTITIONS}", "400")'
     )
 
 
-def choose_setting(spark: SparkSession, name: str, best_value: str, reason: str) -> TunedSetting:
-    """Return a setting with its best value if `tune` may change it; otherwise with its own value.
+def keep_unless_default(spark: SparkSession, name: str) -> TunedSetting | None:
+    """Return a setting that keeps its value; None if `tune` can change it.
 
-    Args:
-        spark: the session.
-        name: the name of the setting.
-        best_value: the value that makes queries fastest.
-        reason: the reason for this value.
+    `tune` can change a setting if the session can, and if the setting has its default value.
     """
     if not spark.conf.isModifiable(name):
-        return keep_setting(
-            name, None, "this session cannot change the setting, or does not have it"
-        )
-    value = str(spark.conf.get(name))
-    is_set_by_user = spark.conf.get(name, None) is not None  # otherwise the value is a default
-    if is_set_by_user:
-        is_set_by_sail = is_connect(spark) and find_backend(spark).engine == "Sail"
-        author = "you, or Sail when it starts, set it" if is_set_by_sail else "you set it"
-        return keep_setting(name, value, f"unchanged, because {author}")
-    if name == PARTITIONS and int(best_value) >= int(value):
-        return keep_setting(name, value, f"enough for {best_value}")
-    return TunedSetting(name=name, before=value, after=best_value, reason=reason)
+        reason = "this session cannot change the setting, or does not have it"
+        return keep_setting(name, None, reason)
+    value_without_default = spark.conf.get(name, None)
+    if value_without_default is None:
+        return None
+    is_sail = is_connect(spark) and find_backend(spark).engine == "Sail"
+    author = "you, or Sail when it starts, set it" if is_sail else "you set it"
+    return keep_setting(name, str(spark.conf.get(name)), f"unchanged, because {author}")
 
 
 def keep_setting(name: str, value: str | None, reason: str) -> TunedSetting:
-    """Return a setting that keeps its value, with the reason."""
+    """Return a setting that keeps its value, with the reason why.
+
+    Args:
+        name: the name of the setting.
+        value: its value; None if the session has no such setting.
+        reason: the reason.
+    """
     return TunedSetting(name=name, before=value, after=value, reason=reason)
 
 
 def count_local_cores(spark: SparkSession) -> int | None:
-    """Return the number of cores of a session on one machine; None on a cluster.
+    """Return the number of cores of a session on one machine; None if it is not known.
 
-    Executors of a cluster may start later, or only when there is work for them.
+    On a cluster it is not known, because executors can start later, or only when there is work for
+    them.
     """
     master = LOCAL_MASTER.fullmatch(spark.conf.get("spark.master", None) or "")
     if master is None:
@@ -229,11 +248,11 @@ def find_untuned_warning(spark: SparkSession) -> UntunedSessionWarning | None:
 def warn_once_if_untuned(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """Return the warning that `tune` would help, at the first query of an application.
+    """Return a warning that `tune` would help, at the first query of an application.
 
-    Returns None for later queries, and if `tune` would change nothing. A query that sends long
-    values does not count as the first query, because `tune` may not help it. An application is
-    checked once, because over Connect each check takes a message to the server.
+    Returns None for later queries, and if `tune` would change nothing. A query that can send long
+    values does not count as the first query, because `tune` does not always help it. An application
+    is checked once, because over Connect each check sends a message to the server.
 
     Args:
         spark: the session.
@@ -247,12 +266,15 @@ def warn_once_if_untuned(
 
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:
-    """Return whether all values of these types have few bytes. A text may have many."""
+    """Return whether all values of these types have few bytes."""
     return all(is_short(type_) for type_ in types)
 
 
 def is_short(type_: spark_types.DataType) -> bool:
-    """Return whether all values of a type have few bytes: numbers, times and structs of them."""
+    """Return whether all values of a type have few bytes. A text, for instance, can have many.
+
+    True for numbers, booleans, times, intervals, and structs of them.
+    """
     from matchrec.spark.types import has_distance
 
     if isinstance(type_, spark_types.StructType):

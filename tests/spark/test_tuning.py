@@ -89,7 +89,7 @@ def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: in
 
 def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
     for master, reason in (
-        ("yarn", "executors of a cluster may start later, so set it yourself, to 2 to 8 times"),
+        ("yarn", "executors of a cluster can start later, so set it yourself, to 2 to 8 times"),
         ("local[64]", "enough for 512"),
     ):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
