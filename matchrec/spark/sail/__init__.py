@@ -10,6 +10,8 @@ Spark. No version is compared.
     doubles, strings,     rewrite expressions that Sail computes differently
     negation, guards,
     sums
+    number_families,      find the types of expressions for these rewrites
+    operand_types
     zones, files          give columns the types and time zones that they have on Spark
     sent_rows, sizes      send rows to the server, and estimate how many rows an input has
     error_messages        translate Sail's errors into plain words

@@ -10,26 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 
-from pyspark.errors import PySparkException
 from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
 from matchrec.plan.change_expressions import map_operations
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import Operation, Scalar, render
+from matchrec.plan.expression import Operation, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import SUBQUERY, UNPARSED
-from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.errors.row_expressions import (
-    has_aggregate,
-    render_over_all_rows,
-    render_stand_in,
-)
+from matchrec.spark.errors.row_expressions import render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
+from matchrec.spark.sail.operand_types import find_operand_type
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.types import iterate_types, write_type
 
@@ -149,15 +143,3 @@ def can_compute_decimals(text: str, decimal_columns: Iterable[str]) -> bool:
 def split_words(text: str) -> frozenset[str]:
     """Return the words of a text or of a column's name, in lower case."""
     return frozenset(word.lower() for word in WORD.findall(text))
-
-
-def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
-    """Return the type of an operand; None if the session rejects the operand.
-
-    The session cannot analyse references to a match. So it gets the operand with other SQL instead
-    of each reference: a column of the input, or an aggregate over all rows of the input.
-    """
-    text = render(operand, render_over_all_rows if has_aggregate(operand) else render_stand_in)
-    with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later
-        return relation.find_type(text)
-    return None

@@ -30,8 +30,8 @@ from matchrec.source import Span
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.call_arguments import split_call_arguments
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
-from matchrec.spark.sail.negation import find_operand_type
 from matchrec.spark.sail.number_families import FamilyFinder
+from matchrec.spark.sail.operand_types import find_operand_type
 from matchrec.spark.sail.probes import (
     begins_words_after_signs,
     counts_from_other_end,
