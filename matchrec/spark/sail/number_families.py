@@ -16,11 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-
-from pyspark.errors import PySparkException
 
 from matchrec.conditions.aggregate_table import STATISTICS
 from matchrec.conditions.types import Family, find_type
@@ -30,10 +27,8 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     find_column_names,
-    reads_columns_only,
     render,
     split_branches,
-    write_row_sql,
 )
 from matchrec.plan.operators import (
     Coercion,
@@ -42,9 +37,9 @@ from matchrec.plan.operators import (
     find_operator_names,
 )
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import SUBQUERY_START
+from matchrec.spark.sail.operand_types import find_operand_type
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.types import to_value_type
 
@@ -130,19 +125,14 @@ class FamilyFinder:
     def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or else by Sail's analysis.
 
-        Sail is asked only if the session compares a double with a decimal as decimals: otherwise
-        nothing depends on the answer.
+        Sail analyses the expression only if the session compares a double with a decimal as
+        decimals. Otherwise nothing depends on the result.
         """
         family = self.read_family(scalar)
-        if family is not None or not reads_columns_only(scalar):
+        if family is not None or not compares_as_decimals(self.relation.runner.spark):
             return family
-        if not compares_as_decimals(self.relation.runner.spark):
-            return None
-        # Sail rejects parts that are not expressions by themselves. Their family stays unknown.
-        with silence_analysis(), suppress(PySparkException):
-            type_ = self.relation.find_type(write_row_sql(scalar))
-            return to_value_type(type_).family
-        return None
+        type_ = find_operand_type(scalar, self.relation)
+        return None if type_ is None else to_value_type(type_).family
 
     def read_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text and the types of the input's columns.
