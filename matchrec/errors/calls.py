@@ -232,10 +232,16 @@ def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
     """
     surface = current_surface()
     call = 'match_sase(df, text, order_by="...")' if is_sase else "match_recognize(df, clause)"
-    hint = f"pass it to matchrec.{call}" if surface.is_python else surface.advice_on_clause
-    if not is_sase:
-        around = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
-        hint = f"{hint}, or {around}" if surface.is_python or surface.is_cell else around
+    around = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
+    if surface.sets_options:  # a client of the gateway, in any language
+        translate = "translate it to SQL: matchrec transpile FILE.sase --order-by ts"
+        hint = translate if is_sase else around
+    elif surface.is_python:
+        hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {around}")
+    elif is_sase:
+        hint = surface.advice_on_clause
+    else:
+        hint = f"{surface.advice_on_clause}, or {around}" if surface.is_cell else around
     return MatchRecognizePlanError(
         f"{'SASE+' if is_sase else 'a clause of MATCH_RECOGNIZE'} is not a SQL query",
         span,

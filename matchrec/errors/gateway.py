@@ -54,6 +54,24 @@ def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
     )
 
 
+def reset_with_value(name: str) -> MatchRecognizePlanError:
+    """Return the error for `RESET matchrec.NAME = value`."""
+    return MatchRecognizePlanError(
+        f"a value is not allowed in RESET matchrec.{name}",
+        hint=f"write RESET matchrec.{name}, or SET matchrec.{name} = ... for a value",
+        code="reset-with-value",
+    )
+
+
+def reset_not_supported() -> MatchRecognizeUnsupportedError:
+    """Return the error for RESET without a name on Sail, which has no RESET."""
+    return MatchRecognizeUnsupportedError(
+        "RESET of all settings is not supported by Sail",
+        hint="write RESET matchrec.dialect for a setting of matchrec, SET name = value for another",
+        code="reset-not-supported",
+    )
+
+
 def session_and_engine(*, engine: str) -> MatchRecognizePlanError:
     """Return the error for a gateway that is started with a session and an engine.
 

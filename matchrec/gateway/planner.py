@@ -25,7 +25,8 @@ from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from matchrec.api.enable import build_sql_handler
 from matchrec.api.query import Query
-from matchrec.api.sql_texts import build_sql_query
+from matchrec.api.sql_texts import build_sql_query, reject_clause_as_query
+from matchrec.errors import gateway as errors
 from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
 from matchrec.gateway.statements import (
@@ -35,6 +36,7 @@ from matchrec.gateway.statements import (
     renumber_plans,
     replace_statements,
 )
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.server import find_channel_builder, make_channel_builder
 from matchrec.spark.tuning import tune
 from matchrec.syntax.tokens import BLANKS
@@ -286,10 +288,19 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
 
     The result of EXPLAIN is a row with the text of `Query.explain`. The result of SET is a row with
     the name and the value.
+
+    Raises:
+        MatchRecognizeError: the statement has a mistake, or is a clause or a SASE+ text alone.
+        PySparkException: the engine rejects the statement.
     """
-    setting = settings.read_set_statement(statement.text)
-    if setting is not None:
-        return set_option(spark, *setting)
+    option_statement = settings.read_option_statement(statement.text)
+    if option_statement is not None:
+        return answer_option_statement(spark, option_statement)
+    if settings.resets_all(statement.text):
+        if not find_backend(spark).can_reset_settings:
+            raise errors.reset_not_supported()
+        return None
+    reject_clause_as_query(statement.text)
     text, frames = name_frames(spark, statement)
     dialect, options = settings.build_options(read_settings(spark))
     explain = EXPLAIN.match(text)
@@ -300,10 +311,16 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
     return explain_query(spark, query)
 
 
-def set_option(spark: SparkSession, name: str, value: str) -> DataFrame:
-    """Set an option of matchrec in a session, and return its name and value as a row."""
-    full_name = f"{settings.SETTING_PREFIX}{name}"
-    spark.conf.set(full_name, value)
+def answer_option_statement(spark: SparkSession, statement: settings.OptionStatement) -> DataFrame:
+    """Set, reset or show an option of matchrec in a session. The result is its name and value."""
+    full_name = f"{settings.SETTING_PREFIX}{statement.name}"
+    match statement.action:
+        case settings.OptionAction.SET:
+            spark.conf.set(full_name, statement.value)
+        case settings.OptionAction.RESET:
+            spark.conf.unset(full_name)
+    default = settings.DEFAULTS.get(statement.name, settings.NO_LIMIT)
+    value = read_settings(spark).get(statement.name, default)
     return spark.createDataFrame([(full_name, value)], "key string, value string")
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, get_args
 
 from matchrec.arguments import Algorithm, DialectName, Sort, Transport
@@ -29,34 +31,75 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "max_steps": (),
 }
 
-# A statement that sets an option. Sail rejects a value without quotes, so the gateway answers the
-# statement itself, on all engines alike.
-SET_STATEMENT = re.compile(
-    r"\s*SET\s+matchrec\.(?P<name>\w+)\s*=\s*(?P<quote>['\"]?)(?P<value>[\w ]*)(?P=quote)\s*;?\s*",
-    re.IGNORECASE,
+# The value of each option in a session that does not set it; `max_steps` then has no limit.
+DEFAULTS = {"dialect": "spark", "algorithm": "auto", "sort": "auto", "transport": "auto"}
+NO_LIMIT = "no limit"
+
+# A statement about an option. Sail rejects such statements, so the gateway answers them itself, on
+# all engines alike. `SET matchrec.sort` shows the value.
+OPTION_STATEMENT = re.compile(
+    r"""\s*(?P<action>SET|RESET)\s+matchrec\.(?P<name>\w+)
+        (\s*=\s*(?P<quote>['"]?)(?P<value>[^'";]*)(?P=quote))?\s*;?\s*""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
-
-def is_set_statement(text: str) -> bool:
-    """Return whether a text sets an option of matchrec, even if its name or value is wrong."""
-    return SET_STATEMENT.fullmatch(text) is not None
+# The statement that resets all settings of a session.
+RESET_ALL = re.compile(r"\s*RESET\s*;?\s*", re.IGNORECASE)
 
 
-def read_set_statement(text: str) -> tuple[str, str] | None:
-    """Return the option and the value that a statement sets; None if it sets no option of matchrec.
+class OptionAction(Enum):
+    """What a statement does with an option."""
+
+    SET = "SET matchrec.sort = auto"
+    SHOW = "SET matchrec.sort"
+    RESET = "RESET matchrec.sort"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionStatement:
+    """A statement about an option of matchrec."""
+
+    action: OptionAction
+    # The option, an element of `CHOICES`.
+    name: str
+    # The new value; "" for other actions than SET.
+    value: str = ""
+
+
+def is_about_setting(text: str) -> bool:
+    """Return whether a text is about an option, even if its name or value is wrong, or RESET."""
+    return OPTION_STATEMENT.fullmatch(text) is not None or resets_all(text)
+
+
+def resets_all(text: str) -> bool:
+    """Return whether a text resets all settings of a session."""
+    return RESET_ALL.fullmatch(text) is not None
+
+
+def read_option_statement(text: str) -> OptionStatement | None:
+    """Return what a statement does with an option; None if it is about no option of matchrec.
 
     Raises:
         MatchRecognizeError: there is no such option, or it cannot have this value.
 
-    >>> read_set_statement("SET matchrec.dialect = snowflake")
-    ('dialect', 'snowflake')
+    >>> statement = read_option_statement("SET matchrec.dialect = snowflake")
+    >>> statement.action.name, statement.name, statement.value
+    ('SET', 'dialect', 'snowflake')
     """
-    match = SET_STATEMENT.fullmatch(text)
+    match = OPTION_STATEMENT.fullmatch(text)
     if match is None:
         return None
-    name, value = match["name"].lower(), match["value"].strip()
+    name = match["name"].lower()
+    if name not in CHOICES:
+        raise errors.unknown_gateway_setting(name, CHOICES)
+    is_reset = match["action"].upper() == "RESET"
+    if match["value"] is None:
+        return OptionStatement(OptionAction.RESET if is_reset else OptionAction.SHOW, name)
+    if is_reset:
+        raise errors.reset_with_value(name)
+    value = match["value"].strip()
     check_setting(name, value)
-    return name, value
+    return OptionStatement(OptionAction.SET, name, value)
 
 
 def check_setting(name: str, value: str) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyspark.sql.connect.proto as proto
 from pyspark.sql.connect.expressions import LiteralExpression
 
+from matchrec.api.text_kinds import CLAUSE_OR_SASE_START
 from matchrec.errors import gateway as errors
 from matchrec.gateway import settings
 from matchrec.syntax.locate import may_have_clause
@@ -23,9 +24,9 @@ from matchrec.syntax.locate import may_have_clause
 Message = Any
 ProtoRelation = Any
 
-# A message is parsed only if it has one of these words of a clause or of a setting of matchrec, in
-# any case, or bytes that zstd has compressed, which may hide such a word.
-WORDS = (b"match_recognize", b"pattern", b"matchrec.")
+# A message is parsed only if it has one of these words of a clause, of SASE+ or of a statement
+# about settings, in any case, or bytes that zstd has compressed, which may hide such a word.
+WORDS = (b"match_recognize", b"pattern", b"seq(", b"matchrec.", b"reset")
 START_OF_ZSTD = b"\x28\xb5\x2f\xfd"
 
 # Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
@@ -113,7 +114,10 @@ def read_relation(relation: ProtoRelation) -> SqlStatement | None:
 
 
 def build_statement(text: str, holder: Message) -> SqlStatement | None:
-    """Return the statement of a text; None if it has no clause and sets no option of matchrec.
+    """Return the statement of a text that the gateway answers; None if the engine can run it.
+
+    The gateway answers SQL with a clause, statements about options of matchrec, and, with an error,
+    a clause or a SASE+ text alone.
 
     Args:
         text: the SQL text.
@@ -122,7 +126,8 @@ def build_statement(text: str, holder: Message) -> SqlStatement | None:
     Raises:
         MatchRecognizeUnsupportedError: see `read_args`.
     """
-    if may_have_clause(text) or settings.is_set_statement(text):
+    is_alone = CLAUSE_OR_SASE_START.match(text) is not None
+    if may_have_clause(text) or is_alone or settings.is_about_setting(text):
         return SqlStatement(text, read_args(holder))
     return None
 

@@ -64,6 +64,11 @@ class Backend:
         """Return whether the engine can read every SQL text that Spark reads."""
         return True
 
+    @property
+    def can_reset_settings(self) -> bool:
+        """Return whether the engine has the statement RESET."""
+        return True
+
     def can_parse_statement(self, text: str) -> bool:
         """Return whether the engine's parser rejects a statement only if its syntax is wrong.
 

@@ -73,6 +73,11 @@ class Sail(SparkConnect):
         """Return False: Sail's SQL differs from Spark's, see `syntax.spellings`."""
         return False
 
+    @property
+    def can_reset_settings(self) -> bool:
+        """Return False: Sail has no RESET."""
+        return False
+
     def can_parse_statement(self, text: str) -> bool:
         """Return False for a kind of statement of Spark that Sail's parser does not know."""
         from matchrec.spark.sail.statements import is_rejected_like_spark

@@ -28,6 +28,7 @@ from matchrec.api.sql_texts import SqlText
 from matchrec.gateway import status
 from matchrec.gateway.forward import HEALTH_CHECK, SERVICE, SERVING
 from matchrec.gateway.serve import Gateway
+from matchrec.spark.backends import find_backend
 from tests.spark.gateway.connecting import FALL, FALLS, TICKS, NewClient, connect
 
 HERE = Path(__file__).parent
@@ -175,6 +176,9 @@ def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
         ("SET matchrec.dialect = klingon", "unknown value `klingon` of the setting"),
         ("SET matchrec.max_steps = many", "must be a whole number of 1 or more, but is `many`"),
         ("SET matchrec.max_steps = 0", "must be a whole number of 1 or more, but is `0`"),
+        ("SET matchrec.max_steps=-1", "must be a whole number of 1 or more, but is `-1`"),
+        ("RESET matchrec.dialekt", "unknown setting `matchrec.dialekt`"),
+        ("RESET matchrec.dialect = trino", "a value is not allowed in RESET matchrec.dialect"),
     ],
 )
 def test_a_setting_that_is_not_known_is_refused(
@@ -182,6 +186,44 @@ def test_a_setting_that_is_not_known_is_refused(
 ) -> None:
     with pytest.raises(AnalysisException, match=re.escape(message)):
         client.sql(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "ORDER BY ts PATTERN (A) DEFINE A AS x > 1",
+            "write SELECT * FROM t MATCH_RECOGNIZE (...)",
+        ),
+        ("PATTERN (A) DEFINE A AS x > 1", "a clause of MATCH_RECOGNIZE is not a SQL query"),
+        ("PATTERN SEQ(Up a, Down b)", "help: translate it to SQL: matchrec transpile"),
+        ("SEQ(Up a, Down b)", "missing PATTERN before SEQ"),
+    ],
+)
+def test_a_text_that_is_no_statement_is_refused(
+    client: SparkSession, statement: str, message: str
+) -> None:
+    with pytest.raises(AnalysisException, match=re.escape(message)):
+        client.sql(statement)
+
+
+def test_a_setting_is_shown_and_reset(client: SparkSession) -> None:
+    assert client.sql("SET matchrec.max_steps").collect() == [("matchrec.max_steps", "no limit")]
+    client.sql("SET matchrec.max_steps = 7")
+    assert client.sql("set matchrec.max_steps;").collect() == [("matchrec.max_steps", "7")]
+    reset = client.sql("RESET matchrec.max_steps").collect()
+    assert reset == [("matchrec.max_steps", "no limit")]
+    assert client.sql("SET matchrec.sort").collect() == [("matchrec.sort", "auto")]
+
+
+def test_reset_of_all_settings(client: SparkSession) -> None:
+    client.sql("SET matchrec.max_steps = 7")
+    if find_backend(client).can_reset_settings:
+        client.sql("RESET")
+        assert client.sql("SET matchrec.max_steps").collect()[0][1] == "no limit"
+    else:
+        with pytest.raises(AnalysisException, match="RESET of all settings is not supported by"):
+            client.sql("RESET")
 
 
 def test_a_setting_made_by_another_call_is_checked_too(client: SparkSession) -> None:
