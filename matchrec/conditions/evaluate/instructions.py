@@ -34,6 +34,12 @@ MIN_FLOAT = 12
 MAX_INTEGER = 13
 MAX_FLOAT = 14
 
+
+def changes_two_registers(operation: int) -> bool:
+    """Return whether a step with this operation changes r[a] and r[a + 1], and not only r[a]."""
+    return operation >= SUM_INTEGER
+
+
 # Instructions. A value on the stack is an int64 or a float64, and whether it is not NULL.
 READ = 0  # push column a on row r[b] + c, or on the current row + c if b is -1
 CONSTANT = 1  # push a

@@ -4,8 +4,8 @@ A register is identified by the meaning of its value (`Meaning`), so conditions 
 value share one register. `PREV(LAST(A.x), 1)` and `LAST(A.y, 1)` need these registers, which have
 the following steps when a row is mapped to A:
 
-    r0   position of the last row of A               SET_ROW r0
-    r1   position of the row of A before that one    COPY r1 from r0
+    COPY r1 from r0    r1: position of the row of A before the last one
+    SET_ROW r0         r0: position of the last row of A
 
 The step of r1 comes first, because it reads r0 as it was before. `_StepPhase` has the order of all
 steps.
@@ -33,7 +33,7 @@ Members = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class RowRegister:
-    """A register with the position of a row that is mapped to one of the members.
+    """The meaning of a register: the position of a row that is mapped to one of the members.
 
     The row is `offset` rows after the first such row, or before the last such row. As long as there
     is no such row, the register is negative: -1 if rows are counted from the last row; otherwise
@@ -49,23 +49,24 @@ class RowRegister:
 
     @property
     def previous(self) -> RowRegister:
-        """Return the register that held this row before the last row was mapped.
+        """Return the meaning whose register held this row before the last row was mapped.
 
-        Only for a register that counts rows from the last one, with an offset above 0. Before the
-        last row was mapped, the offset of the row was one less.
+        Only for rows that are counted from the last one, with an offset above 0. Before the last
+        row was mapped, the offset of the row was one less.
         """
         return replace(self, offset=self.offset - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class VariableRegister:
-    """A register with the variable to which the row at a distance from another row is mapped.
+    """The meaning of a register: the variable of the row at a distance from another row.
 
-    The register is -1 if the match has no row there. `PREV(CLASSIFIER(A))` reads the register
-    for the last row of A and the physical offset -1.
+    The register has the id of the variable to which this row is mapped, or -1 if the match has no
+    row there. `PREV(CLASSIFIER(A))` reads the register for the last row of A and the physical
+    offset -1.
     """
 
-    # The register of the row from which rows of the partition are counted.
+    # The row from which rows of the partition are counted.
     row: RowRegister
     # How many rows after that row; negative for rows before it.
     physical_offset: int
@@ -73,7 +74,7 @@ class VariableRegister:
 
 @dataclass(frozen=True, slots=True)
 class AggregateRegister:
-    """One or two registers with an aggregate over the rows that are mapped to `members`.
+    """The meaning of one or two registers: an aggregate over the rows mapped to `members`.
 
     - COUNT: the number of rows, or of rows with a value in the column. One register.
     - SUM, MIN and MAX: a flag and the value. Two registers.
@@ -83,11 +84,13 @@ class AggregateRegister:
     function: Reduction
     # The variables whose rows are aggregated.
     members: Members
-    # The number of the column among all columns; None if rows are counted.
+    # The index of the column among all columns, integer columns first; None if rows are counted.
     column: int | None
-    # The kind of the column.
+    # The kind of the column. INTEGER if rows or values are counted, because one register serves
+    # both kinds.
     kind: Kind = Kind.INTEGER
-    # Whether the last of these rows is left out.
+    # Whether the last of these rows is left out. It is the current row, because only conditions of
+    # the members read such an aggregate.
     excludes_current_row: bool = False
 
     @property
@@ -125,20 +128,20 @@ class ListedValue:
         return self.columns[0] if isinstance(self.expression, ReadValue) else None
 
 
-# The form of a row in a list: the values that the row adds to it. The first one says whether the
-# row counts at all.
+# The form of a row in a list: the values that a row adds to the list if it is mapped to a certain
+# variable. The first value says whether the row counts at all.
 RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListRegister:
-    """A register with a list of the rows that are mapped to `members`: its number in `lists`."""
+    """The meaning of a register: a list of the rows mapped to `members`, see `lists.Lists`."""
 
     # The variables whose rows are listed.
     members: Members
     # For each variable, what its rows add to the list: see `run_condition.PythonAggregate`.
     forms: tuple[RowForm, ...]
-    # Whether the last of these rows is left out.
+    # Whether the current row is left out, as in `AggregateRegister`.
     excludes_current_row: bool = False
 
 
@@ -158,7 +161,7 @@ class RegisterStep(NamedTuple):
     @property
     def registers_written(self) -> tuple[int, ...]:
         """Return the registers that the step changes."""
-        return (self.a, self.a + 1) if self.operation >= op.SUM_INTEGER else (self.a,)
+        return (self.a, self.a + 1) if op.changes_two_registers(self.operation) else (self.a,)
 
     @property
     def registers_read(self) -> tuple[int, ...]:
@@ -237,7 +240,7 @@ class Registers:
                 AggregateRegister(excludes_current_row=True)
                 | ListRegister(excludes_current_row=True)
             ):
-                yield make_last_row(meaning.members)
+                yield make_last_row_register(meaning.members)
             case _:
                 return
 
@@ -255,7 +258,7 @@ class Registers:
 
     def _build_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps for the register of a meaning when a row is mapped to a variable."""
-        register = self.numbers_by_meaning[meaning]
+        number = self.numbers_by_meaning[meaning]
         if isinstance(meaning, VariableRegister):
             yield from self._build_variable_steps(meaning, variable)
             return
@@ -263,18 +266,18 @@ class Registers:
             return
         match meaning:
             case RowRegister(End.FIRST):
-                yield RegisterStep(op.COUNT_DOWN, register)
+                yield RegisterStep(op.COUNT_DOWN, number)
             case RowRegister(End.LAST, offset=0):
-                yield RegisterStep(op.SET_ROW, register)
+                yield RegisterStep(op.SET_ROW, number)
             case RowRegister():
-                yield RegisterStep(op.COPY, register, self.numbers_by_meaning[meaning.previous])
+                yield RegisterStep(op.COPY, number, self.numbers_by_meaning[meaning.previous])
             case AggregateRegister(column=column):
                 counted_row = self._find_counted_row(meaning)
-                yield RegisterStep(meaning.operation, register, column or 0, counted_row)
+                yield RegisterStep(meaning.operation, number, column or 0, counted_row)
             case ListRegister(forms=forms):
                 counted_row = self._find_counted_row(meaning)
                 form = self.form_numbers[forms[variable]]
-                yield RegisterStep(op.APPEND, register, form, counted_row)
+                yield RegisterStep(op.APPEND, number, form, counted_row)
 
     def _find_counted_row(self, meaning: AggregateRegister | ListRegister) -> int:
         """Return which row a step adds, as the argument c of the step: see `instructions`.
@@ -283,7 +286,7 @@ class Registers:
         """
         if not meaning.excludes_current_row:
             return 0
-        return self.numbers_by_meaning[make_last_row(meaning.members)] + 1
+        return self.numbers_by_meaning[make_last_row_register(meaning.members)] + 1
 
     def _build_variable_steps(
         self, meaning: VariableRegister, variable: int
@@ -296,7 +299,7 @@ class Registers:
         1. The row mapped now changes which row `meaning.row` is, and so which row is the target.
         2. The row mapped now is the target itself.
         """
-        register = self.numbers_by_meaning[meaning]
+        number = self.numbers_by_meaning[meaning]
         row = meaning.row
         offset = meaning.physical_offset
         is_member = variable in row.members
@@ -304,23 +307,24 @@ class Registers:
         if row.end is End.FIRST:
             if is_member and offset < 0:
                 recent = self.numbers_by_meaning[self._make_recent_variable(-offset)]
-                yield RegisterStep(op.COPY_AT, register, recent, self.numbers_by_meaning[row])
+                yield RegisterStep(op.COPY_AT, number, recent, self.numbers_by_meaning[row])
+            # With offset 0, the target is the first row itself, which can be mapped now.
             can_be_target |= is_member and offset == 0
         elif is_member:
             if row.offset > 0:
                 previous = replace(meaning, row=row.previous)
-                yield RegisterStep(op.COPY, register, self.numbers_by_meaning[previous])
+                yield RegisterStep(op.COPY, number, self.numbers_by_meaning[previous])
             elif offset < 0:
                 recent = self.numbers_by_meaning[self._make_recent_variable(-offset)]
-                yield RegisterStep(op.COPY, register, recent)
+                yield RegisterStep(op.COPY, number, recent)
             else:
                 # A row after the last one is not mapped yet.
-                yield RegisterStep(op.SET, register, variable if offset == 0 else -1)
+                yield RegisterStep(op.SET, number, variable if offset == 0 else -1)
         if can_be_target:
-            yield RegisterStep(op.SET_AT, register, self.numbers_by_meaning[row], offset, variable)
+            yield RegisterStep(op.SET_AT, number, self.numbers_by_meaning[row], offset, variable)
 
     def _make_recent_variable(self, distance: int) -> VariableRegister:
-        """Return the register of the variable of the row `distance` rows before the last one."""
+        """Return the meaning "the variable of the row `distance` rows before the last one"."""
         return VariableRegister(RowRegister(End.LAST, self.all_variables, distance), 0)
 
 
@@ -330,7 +334,7 @@ def _find_initial_values(meaning: Meaning) -> list[int]:
         case RowRegister(End.FIRST, offset=offset):
             return [-1 - offset]
         case AggregateRegister():
-            return [0, 0] if meaning.operation >= op.SUM_INTEGER else [0]
+            return [0, 0] if op.changes_two_registers(meaning.operation) else [0]
         case ListRegister():
             return [0]  # the empty list
         case _:
@@ -347,7 +351,8 @@ class _StepPhase(IntEnum):
     POSITIONS = 2
     # Variables of rows that are counted from the last one.
     LAST_VARIABLES = 3
-    # All others.
+    # Variables of rows that are counted from the first one: they read the two phases before.
+    # Aggregates and lists with the current row, which read no register of another meaning.
     OTHERS = 4
 
 
@@ -368,6 +373,6 @@ def _make_step_key(meaning: Meaning) -> tuple[_StepPhase, int]:
             return _StepPhase.OTHERS, 0
 
 
-def make_last_row(members: Members) -> RowRegister:
+def make_last_row_register(members: Members) -> RowRegister:
     """Return the meaning of the position of the row that was mapped last to one of the members."""
     return RowRegister(End.LAST, members, 0)
