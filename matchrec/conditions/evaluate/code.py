@@ -244,7 +244,17 @@ class ConditionCompiler:
             for items in aggregate.items_by_variable
         )
         members = self._find_members(aggregate.variable)
+        self._check_current_row(aggregate, members)
         return self._use_register(ListRegister(members, forms, aggregate.excludes_current_row))
+
+    def _check_current_row(
+        self, aggregate: RunAggregate | PythonAggregate, members: Members
+    ) -> None:
+        """Check that an aggregate without the current row is read while this row is a member.
+
+        Its registers always lack the last member, whether that is the current row or not.
+        """
+        assert not aggregate.excludes_current_row or self.variable in members, aggregate
 
     def _make_listed_value(self, item: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
@@ -306,6 +316,7 @@ class ConditionCompiler:
     def _emit_aggregate(self, expression: RunAggregate) -> None:
         """Append the read of an aggregate. AVG is computed from a sum and a count."""
         members = self._find_members(expression.variable)
+        self._check_current_row(expression, members)
         column = None
         if expression.column is not None:
             column = self._number_column(expression.column, expression.kind)
