@@ -63,8 +63,9 @@ class SelectionByAllRuns(SelectionStrategy):
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
-        """Yield the matches in order, numbered."""
+        """Yield the matches in order, numbered; or the graph of all matches."""
         from matchrec.search.kernel_input import prepare_input
-        from matchrec.search.selection import find_by_all_runs
+        from matchrec.search.selection import find_matches_of_all_runs
 
-        return find_by_all_runs(task, prepare_input(task, partitions), self.capacity, counters)
+        arrays = prepare_input(task, partitions)
+        return find_matches_of_all_runs(task, arrays, self.capacity, counters)

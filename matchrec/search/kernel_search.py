@@ -167,6 +167,13 @@ class KernelSearch(ABC, Generic[W]):
         """Return the conditions on the run, with the registers of this search."""
         return self.arrays.bind_conditions(self.working_arrays["registers"], self.progress)
 
+    def remove_match_limit(self) -> None:
+        """Let the search find all matches of a partition, even if `Task.most_matches` limits them.
+
+        It must be called before the search begins.
+        """
+        self.progress.match_limit = layout.NO_LIMIT
+
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, as the kernel finds them.
 

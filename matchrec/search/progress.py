@@ -31,8 +31,8 @@ def find_match_limit(task: Task) -> int:
     """Return the number of matches after which the search of a partition ends; NO_LIMIT for all.
 
     There is no limit if a skip strategy leaves out matches later, or if all matches are output and
-    some of them are found twice. `selection.find_by_one_run` removes the limit, because its search
-    does not find matches in the order of their numbers.
+    some of them are found twice. `selection.find_matches_run_by_run` removes the limit, because its
+    search does not find matches in the order of their numbers.
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT

@@ -4,8 +4,8 @@ A match is *released*, which means output, as soon as no live run that began bef
 become a match. Until then it is *held*. A released match sets a *start bound*: a row before which
 no later match can begin. Start bounds are int64[b, 2], ascending:
 
-    column 0    the row at which the match was released
-    column 1    the row before which no match can begin from then on
+    SET_AT            the row at which the match was released
+    EARLIEST_START    the row before which no match can begin from then on
 
 `kernels.match_order` has the rules and an example. `release_matches` decides on the matches found
 so far. `ReleasingSearch` runs a search, and decides after each chunk.
@@ -41,8 +41,14 @@ from matchrec.search.partitions import IntArray, take_or_default
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
-# "Many" matches of a chunk are released if the share of released matches is at least this.
+# Many matches of a chunk are released if the share of released matches is at least this.
 MIN_SHARE_OF_MANY = 1 / 8
+
+# The columns of start bounds, and the value of both without a bound.
+SET_AT = 0
+EARLIEST_START = 1
+BOUND_SIZE = 2
+NO_BOUND = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,8 @@ class Release:
     # The start bounds that are still needed: the last bound that was set before the row at which
     # the search stopped, and the bounds after it.
     start_bounds: IntArray
-    # The start bound at the row at which the search stopped; -1 if there is none. Live runs that
-    # began before this row can no longer be released.
+    # The start bound at the row at which the search stopped, or NO_BOUND. Live runs that began
+    # before this row can no longer be released.
     earliest_start: int
 
 
@@ -85,11 +91,12 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
 
     timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     assert timed_out.completed is not None
-    bound_set_at = bounds[:, 0]
-    earliest_starts = bounds[:, 1]
-    # For each run that timed out, the last bound that was set before; -1 if there is none.
+    bound_set_at = bounds[:, SET_AT]
+    earliest_starts = bounds[:, EARLIEST_START]
+    # For each run that timed out, the index of the last bound that was set before; -1 if there is
+    # none.
     bound_index = np.searchsorted(bound_set_at, timed_out.completed, side="left") - 1
-    can_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, -1)
+    can_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, NO_BOUND)
 
     released = concatenate_matches([kept, filter_matches(timed_out, can_begin)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
@@ -98,7 +105,7 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
         matches=released,
         held=held,
         start_bounds=bounds[max(0, current_bound) :],
-        earliest_start=int(earliest_starts[current_bound]) if current_bound >= 0 else -1,
+        earliest_start=int(earliest_starts[current_bound]) if current_bound >= 0 else NO_BOUND,
     )
 
 
@@ -124,7 +131,7 @@ def decide_matches(
     assert ranked.completed is not None
     outcome = np.full(ranked.count, LEFT_OUT, np.int64)
     # The bound before the first match, then the bound after each match.
-    bounds = np.full((ranked.count + 1, 2), -1)
+    bounds = np.full((ranked.count + 1, BOUND_SIZE), NO_BOUND)
     if not ranked.count:
         return outcome, bounds[1:]
     last_bound = position.start_bounds[-1:]
@@ -166,7 +173,7 @@ class ReleasingSearch:
     # The matches that are undecided.
     held: Matches = field(default_factory=make_empty_matches)
     # See `SearchPosition`.
-    start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, BOUND_SIZE), np.int64))
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the released matches, partition by partition, in the order of their first rows.
@@ -181,15 +188,14 @@ class ReleasingSearch:
             released = self.release(matches)
             yield released
             releases_many = not can_wait and released.count >= MIN_SHARE_OF_MANY * matches.count
-            decides_rarely = releases_many or self.follows_one_start
+            decides_rarely = releases_many or self.follows_starts_alone
             search.capacity = self.large_capacity if decides_rarely else self.small_capacity
         yield self.release(make_empty_matches())
 
     @property
-    def follows_one_start(self) -> bool:
-        """Return whether the runs of one starting row are followed alone."""
-        search = self.search
-        return isinstance(search, RunsSearch) and search.progress.solo_read_limit != 0
+    def follows_starts_alone(self) -> bool:
+        """Return whether the search follows the runs of one starting row alone at the moment."""
+        return isinstance(self.search, RunsSearch) and self.search.follows_starts_alone
 
     def release(self, new_matches: Matches) -> Matches:
         """Decide on the held and new matches, and return the released ones.
@@ -217,7 +223,7 @@ class ReleasingSearch:
         )
         self.held = release.held
         self.start_bounds = release.start_bounds
-        if runs is not None and not self.follows_one_start:
+        if runs is not None and not runs.follows_starts_alone:
             live = runs.copy_live_runs()
             runs.restore(live.keep(live.starts >= release.earliest_start))
         return release.matches

@@ -80,6 +80,20 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         rows = self.arrays.rows
         return rules, selection_rules, rows, self.work, self.conditions, self.arrays.negation
 
+    @property
+    def follows_starts_alone(self) -> bool:
+        """Return whether the search follows the runs of one starting row alone at the moment."""
+        return self.progress.solo_read_limit != 0
+
+    def follow_starts_alone(self, reads_per_row: int) -> None:
+        """Let the search follow the runs of each starting row alone at first.
+
+        Args:
+            reads_per_row: how often the runs can read each row on average, until the search follows
+                all runs at once.
+        """
+        self.progress.solo_read_limit = reads_per_row * int(self.arrays.rows.starts[-1])
+
     def copy_live_runs(self) -> LiveRuns:
         """Return a copy of the live runs, and of the nodes in the buffer."""
         bank = int(self.progress.bank)

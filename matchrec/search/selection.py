@@ -1,9 +1,10 @@
 """Event selection: rows can be skipped, and all matches can be output.
 
-`find_by_one_run` and `find_by_all_runs` run the search of a task. They return its matches in order,
-each once and numbered, without the matches that a skip strategy leaves out. The search follows one
-run at a time (`MatchSearch`) or all runs at once (`RunsSearch`). For streams, a `RunsSearch` can
-also be stopped and resumed with its live runs: see `incremental`.
+`find_matches_run_by_run` and `find_matches_of_all_runs` run the search of a task. They return its
+matches in order, each once and numbered, without the matches that a skip strategy leaves out. The
+search follows one run at a time (`MatchSearch`) or all runs at once (`MergingSearch` for preferred
+matches, `RunsSearch` for all matches). For streams, a `RunsSearch` can also be stopped and resumed
+with its live runs: see `incremental`.
 
 `match_lists` puts the matches in order, and `releasing` applies skip strategies.
 """
@@ -14,7 +15,6 @@ from collections.abc import Iterator
 
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernels import layout
 from matchrec.search.kernels.merging import MergingSearch
 from matchrec.search.kernels.skipping import MatchSearch
 from matchrec.search.match_lists import (
@@ -23,7 +23,7 @@ from matchrec.search.match_lists import (
     number_chunks,
     sort_matches,
 )
-from matchrec.search.matches import Matches
+from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.partitions import IntArray
 from matchrec.search.progress import needs_release_times
 from matchrec.search.releasing import ReleasingSearch
@@ -34,12 +34,12 @@ from matchrec.search.task import Capacity, Task
 # decisions are frequent, and large if decisions are rare. See `ReleasingSearch`.
 SMALL_CAPACITY = Capacity(mapped_rows=1 << 16, matches=1 << 12)
 LARGE_CAPACITY = Capacity(mapped_rows=1 << 19, matches=1 << 15)
-# While the runs of one starting row are followed alone, each row can be read this many times on
-# average. After that, all runs are followed at once.
-READS_ALONE = 8
+# The search follows the runs of one starting row alone until it has read each row this many times
+# on average. Then it follows all runs at once.
+SOLO_READS_PER_ROW = 8
 
 
-def find_by_one_run(
+def find_matches_run_by_run(
     task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
     """Yield the matches of a task in order, numbered, from a search of one run at a time.
@@ -61,23 +61,27 @@ def find_by_one_run(
     if task.output is MatchOutput.PREFERRED:
         return number_chunks(task, search.find_matches())
     if task.skip is not None:
-        chunks = ReleasingSearch(search, capacity, capacity).find_matches()
-        return number_chunks(task, join_chunks(chunks))
-    # The search cannot stop after some matches: the first that it finds need not be complete first.
-    search.progress.match_limit = layout.NO_LIMIT
-    chunks_found = list(search.find_matches())
-    if not chunks_found:
-        return number_chunks(task, iter([]))
-    return number_chunks(task, iter([sort_matches(concatenate_matches(chunks_found))]))
+        # A search of one run at a time has no live runs that frequent decisions could drop.
+        releasing_search = ReleasingSearch(search, small_capacity=capacity, large_capacity=capacity)
+        return number_chunks(task, join_chunks(releasing_search.find_matches()))
+    # Search to the end, even if only the first matches are wanted: matches are not found in the
+    # order in which they are complete.
+    search.remove_match_limit()
+    matches = concatenate_matches([make_empty_matches(), *search.find_matches()])
+    return number_chunks(task, iter([sort_matches(matches)]))
 
 
-def find_by_all_runs(
+def find_matches_of_all_runs(
     task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
     """Yield the matches of a task in order, numbered, from a search of all runs at once.
 
-    If all matches are sought, each match is found at the row that completes it, so chunks are in
-    order and only the matches within a chunk are sorted.
+    If all matches are sought without a skip strategy, each match is found at the row that completes
+    it, so chunks are in order and only the matches within a chunk are sorted. With a skip strategy,
+    `ReleasingSearch` puts the matches in order.
+
+    For MatchOutput.GRAPH, yield the pointers of the graph of all matches instead, without numbers:
+    see `RunsSearch.find_graph`.
 
     Args:
         task: a task with event selection.
@@ -92,13 +96,17 @@ def find_by_all_runs(
         preferred = MergingSearch(task, arrays, capacity, counters)
         return number_chunks(task, preferred.find_matches())
     if task.skip is not None:
-        small = capacity.limit_output(SMALL_CAPACITY)
-        large = capacity.limit_output(LARGE_CAPACITY)
-        search = RunsSearch(task, arrays, small, counters)
+        small_capacity = capacity.limit_output(SMALL_CAPACITY)
+        large_capacity = capacity.limit_output(LARGE_CAPACITY)
+        search = RunsSearch(task, arrays, small_capacity, counters)
+        # If runs that time out are output, whether such a run is left out depends on matches of
+        # other starting rows, which the search must have found by then.
         if not needs_release_times(task):
-            search.progress.solo_read_limit = READS_ALONE * int(arrays.rows.starts[-1])
-        chunks = ReleasingSearch(search, small, large).find_matches()
-        return number_chunks(task, join_chunks(chunks))
+            search.follow_starts_alone(SOLO_READS_PER_ROW)
+        releasing_search = ReleasingSearch(
+            search, small_capacity=small_capacity, large_capacity=large_capacity
+        )
+        return number_chunks(task, join_chunks(releasing_search.find_matches()))
     search = RunsSearch(task, arrays, capacity, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()

@@ -65,6 +65,7 @@ class SelectionByOneRun(SelectionStrategy):
     ) -> Iterator[Matches]:
         """Yield the matches in order, numbered."""
         from matchrec.search.kernel_input import prepare_input
-        from matchrec.search.selection import find_by_one_run
+        from matchrec.search.selection import find_matches_run_by_run
 
-        return find_by_one_run(task, prepare_input(task, partitions), self.capacity, counters)
+        arrays = prepare_input(task, partitions)
+        return find_matches_run_by_run(task, arrays, self.capacity, counters)

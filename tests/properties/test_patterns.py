@@ -46,7 +46,7 @@ random_examples = settings(
     st.sampled_from((0, 1, 8)),
 )
 def test_both_engines_find_what_the_definitions_say(
-    question: Question, rows_per_batch: int, matches: int, reads_alone: int
+    question: Question, rows_per_batch: int, matches: int, solo_reads_per_row: int
 ) -> None:
     """Both algorithms give one of the correct results.
 
@@ -54,8 +54,8 @@ def test_both_engines_find_what_the_definitions_say(
         question: the pattern, and the events.
         rows_per_batch: the number of rows in a batch.
         matches: the number of matches after which the search decides which of them are output.
-        reads_alone: the number of reads of a row after which the runs of all starting rows are
-            followed at once, instead of the runs of one starting row.
+        solo_reads_per_row: the number of reads of a row after which the runs of all starting rows
+            are followed at once, instead of the runs of one starting row.
     """
     try:
         expected = list_right_lines(question)
@@ -65,7 +65,7 @@ def test_both_engines_find_what_the_definitions_say(
         "SMALL_CAPACITY": Capacity(matches=matches),
         "LARGE_CAPACITY": Capacity(matches=3 * matches),
     }
-    with patch.multiple(selection, **capacities, READS_ALONE=reads_alone):
+    with patch.multiple(selection, **capacities, SOLO_READS_PER_ROW=solo_reads_per_row):
         lines_by_algorithm = answer_question(question, rows_per_batch=rows_per_batch)
     for algorithm, lines in lines_by_algorithm.items():
         assert any(are_correct(question, correct_lines, lines) for correct_lines in expected), (
