@@ -57,7 +57,7 @@ from matchrec.spark.ranges import (
     WHOLE_WITHOUT_WINDOW,
     Ranges,
     WholePartitions,
-    check_may_stay_whole,
+    check_ranges_not_required,
     find_ranges,
     plan_ranges,
 )
@@ -281,7 +281,7 @@ def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:
     request = compiled_rules.request
     preparation = compiled_rules.preparation
     if not isinstance(preparation, UnsortedPreparation):
-        check_may_stay_whole(request, str(preparation.sorter or ""))
+        check_ranges_not_required(request, str(preparation.sorter or ""))
         return WholePartitions()
     (clause,) = compiled_rules.rules
     plan = clause.query.plan

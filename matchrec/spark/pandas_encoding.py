@@ -183,8 +183,8 @@ class PandasEncoding:
         """Return the rows of a frame as they were before they were encoded.
 
         Raises:
-            MatchRecognizeRunError: values have another type than the query was built for, so the
-                input may have changed.
+            MatchRecognizeRunError: values have another type than the query was built for, because
+                the input has changed since then.
         """
         leaves = {}
         for index, leaf in enumerate(self.list_leaves()):

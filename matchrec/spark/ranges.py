@@ -101,8 +101,8 @@ NO_WINDOW = "no WITHIN limits the distance along ORDER BY"
 class Ranges:
     """How the partitions of a query are cut.
 
-    The position of a row is its value in the first ORDER BY column, as a whole number. The word
-    *bits* stands for the column FIRST_BITS of `worker.wire`, which has truth values of conditions.
+    The position of a row is its value in the first ORDER BY column, as a whole number. Masks select
+    bits of the column FIRST_BITS of `worker.wire`, which are the truth values of conditions.
     """
 
     # Converts values of the first ORDER BY column to positions.
@@ -110,7 +110,7 @@ class Ranges:
     # The length of the window, in positions. Every row of a match is less than this length after
     # the first row of the match.
     window: int
-    # A mask of the bits of conditions that hold for some row of every match.
+    # A mask of the conditions that hold for some row of every match.
     needed_mask: int
     # The part of this mask for conditions that hold for the first row of every match.
     first_row_mask: int
@@ -274,7 +274,7 @@ def find_ranges(
         return WholePartitions("ranges are switched off")
     ranges = plan_ranges(request, plan, compiled_query)
     if isinstance(ranges, WholePartitions):
-        check_may_stay_whole(request, ranges.reason)
+        check_ranges_not_required(request, ranges.reason)
         return ranges
     if not request.must_cut_partitions:
         cost = next(find_costs(request, plan, compiled_query), None)
@@ -283,8 +283,8 @@ def find_ranges(
     return ranges if request.options.counters is None else WHOLE_WITH_COUNTERS
 
 
-def check_may_stay_whole(request: MatchRequest, reason: str) -> None:
-    """Check that partitions may stay whole.
+def check_ranges_not_required(request: MatchRequest, reason: str) -> None:
+    """Check that the user has not asked for ranges, because partitions cannot be cut.
 
     Args:
         request: the query.

@@ -404,15 +404,15 @@ class TargetFinder:
             f"{' AND '.join(key_tests) or 'TRUE'} AS in_partition",
         ]
         rows = self.request.relation.select(items)
-        for row in rows.where("in_partition AND example IS NOT NULL").limit(1).collect():
-            if row.cast_value is None:
-                raise errors.value_of_wrong_type(
-                    argument=argument,
-                    value=value,
-                    name=self.request.columns.find_by_text(text) or text,
-                    type_name=type_name,
-                    example=row.example,
-                )
+        examples = rows.where("in_partition AND example IS NOT NULL").limit(1).collect()
+        if examples and examples[0].cast_value is None:
+            raise errors.value_of_wrong_type(
+                argument=argument,
+                value=value,
+                name=self.request.columns.find_by_text(text) or text,
+                type_name=type_name,
+                example=examples[0].example,
+            )
 
 
 def is_compared_as_text(type_: spark_types.DataType) -> bool:

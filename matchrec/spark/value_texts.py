@@ -1,8 +1,8 @@
 """Write SQL of the text of a value: messages show it, and users name partitions and rows by it.
 
     value                        its text
-    'it's'                       it's
-    array('it's', 'null', NULL)  ['it''s', 'null', null]
+    "it's"                       it's
+    array("it's", 'null', NULL)  ['it''s', 'null', null]
     array('a, b')                ['a, b']
     array('a', 'b')              ['a', 'b']
     named_struct('n', 1)         {1}

@@ -37,7 +37,7 @@ from matchrec.spark.clause_result import build_result_items, project_result, sel
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderConverter, find_order_converter
-from matchrec.spark.ranges import check_may_stay_whole
+from matchrec.spark.ranges import check_ranges_not_required
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session_errors import QUERY_ERRORS
@@ -198,7 +198,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
     assert request.event_columns is not None, "the request is a rule set"
     with silence_analysis():
         check_shared_plan(request)
-        check_may_stay_whole(request, "rules share the rows of a partition")
+        check_ranges_not_required(request, "rules share the rows of a partition")
         compiled_rules = compile_request(request)
         rule_set = link_rules(compiled_rules)
         rows, slots = build_worker_rows(compiled_rules, rule_set)
