@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from matchrec.compile.columns import find_key_columns
 from matchrec.compile.compiled_query import SentColumns
 from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
-from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
+from matchrec.conditions.types import COMPARED_BY_ENGINE, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.window_columns import (
     build_neighbour_window_columns,
@@ -24,7 +24,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import write_sum_or_null
 
 # Families of types whose values have no distance, so no window can be measured along such a column.
-WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOOLEAN}
+WITHOUT_DISTANCE = COMPARED_BY_ENGINE | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
 def build_sent_columns(

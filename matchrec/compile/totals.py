@@ -30,7 +30,13 @@ from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
+from matchrec.conditions.types import (
+    COMPARED_BY_ENGINE,
+    NUMBERS,
+    Family,
+    ValueType,
+    is_wide_decimal,
+)
 from matchrec.errors import match_totals as errors
 from matchrec.output.read_collector import ReadCollector
 from matchrec.output.reads import ReadBasicAggregate, ReadNavigation, ReadTotal
@@ -277,4 +283,4 @@ def is_carried(
         return is_added and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inner_function is TotalFunction.SUM:
         return type_.family in (Family.INTEGER, Family.FLOATING)
-    return type_.family not in COMPARED_BY_SPARK
+    return type_.family not in COMPARED_BY_ENGINE

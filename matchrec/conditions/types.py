@@ -108,8 +108,8 @@ INTERVAL_TYPES: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.
 
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 
-# Families whose values only Spark compares, except in conditions on the run.
-COMPARED_BY_SPARK = NESTED | {Family.OTHER}
+# Families whose values only the engine compares, except in conditions on the run.
+COMPARED_BY_ENGINE = NESTED | {Family.OTHER}
 
 # Families for which the search can have ranks instead of values, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}

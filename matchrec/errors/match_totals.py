@@ -192,7 +192,8 @@ def _make_total_too_large(
 
 # Reasons why the matches must be built, for `MustBuildMatchesError`.
 BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
-MEASURE_BY_SPARK = "Spark computes a measure after the match"
+MEASURE_BY_ENGINE = "the engine computes a measure after the match"
+MEASURE_NOT_CARRIED = "a run carries only values of columns, counts, sums, averages and extremes"
 FIRST_MATCHES = "the query returns only the first matches of a partition"
 NOT_ALL_MATCHES = "the query does not return all matches"
 RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"

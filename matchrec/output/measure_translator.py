@@ -1,4 +1,6 @@
-"""Translate measures to SQL over reads. A `ReadCollector` gets the reads and their columns.
+"""Translate measures to SQL over reads.
+
+The reads, and the columns that they need, are added to a `ReadCollector`.
 
 A reference of a measure (`LAST(A.price)`) becomes a read: a column that the workers fill. The
 engine evaluates the text around the references over these columns. For example,
@@ -29,10 +31,11 @@ from matchrec.conditions.functions.function import AggregateUse, SessionSettings
 from matchrec.conditions.row_column import RowColumn, build_aggregate_term_column, build_row_column
 from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.types import (
-    COMPARED_BY_SPARK,
+    COMPARED_BY_ENGINE,
     DIGITS_OF_AVERAGE,
     NUMBERS,
     TIMES,
+    VOID,
     Family,
     ValueType,
     find_average_type,
@@ -50,7 +53,7 @@ from matchrec.output.measure_sql import (
     SqlPieces,
     write_case,
 )
-from matchrec.output.read_collector import ROWS_FOR_SPARK, ReadCollector
+from matchrec.output.read_collector import ROWS_FOR_ENGINE, ReadCollector
 from matchrec.output.reads import (
     ReadAccumulated,
     ReadBasicAggregate,
@@ -62,6 +65,7 @@ from matchrec.output.reads import (
     ReadMatchNumber,
     ReadNavigation,
     ReadPosition,
+    ReadRowsForEngine,
     ReadTotal,
 )
 from matchrec.output.worker_aggregates import can_accumulate, can_choose_row, is_collected_list
@@ -100,8 +104,9 @@ class MeasureTranslator:
     plan: MatchPlan
     # The types of all columns that measures may need.
     types: Mapping[RowColumn, ValueType]
+    # The settings on which the types of some aggregates depend.
     session: SessionSettings
-    # Gets the reads, columns and aggregates that the SQL needs.
+    # Collects the reads, columns and aggregates that the SQL needs.
     collector: ReadCollector
 
     def translate_measure(self, scalar: Scalar) -> SqlPieces:
@@ -128,10 +133,10 @@ class MeasureTranslator:
                 return self.translate_status()
             case MatchValue(MatchFunction.TIMEOUT):
                 return self.translate_match_timeout()
-            case MatchValue():
-                raise AssertionError(reference)
             case Aggregate():
                 return self.translate_aggregate(reference)
+            case MatchValue():  # ROW_NUMBER is only in terms of aggregates: `translate_term_piece`
+                raise AssertionError(reference)
             case _:
                 assert_never(reference)
 
@@ -161,10 +166,10 @@ class MeasureTranslator:
             pieces = translate(aggregate)
             if pieces is not None:
                 return pieces
-        return self.translate_spark_aggregate(aggregate)
+        return self.translate_engine_aggregate(aggregate)
 
-    # Aggregates that workers compute. Each method returns None if only Spark can compute the
-    # aggregate, or if it has another form.
+    # Aggregates that workers compute. Each method `translate_...` returns None if only the engine
+    # can compute the aggregate, or if it has another form.
 
     def translate_list(self, aggregate: Aggregate) -> SqlPieces | None:
         """Translate the array of a variable's values, such as `collect_list(A.price)`, to a read.
@@ -176,7 +181,8 @@ class MeasureTranslator:
             return None
         column = build_aggregate_term_column(aggregate.arguments[0])
         type_ = self.types[column]
-        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
+        is_interval = type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name == "interval"
+        if is_interval or type_ == VOID:
             return None
         values = ReadList(
             aggregate.variable, self.collector.add_column(column), aggregate.semantics
@@ -192,12 +198,12 @@ class MeasureTranslator:
         if form is None:
             return None
         function = form.function
+        assert function is not None, "a basic form has a function"
         column = form.column
-        assert function is not None
         if column is None:
             return (self.add_basic_aggregate(Reduction.COUNT, form.aggregate),)
         type_ = self.types[column]
-        if function.is_extreme and type_.family in COMPARED_BY_SPARK:
+        if function.is_extreme and type_.family in COMPARED_BY_ENGINE:
             return None
         if function.is_additive and type_.family not in NUMBERS:
             return None
@@ -205,7 +211,7 @@ class MeasureTranslator:
             return (self.add_basic_aggregate(function, form.aggregate, column),)
         average_type = find_average_type(type_)
         if not keeps_digits(average_type.precision, average_type.scale, DIGITS_OF_AVERAGE):
-            return None
+            return None  # the engine would round the quotient, so only its own `avg` is exact
         total = self.add_basic_aggregate(Reduction.SUM, form.aggregate, column)
         count = self.add_basic_aggregate(Reduction.COUNT, form.aggregate, column)
         return write_decimal_average(total, count, average_type.name.upper())
@@ -297,9 +303,9 @@ class MeasureTranslator:
 
     # Aggregates that the engine computes.
 
-    def translate_spark_aggregate(self, aggregate: Aggregate) -> SqlPieces:
+    def translate_engine_aggregate(self, aggregate: Aggregate) -> SqlPieces:
         """Translate an aggregate to one that the engine computes over the rows of the match."""
-        self.collector.add_read(ROWS_FOR_SPARK)
+        self.collector.add_read(ROWS_FOR_ENGINE)
         members = sorted(self.plan.members[aggregate.variable])
         is_running = aggregate.semantics is Semantics.RUNNING
         row_aggregate = RowAggregate(
@@ -350,7 +356,8 @@ class MeasureTranslator:
             measure: the measure that is aggregated; None to count matches.
 
         Raises:
-            MustBuildMatchesError: the engine computes the measure or a part of it.
+            MustBuildMatchesError: the engine computes the measure or a part of it, or workers need
+                the built match for it.
         """
         if measure is None:
             return self.collector.add_read(ReadTotal(total, measure=None))
@@ -365,7 +372,9 @@ class MeasureTranslator:
             read = list(measure_collector.reads)[pieces[0].index]
             if isinstance(read, ReadNavigation | ReadBasicAggregate):
                 return self.collector.add_read(ReadTotal(total, read))
-        raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
+            if not isinstance(read, ReadRowsForEngine):
+                raise errors.MustBuildMatchesError(errors.MEASURE_NOT_CARRIED)
+        raise errors.MustBuildMatchesError(errors.MEASURE_BY_ENGINE)
 
     # Why a run ended: the run is a match, its window ended (it timed out), or its partition ended.
 
@@ -390,7 +399,7 @@ class MeasureTranslator:
         window = build_window_columns(self.plan, within.interval)
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
-        if within.distance is None:
+        if within.distance is None:  # a length of time, which a column adds to the time of a row
             end_column = self.collector.add_column(window.end)
             end = (self.collector.add_read(ReadNavigation(end_column, first)),)
         else:
@@ -411,14 +420,14 @@ class MeasureTranslator:
         if timeouts.match_end is None and not timeouts.neighbour_windows:  # nothing times out
             return ("NULL",)
         match_kind = self.collector.add_read(ReadMatchKind())
-        match_end = None
         ends_by_kind: list[tuple[int, SqlPieces]] = []
+        match_end = None
         if timeouts.match_end is not None:
             match_end = self.translate_measure(timeouts.match_end)
             ends_by_kind.append((TIMED_OUT, match_end))
-        for number, window in enumerate(timeouts.neighbour_windows):
+        for index, window in enumerate(timeouts.neighbour_windows):
             end = self.translate_measure(window.end)
             if match_end is not None:
                 end = ("least(", *match_end, ", ", *end, ")")
-            ends_by_kind.append((FIRST_NEIGHBOUR_WINDOW + number, end))
+            ends_by_kind.append((FIRST_NEIGHBOUR_WINDOW + index, end))
         return write_case(match_kind, ends_by_kind)

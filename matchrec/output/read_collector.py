@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.output.measure_sql import AggregateInSql, ReadInSql, RowAggregate, name_row_value
-from matchrec.output.reads import Read, ReadIsMatched, ReadNothing, ReadRow, ReadRowsForSpark
+from matchrec.output.reads import Read, ReadIsMatched, ReadNothing, ReadRow, ReadRowsForEngine
 from matchrec.plan.clauses import RowsPerMatch
 
 # The read of the rows of a match. Its columns serve all aggregates, which are known only
 # after all measures are translated: `ReadCollector.list_reads` puts them in.
-ROWS_FOR_SPARK = ReadRowsForSpark(columns=())
+ROWS_FOR_ENGINE = ReadRowsForEngine(columns=())
 
 
 @dataclass(eq=False, slots=True)
@@ -30,7 +30,7 @@ class ReadCollector:
     # The reads of this query, with their indices.
     reads: dict[Read, int] = field(default_factory=dict)
     # For each column that `aggregates` read, by its index in `sent_columns`: the number of its
-    # field in the structs of `ReadRowsForSpark`.
+    # field in the structs of `ReadRowsForEngine`.
     row_value_numbers: dict[int, int] = field(default_factory=dict)
     # The aggregates that the engine computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
@@ -61,7 +61,7 @@ class ReadCollector:
     def add_row_aggregate(self, aggregate: RowAggregate) -> AggregateInSql:
         """Add an aggregate that the engine computes if it is new, and return it as SQL.
 
-        The reads must have `ROWS_FOR_SPARK`.
+        The reads must have `ROWS_FOR_ENGINE`.
         """
         if aggregate not in self.aggregates:
             self.aggregates.append(aggregate)
@@ -74,9 +74,9 @@ class ReadCollector:
         are output, the last read says whether a row is matched.
         """
         reads = list(self.reads)
-        if ROWS_FOR_SPARK in self.reads:
-            index = self.reads[ROWS_FOR_SPARK]
-            reads[index] = ReadRowsForSpark(tuple(self.row_value_numbers))
+        if ROWS_FOR_ENGINE in self.reads:
+            index = self.reads[ROWS_FOR_ENGINE]
+            reads[index] = ReadRowsForEngine(tuple(self.row_value_numbers))
         if rows_per_match.shows_unmatched:
             reads.append(ReadIsMatched())
         return tuple(reads) or (ReadNothing(),)

@@ -238,22 +238,22 @@ class ReadClassifierName(Read):
         return not self.navigation.physical_offset
 
 
-# The fields of a row of the match in `ReadRowsForSpark`, after the values of its columns.
+# The fields of a row of the match in `ReadRowsForEngine`, after the values of its columns.
 VARIABLE_FIELD = "v"  # the name of the variable to which the row is mapped
 POSITION_FIELD = "p"  # the position of the row in the match, from 0
 
 
 def name_value_field(number: int) -> str:
-    """Return the name of the field with the value of a column in `ReadRowsForSpark`.
+    """Return the name of the field with the value of a column in `ReadRowsForEngine`.
 
     Args:
-        number: the index of the column in `ReadRowsForSpark.columns`.
+        number: the index of the column in `ReadRowsForEngine.columns`.
     """
     return f"c{number}"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadRowsForSpark(Read):
+class ReadRowsForEngine(Read):
     """An array of all rows of the match, as structs, over which Spark computes aggregates.
 
     With two columns, a match of A and B is read as [{c0: 7, c1: "x", v: "A", p: 0},

@@ -34,7 +34,7 @@ from matchrec.compile.split_query import SplitQuery, split_query
 from matchrec.compile.typed_conditions import TypedConditions, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
+from matchrec.conditions.types import COMPARED_BY_ENGINE, Family, ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
@@ -657,7 +657,7 @@ def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> No
     """
     for column in find_dividing_columns(query.plan):
         column_type = conditions.types[column]
-        if column_type.family in COMPARED_BY_SPARK:
+        if column_type.family in COMPARED_BY_ENGINE:
             raise equivalence_test_in_rule_set(
                 column=show_column(column), type_name=column_type.name
             )

@@ -66,7 +66,7 @@ def can_workers_sort(type_: DataType) -> bool:
 
     They cannot do so for collated strings, nested values, variants and calendar intervals.
     """
-    return to_value_type(type_).family not in types.COMPARED_BY_SPARK
+    return to_value_type(type_).family not in types.COMPARED_BY_ENGINE
 
 
 def is_nested(type_: DataType) -> bool:

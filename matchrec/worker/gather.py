@@ -51,7 +51,7 @@ from matchrec.output.reads import (
     ReadPointer,
     ReadPosition,
     ReadRow,
-    ReadRowsForSpark,
+    ReadRowsForEngine,
     ReadTotal,
 )
 from matchrec.output.total_kernels import find_links
@@ -310,7 +310,7 @@ def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
     return make_lists_of_structs(offsets, fields, names)
 
 
-def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
+def fill_rows_for_engine(gatherer: Gatherer, read: ReadRowsForEngine) -> pa.Array:
     """Return for each output row all rows of its match, with their variables and positions.
 
     The array of an unmatched row or an empty match is empty.
@@ -421,7 +421,7 @@ FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadRow: fill_rows,
     ReadNavigation: fill_navigation,
     ReadClassifierName: fill_classifiers,
-    ReadRowsForSpark: fill_rows_for_spark,
+    ReadRowsForEngine: fill_rows_for_engine,
     ReadMatchNumber: fill_match_numbers,
     ReadMatchIndex: fill_match_indices,
     ReadPosition: fill_positions_in_match,

@@ -147,7 +147,7 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
     ("aggregate", "reason"),
     [
         ("sum(mean)", "the search cannot compute sum over matches of avg of int"),
-        ("sum(both)", "Spark computes a measure after the match"),
+        ("sum(both)", "the engine computes a measure after the match"),
         ("avg(d)", "the search cannot compute avg over matches of last of decimal(10,2)"),
         (
             "CAST(sum(d) AS DOUBLE)",
@@ -168,6 +168,16 @@ def test_other_aggregates_are_computed_from_built_matches(
     built = aggregate_in_spark(spark, MATCHES, aggregates, "partition")
     assert list_types(totals, aggregates) == list_types(built, aggregates)
     assert collect_approximately(totals) == collect_approximately(built)
+
+
+@pytest.mark.parametrize("measure", ["CLASSIFIER()", "MATCH_NUMBER()", "collect_list(A.v)"])
+def test_measures_that_a_run_does_not_carry(spark: SparkSession, measure: str) -> None:
+    clause = CLAUSE.replace("A.v + B.v AS both", f"{measure} AS other")
+    explanation = matchrec.query(spark.table("t"), clause).explain(aggregates={"c": "max(other)"})
+    assert (
+        "computed by the engine from all matches, because a run carries only values of columns, "
+        "counts, sums, averages and extremes"
+    ) in explanation.text
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])

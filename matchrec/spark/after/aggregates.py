@@ -34,7 +34,7 @@ from matchrec.output.measure_sql import (
     RowAggregate,
     RowTerm,
 )
-from matchrec.output.reads import ReadRowsForSpark
+from matchrec.output.reads import ReadRowsForEngine
 from matchrec.plan.show import write_aggregate_call
 from matchrec.plan.templates import View, write_select
 from matchrec.plan.text import quote_string
@@ -315,7 +315,7 @@ def aggregate_matches(
     kept_columns = []
     rows_column = ""
     for index, read in enumerate(compiled_query.reads):
-        if isinstance(read, ReadRowsForSpark):
+        if isinstance(read, ReadRowsForEngine):
             rows_column = wire.name_read(index)
         else:
             kept_columns.append(wire.name_read(index))
