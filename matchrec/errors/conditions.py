@@ -24,10 +24,11 @@ from matchrec.errors.language import (
     find_argument,
     name_part,
 )
-from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.run.repairs import split_chain
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
+from matchrec.errors.run.repairs import split_at_operator, split_chain
 from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
-from matchrec.errors.sql.type_kinds import TypedText, TypeKind
+from matchrec.errors.sql.operand_hints import find_operands_hint, write_comparison_with
+from matchrec.errors.sql.type_kinds import TypedText, TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
 from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
 from matchrec.source import Span
@@ -173,18 +174,22 @@ def types_cannot_be_combined(
     """Return the error for an operator that cannot combine the types of values of several rows.
 
     Args:
-        operator: the operator, or IF for the branches of a conditional.
+        operator: the operator, or IF for the branches of a conditional or a CASE.
         left: the type of the left value.
         right: the type of the right value.
         span: the expression in the text of the query.
     """
     rows = current_language().rows
+    text = read_users_text(span) or ""
+    hint = _find_operands_hint(operator, left, right, text)
+    hint = hint or find_operator_hint(operator, left, right, text)
+    if operator == "IF" and text.upper().startswith("CASE"):
+        operator = "CASE"
     note = f"values of several {rows} of the match must be of one type"
     if left == right:
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
-    hint = find_operator_hint(operator, left, right, read_users_text(span))
     if operator in ("<", "<=", ">", ">=") and left == "boolean":
-        chain = split_chain(read_users_text(span) or "")
+        chain = split_chain(text)
         hint = f"write {chain}" if chain else "write x > 1 AND x < 5 for a value between two others"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
@@ -192,6 +197,42 @@ def types_cannot_be_combined(
         notes=(note,),
         hint=hint,
         code="types-cannot-be-combined",
+    )
+
+
+# The results of a CASE with one condition.
+_RESULTS_OF_CASE = re.compile(
+    r"CASE\s+WHEN\b.*?\bTHEN\s+(?P<first>.+?)\s+ELSE\s+(?P<second>.+?)\s+END",
+    re.IGNORECASE | re.DOTALL,
+)
+# Kinds of types for which functions of one row are no help.
+_KINDS_WITHOUT_ADVICE = frozenset((TypeKind.OTHER, TypeKind.COLLATED, TypeKind.BINARY))
+
+
+def _find_operands_hint(operator: str, left: str, right: str, text: str) -> str | None:
+    """Return what to write instead of an operator, with its operands; None if it is not clear.
+
+    Args:
+        operator: the operator, or IF for the branches of a conditional or a CASE.
+        left: the type of the left value.
+        right: the type of the right value.
+        text: the operation in the text of the query; "" if it is not known.
+
+    >>> _find_operands_hint(">", "timestamp", "int", "A.ts > 20260131")
+    "write A.ts > TIMESTAMP'2026-01-31 00:00:00'"
+    """
+    types = (left, right)
+    if left == right or not _KINDS_WITHOUT_ADVICE.isdisjoint(map(classify_type, types)):
+        return None
+    case = _RESULTS_OF_CASE.fullmatch(text)
+    if operator == "IF" and case is not None:
+        results = [TypedText(case["first"], left), TypedText(case["second"], right)]
+        return find_operands_hint("CASE", results)
+    operands = split_at_operator(text)
+    if operands is None or operands[1] != operator:
+        return None
+    return find_operands_hint(
+        operator, [TypedText(operands[0], left), TypedText(operands[2], right)]
     )
 
 
@@ -326,12 +367,35 @@ def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError
     language = current_language()
     text = "x" if span is None else USERS_TEXT
     alternatives = dict.fromkeys((write_comparison(text, type_name), f"{text} IS NOT NULL"))
+    comparison = None if span is None else _continue_comparison(span, type_name)
     return MatchRecognizePlanError(
         f"{language.condition} must be boolean, but this is {type_name}",
         span,
-        hint=f"write {join_alternatives(list(alternatives))}",
+        hint=f"write {comparison or join_alternatives(list(alternatives))}",
         code="not-boolean",
     )
+
+
+def _continue_comparison(span: Span, type_name: str) -> str | None:
+    """Return the condition that is meant by a constant after AND or OR: `x > 1 AND 5`.
+
+    Returns None for other values, and if no comparison with a constant is before AND or OR.
+
+    Args:
+        span: the value in the text of the query.
+        type_name: the type of the value.
+    """
+    text, start = read_users_text_around(span)
+    before = re.fullmatch(
+        r"(?:.*\bAS\s+)?(?P<condition>.+?)\s+(?P<operator>AND|OR)\s*",
+        text[:start],
+        re.IGNORECASE | re.DOTALL,
+    )
+    value = TypedText(read_users_text(span) or "", type_name)
+    if before is None:
+        return None
+    condition = TypedText(before["condition"], "boolean")
+    return write_comparison_with(before["operator"].upper(), condition, value)
 
 
 def operations_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:

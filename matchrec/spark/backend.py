@@ -269,13 +269,14 @@ class Backend:
 
         Raises:
             MatchRecognizeError: the plan compares a number or a time with a text that cannot be
-                converted, or has an invalid regular expression. On an engine other than Spark, also
-                for a type that Spark would reject.
+                converted, or has an invalid regular expression or format of dates and times. On an
+                engine other than Spark, also for a type that Spark would reject.
         """
+        from matchrec.spark.errors.datetime_formats import find_invalid_formats
         from matchrec.spark.errors.operand_kinds import find_unreadable_literals
         from matchrec.spark.errors.regular_expressions import find_invalid_patterns
 
-        for find_errors in (find_unreadable_literals, find_invalid_patterns):
+        for find_errors in (find_unreadable_literals, find_invalid_patterns, find_invalid_formats):
             error = next(find_errors(plan, relation), None)
             if error is not None:
                 raise error

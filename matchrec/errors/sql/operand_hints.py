@@ -168,7 +168,7 @@ def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
 def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
     """Return what to write instead of AND, OR or NOT of values that are not conditions."""
     wrong = next((value for value in operands if value.kind is not TypeKind.BOOLEAN), operands[0])
-    comparison = _write_comparison_with(operator, operands[0], wrong)
+    comparison = write_comparison_with(operator, operands[0], wrong)
     if comparison is not None:
         return f"write {comparison}"
     conditions = write_conditions(wrong)
@@ -186,14 +186,14 @@ _LAST_COMPARISON = re.compile(
 _CONSTANT = re.compile(r"'[^']*'|-?\d+(?:\.\d+)?")
 
 
-def _write_comparison_with(operator: str, condition: TypedText, value: TypedText) -> str | None:
+def write_comparison_with(operator: str, condition: TypedText, value: TypedText) -> str | None:
     """Return the comparison that is meant by a constant after AND or OR; None for other values.
 
     >>> condition = TypedText("side = 'buy'", "boolean")
-    >>> _write_comparison_with("OR", condition, TypedText("'sell'", "string"))
+    >>> write_comparison_with("OR", condition, TypedText("'sell'", "string"))
     "side IN ('buy', 'sell')"
     >>> condition = TypedText("price <> 1", "boolean")
-    >>> _write_comparison_with("AND", condition, TypedText("2", "int"))
+    >>> write_comparison_with("AND", condition, TypedText("2", "int"))
     'price <> 1 AND price <> 2'
     """
     comparison = _LAST_COMPARISON.fullmatch(condition.text)

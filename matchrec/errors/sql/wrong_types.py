@@ -28,8 +28,9 @@ from matchrec.errors.sql.operand_hints import (
     SPARK_FUNCTIONS,
     find_operands_hint,
 )
+from matchrec.errors.sql.refused_parts import find_time_fault
 from matchrec.errors.sql.type_kinds import TypedText
-from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, write_literal
+from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
 
@@ -134,15 +135,20 @@ def unreadable_literal(
         hint = f"write {text}, without quotes, for the value of a parameter"
     elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
+    elif value.kind in EXAMPLE_LITERALS:
+        hint = f"write {write_literal(value.kind, text)} instead of {string}"
+        if not is_written_literal(value.kind, text):
+            hint += f", or compare CAST({value.text} AS STRING)"
     else:
-        example = "a number without quotes"
-        if value.kind in EXAMPLE_LITERALS:
-            example = write_literal(value.kind, text)
-        hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
+        hint = f"write a number without quotes instead of {string}, or compare "
+        hint += f"CAST({value.text} AS STRING)"
     return MatchRecognizePlanError(
         f"{shorten(string)} in {name_part(clause)} cannot be compared with {value.type_name}",
         span,
-        notes=(f"{shorten(value.text)} is of type {value.type_name}, and strings are cast to it",),
+        notes=(
+            f"{shorten(value.text)} is of type {value.type_name}, and strings are cast to it",
+            (find_time_fault(text) or "") if value.kind in EXAMPLE_LITERALS else "",
+        ),
         hint=hint,
         code="unreadable-literal",
     )

@@ -24,7 +24,9 @@ from functools import cached_property
 from pyspark.sql.types import DataType
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql.refused_parts import find_time_fault
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
+from matchrec.errors.sql.written_times import read_times
 from matchrec.errors.sql.wrong_types import incompatible_types, unreadable_literal
 from matchrec.plan.expression import (
     COMPARED_CHOICES,
@@ -403,9 +405,14 @@ def looks_like_number_or_time(text: str, *, is_number: bool) -> bool:
 
     >>> [looks_like_number_or_time(text, is_number=True) for text in ("7", "nan", "abc")]
     [True, True, False]
-    >>> looks_like_number_or_time("2026-01", is_number=False)
-    True
+    >>> [looks_like_number_or_time(text, is_number=False) for text in ("2026-01", "31.01.2026")]
+    [True, False]
     """
     if is_number and text.strip().lower().lstrip("+-") in NUMBERS_IN_LETTERS:
         return True
+    if not is_number:
+        times = read_times(text)
+        is_iso = any(time.letters.startswith("yyyy-MM-dd") for time in times)
+        if (times and not is_iso) or find_time_fault(text):
+            return False
     return any(letter.isdigit() for letter in text)

@@ -1,0 +1,139 @@
+"""Formats of dates and times: the letters that Spark knows, and formats of other languages.
+
+YYYY-MM-DD HH24:MI:SS    Oracle, Snowflake and PostgreSQL
+%Y-%m-%d %H:%M:%S        Python, MySQL and BigQuery
+"""
+
+from __future__ import annotations
+
+import re
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import name_part
+from matchrec.errors.wording import shorten
+from matchrec.source import Span
+
+# The letters of Spark's formats.
+_LETTERS = frozenset("GyMLdDqQEFahkKHmsSVzOXx")
+# A part of a format in single quotes, which Spark takes literally.
+_QUOTED = re.compile(r"'[^']*'")
+
+# The elements of Oracle's formats that Spark writes differently, the longest first.
+_ORACLE = {
+    "HH24": "HH",
+    "HH12": "hh",
+    "YYYY": "yyyy",
+    "MONTH": "MMMM",
+    "MON": "MMM",
+    "DAY": "EEEE",
+    "DDD": "D",
+    "RRRR": "yyyy",
+    "YY": "yy",
+    "RR": "yy",
+    "MM": "MM",
+    "MI": "mm",
+    "DD": "dd",
+    "DY": "EEE",
+    "HH": "HH",
+    "SS": "ss",
+    "AM": "a",
+    "PM": "a",
+    "FF3": "SSS",
+    "FF6": "SSSSSS",
+    "FF": "SSSSSS",
+    "T": "'T'",
+    "Z": "'Z'",
+}
+_ORACLE_ELEMENT = re.compile("|".join(_ORACLE), re.IGNORECASE)
+# The elements of Python's `strftime` that Spark writes differently.
+_STRFTIME = {
+    "%Y": "yyyy",
+    "%y": "yy",
+    "%m": "MM",
+    "%d": "dd",
+    "%H": "HH",
+    "%I": "hh",
+    "%M": "mm",
+    "%S": "ss",
+    "%f": "SSSSSS",
+    "%b": "MMM",
+    "%B": "MMMM",
+    "%a": "EEE",
+    "%A": "EEEE",
+    "%p": "a",
+    "%i": "mm",
+    "%s": "ss",
+    "%j": "D",
+    "%T": "HH:mm:ss",
+    "%F": "yyyy-MM-dd",
+}
+
+
+def find_foreign_letters(text: str) -> list[str]:
+    """Return the letters of a format that Spark does not know, each once.
+
+    >>> find_foreign_letters("yyyy-MM-dd'T'HH:mm"), find_foreign_letters("YYYY-MM-DD HH24:MI")
+    ([], ['Y', 'I'])
+    """
+    unquoted = _QUOTED.sub("", text)
+    letters = [letter for letter in unquoted if letter.isalpha() and letter not in _LETTERS]
+    return list(dict.fromkeys(letters))
+
+
+def write_format(text: str) -> str | None:
+    """Return a format of another language in Spark's letters; None if it is not clear.
+
+    >>> write_format("YYYY-MM-DD HH24:MI:SS"), write_format("%d/%m/%Y")
+    ('yyyy-MM-dd HH:mm:ss', 'dd/MM/yyyy')
+    >>> write_format("YYYY-mm-dd hh:mm"), write_format("yyyy-MM-ddTHH:mm"), write_format("foo")
+    ('yyyy-MM-dd HH:mm', "yyyy-MM-dd'T'HH:mm", None)
+    """
+    if "%" in text:
+        written = re.sub(r"%[A-Za-z]", lambda part: _STRFTIME.get(part[0], part[0]), text)
+        return None if "%" in written else written
+    pieces = []
+    start = 0
+    for element in _ORACLE_ELEMENT.finditer(text):
+        between = text[start : element.start()]
+        if any(character.isalpha() for character in between):
+            return None
+        # MM is the month in Oracle, and the minutes right after the hours in other languages
+        is_minutes = element[0].upper() == "MM" and between == ":"
+        pieces += [between, "mm" if is_minutes else _ORACLE[element[0].upper()]]
+        start = element.end()
+    rest = text[start:]
+    if not pieces or any(character.isalpha() for character in rest):
+        return None
+    return "".join((*pieces, rest))
+
+
+def invalid_datetime_format(
+    span: Span | None, *, literal: str, clause: str, takes_numbers: bool = False
+) -> MatchRecognizePlanError:
+    """Return the error for a format such as 'YYYY-MM-DD', which the engine does not accept.
+
+    Args:
+        span: the format, or an expression with it, in the text of the query.
+        literal: the format with its quotes.
+        clause: the clause of the format.
+        takes_numbers: whether the function also takes formats of numbers.
+    """
+    text = literal[1:-1]
+    letters = find_foreign_letters(text)
+    written = write_format(text)
+    hint = "write the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"
+    if written is not None and written != text:
+        quote = '"' if "'" in written else "'"
+        hint = f"write {quote}{written}{quote}"
+    elif takes_numbers:
+        hint = f"{hint}, or '999.99' for a number"
+    names = ", ".join(f"`{letter}`" for letter in letters)
+    is_one = len(letters) == 1
+    note = f"Spark has no letter{'' if is_one else 's'} {names} for formats" if letters else ""
+    return MatchRecognizePlanError(
+        f"{shorten(literal)} in {name_part(clause)} is not a format of dates and times",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="invalid-datetime-format",
+    )
