@@ -52,6 +52,7 @@ from matchrec.spark.errors.refusals import (
     find_refused_function,
     find_refused_name,
     find_unbound_name,
+    list_braces_without_value,
     list_parameters_without_value,
     read_sentence,
 )
@@ -72,9 +73,6 @@ from matchrec.spark.runner import SUBQUERY_START
 from matchrec.spark.sail.error_messages import simplify_refusal, split_help
 from matchrec.spark.sail.sent_rows import list_index_names
 from matchrec.spark.session_errors import QUERY_ERRORS
-
-# A name in braces, for which PySpark fills in a value that the user has passed.
-VALUE_IN_BRACES = re.compile(r"{\s*(?P<name>[^\W\d]\w*)\s*}")
 
 
 @contextmanager
@@ -198,13 +196,14 @@ class Diagnosis:
             unbound_name = next(iter(unbound_names), None)
         if unbound_name is not None:
             return make_unbound_error(expression, unbound_name, parameters)
-        braces = VALUE_IN_BRACES.search(expression.text)
-        if braces is not None and braces["name"] not in self.relation.runner.frames:
+        frames = self.relation.runner.frames
+        names_in_braces = list_braces_without_value(expression.text, frames)
+        if names_in_braces:
             return missing_value_in_braces(
                 expression.span,
-                name=braces["name"],
+                name=names_in_braces[0],
                 clause=expression.clause,
-                values=tuple(self.relation.runner.frames),
+                values=tuple(frames),
                 parameters=parameters,
             )
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pyspark.errors import PySparkException
 
@@ -13,9 +13,15 @@ from matchrec.spark.sail.error_messages import (
     simplify_refusal,
 )
 
-# A text literal, which contains no parameter, or a parameter `:name`. After a word, a quote, a
-# bracket or another `:`, a `:` is not the sign of a parameter: it reads a field, or is a cast `::`.
-PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
+# A text literal or a quoted name. In it, `:name` and `{name}` are only characters.
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`"""
+
+# A parameter `:name`, or something quoted. After a word, a quote, a bracket or another `:`, a `:`
+# does not begin a parameter: it reads a field, or is a cast `::`.
+PARAMETER = re.compile(rf"{QUOTED}|(?<![\w`:\])]):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
+
+# A name in braces, for which PySpark fills in a value of the user, or something quoted.
+VALUE_IN_BRACES = re.compile(rf"{QUOTED}|\{{\s*(?P<name>[^\W\d]\w*)\s*\}}", re.DOTALL)
 
 
 def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | None:
@@ -51,9 +57,25 @@ def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[
 
     >>> list_parameters_without_value("price > :low AND price < :high AND t = ':no'", ["low"])
     ['high']
+    >>> list_parameters_without_value('t = "see :no" AND `a :no` > 1', [])
+    []
     """
-    names = [parameter[1] for parameter in PARAMETER.finditer(text)]
+    names = [parameter["name"] for parameter in PARAMETER.finditer(text)]
     return [name for name in names if name and name not in parameters]
+
+
+def list_braces_without_value(text: str, values: Collection[str]) -> list[str]:
+    """Return the names in braces in a text that have no value.
+
+    Args:
+        text: SQL of an expression.
+        values: the names that have a value.
+
+    >>> list_braces_without_value("price > { low } AND price < {high} AND t = '{no}'", ["low"])
+    ['high']
+    """
+    names = [braces["name"] for braces in VALUE_IN_BRACES.finditer(text)]
+    return [name for name in names if name and name not in values]
 
 
 def find_unbound_name(refusal: PySparkException) -> str | None:
