@@ -1,10 +1,10 @@
 """Forms: how an operation is written with other operations that have the same value.
 
-The table of `operators` has the form of each operation that is rewritten. `call` and `call_on_all`
-make forms:
+The table of `operators` has the form of each operation that is rewritten. `make_form` and
+`make_form_of_all` make the forms:
 
-    NVL2(a, b, c)      call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD)
-    a NOT IN (b, c)    call("NOT", call_on_all("IN"))
+    NVL2(a, b, c)      make_form("IF", make_form("IS NOT NULL", FIRST), SECOND, THIRD)
+    a NOT IN (b, c)    make_form("NOT", make_form_of_all("IN"))
 
 If the operation may have any number of operands, a `FormFunction` builds the other operations
 instead, such as the nested IFs of COALESCE.
@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-# The type of operands and of the operations that a form builds from them: steps of a condition, or
-# texts in tests.
-Built = TypeVar("Built")
+# The type of operands, and of the operations that are built from them: a step of a condition, or a
+# text in tests.
+Value = TypeVar("Value")
 
 
-class Combine(Protocol[Built]):
+class OperationBuilder(Protocol[Value]):
     """A function that builds an operation from an operator and its operands."""
 
-    def __call__(self, operator: str, *operands: Built) -> Built:
+    def __call__(self, operator: str, *operands: Value) -> Value:
         """Return the operation."""
 
 
@@ -38,7 +38,7 @@ class OperandForm:
 
 @dataclass(frozen=True, slots=True)
 class ZeroForm:
-    """The number zero."""
+    """The number zero, the only literal in a form: NULLIFZERO(a) is NULLIF(a, 0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,62 +67,70 @@ ZERO = ZeroForm()
 class FormFunction(Protocol):
     """A form that depends on the number of operands: a function that builds the operation."""
 
-    def __call__(self, operands: Sequence[Built], combine: Combine[Built]) -> Built:
-        """Return the operation for these operands. `combine` builds each operation in it."""
+    def __call__(
+        self, operands: Sequence[Value], build_operation: OperationBuilder[Value]
+    ) -> Value:
+        """Return the operation for these operands, which `build_operation` builds."""
 
 
-def call(operator: str, *operands: Form) -> OperationForm:
+def make_form(operator: str, *operands: Form) -> OperationForm:
     """Return the form of an operation with these operands."""
     return OperationForm(operator, operands)
 
 
-def call_on_all(operator: str) -> SameOperandsForm:
+def make_form_of_all(operator: str) -> SameOperandsForm:
     """Return the form of an operation with the operands of the rewritten operation."""
     return SameOperandsForm(operator)
 
 
 def apply_form(
-    form: Form | FormFunction, operands: Sequence[Built], combine: Combine[Built], zero: Built
-) -> Built:
-    """Return the operation that a form makes of operands.
+    form: Form | FormFunction,
+    operands: Sequence[Value],
+    build_operation: OperationBuilder[Value],
+    zero: Value | None = None,
+) -> Value:
+    """Build the operation that a form stands for, with some operands.
 
     Args:
         form: the form, or the function that builds the operation.
         operands: the operands of the rewritten operation.
-        combine: builds each operation in the form.
-        zero: the number zero.
+        build_operation: builds each operation in the form.
+        zero: the number zero; None if the form has no `ZERO`.
 
-    >>> def combine(operator, *operands):
+    >>> def build_operation(operator, *operands):
     ...     return f"{operator}({', '.join(operands)})"
-    >>> nanvl = call("IF", call("ISNAN", FIRST), SECOND, FIRST)
-    >>> apply_form(nanvl, ["a", "b"], combine, zero="0")
+    >>> nanvl = make_form("IF", make_form("ISNAN", FIRST), SECOND, FIRST)
+    >>> apply_form(nanvl, ["a", "b"], build_operation, zero="0")
     'IF(ISNAN(a), b, a)'
-    >>> apply_form(call("NOT", call_on_all("=")), ["a", "b"], combine, zero="0")
+    >>> apply_form(make_form("NOT", make_form_of_all("=")), ["a", "b"], build_operation, zero="0")
     'NOT(=(a, b))'
     """
     match form:
         case OperandForm(index):
             return operands[index]
         case ZeroForm():
+            assert zero is not None, "the form has a zero"
             return zero
         case SameOperandsForm(operator):
-            return combine(operator, *operands)
+            return build_operation(operator, *operands)
         case OperationForm(operator, operand_forms):
-            inner_operands = [apply_form(inner, operands, combine, zero) for inner in operand_forms]
-            return combine(operator, *inner_operands)
-        case _:
-            return form(operands, combine)
+            inner_operands = [
+                apply_form(inner, operands, build_operation, zero) for inner in operand_forms
+            ]
+            return build_operation(operator, *inner_operands)
+        case _:  # a FormFunction
+            return form(operands, build_operation)
 
 
-def build_coalesce(operands: Sequence[Built], combine: Combine[Built]) -> Built:
+def build_coalesce(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
     """Return COALESCE(a, b, c) as IF(a IS NOT NULL, a, IF(b IS NOT NULL, b, c))."""
     *earlier_operands, value = operands
     for operand in reversed(earlier_operands):
-        value = combine("IF", combine("IS NOT NULL", operand), operand, value)
+        value = build_operation("IF", build_operation("IS NOT NULL", operand), operand, value)
     return value
 
 
-def build_extreme(comparison: str) -> FormFunction:
+def make_extreme_form(comparison: str) -> FormFunction:
     """Return the form of GREATEST or LEAST. Both ignore NULLs.
 
     `GREATEST(a, b)` becomes `IF(b IS NULL, a, IF(a IS NULL OR b > a, b, a))`.
@@ -130,46 +138,50 @@ def build_extreme(comparison: str) -> FormFunction:
     Args:
         comparison: `>` for GREATEST, `<` for LEAST.
     """
-    is_second_taken = call("OR", call("IS NULL", FIRST), call(comparison, SECOND, FIRST))
-    taken_operand = call("IF", is_second_taken, SECOND, FIRST)
-    form_of_two = call("IF", call("IS NULL", SECOND), FIRST, taken_operand)
+    # IF(second IS NULL, first, IF(first IS NULL OR second > first, second, first))
+    takes_second = make_form(
+        "OR", make_form("IS NULL", FIRST), make_form(comparison, SECOND, FIRST)
+    )
+    greater_or_present = make_form("IF", takes_second, SECOND, FIRST)
+    form_of_two = make_form("IF", make_form("IS NULL", SECOND), FIRST, greater_or_present)
 
-    def build_from_halves(operands: Sequence[Built], combine: Combine[Built]) -> Built:
+    def build_from_halves(
+        operands: Sequence[Value], build_operation: OperationBuilder[Value]
+    ) -> Value:
         """Return the extreme of the operands, built from the extremes of both halves."""
-        # The form repeats each of its two operands. Combining halves, rather than one operand after
-        # the other, keeps the depth low, and so the number of repetitions.
+        # The form has each of its two operands three or four times. From halves, n operands become
+        # about n^3 operations; one operand after the other, they would become more than 3^n.
         if len(operands) == 1:
             return operands[0]
         middle = len(operands) // 2
-        first_half = build_from_halves(operands[:middle], combine)
-        second_half = build_from_halves(operands[middle:], combine)
+        first_half = build_from_halves(operands[:middle], build_operation)
+        second_half = build_from_halves(operands[middle:], build_operation)
         halves = (first_half, second_half)
-        # The form has no zero, so any operand will do for it.
-        return apply_form(form_of_two, halves, combine, zero=operands[0])
+        return apply_form(form_of_two, halves, build_operation)
 
     return build_from_halves
 
 
-def build_membership(operands: Sequence[Built], combine: Combine[Built]) -> Built:
+def build_membership(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
     """Return `x IN (a, b)` as `x = a OR x = b`."""
     value, *candidates = operands
-    comparisons = [combine("=", value, candidate) for candidate in candidates]
-    return combine("OR", *comparisons)
+    comparisons = [build_operation("=", value, candidate) for candidate in candidates]
+    return build_operation("OR", *comparisons)
 
 
-def build_case(operands: Sequence[Built], combine: Combine[Built]) -> Built:
+def build_case(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
     """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
 
-    The operands are a, x, b, y, z. Without ELSE, the last IF has no third operand.
+    The operands are a, x, b, y, z. Without ELSE, the last IF has no third operand, so it is NULL.
     """
     condition, result, *later_operands = operands
     has_more_branches = len(later_operands) > 1
     if has_more_branches:
-        return combine("IF", condition, result, build_case(later_operands, combine))
-    return combine("IF", condition, result, *later_operands)
+        return build_operation("IF", condition, result, build_case(later_operands, build_operation))
+    return build_operation("IF", condition, result, *later_operands)
 
 
-def build_compared_case(comparison: str) -> FormFunction:
+def make_compared_case_form(comparison: str) -> FormFunction:
     """Return the form of a CASE that compares one value with others.
 
     `CASE x WHEN a THEN y ELSE z END`, whose operands are x, a, y and z, becomes
@@ -179,11 +191,13 @@ def build_compared_case(comparison: str) -> FormFunction:
         comparison: `=` for CASE; `<=>` for DECODE(x, a, y, z), which also finds NULL.
     """
 
-    def build_searched_case(operands: Sequence[Built], combine: Combine[Built]) -> Built:
+    def build_searched_case(
+        operands: Sequence[Value], build_operation: OperationBuilder[Value]
+    ) -> Value:
         """Return a CASE whose conditions compare the value."""
         value, *case_operands = operands
         for index in range(0, len(case_operands) - 1, 2):  # without the operand of ELSE
-            case_operands[index] = combine(comparison, value, case_operands[index])
-        return combine("CASE", *case_operands)
+            case_operands[index] = build_operation(comparison, value, case_operands[index])
+        return build_operation("CASE", *case_operands)
 
     return build_searched_case

@@ -37,11 +37,11 @@ from matchrec.plan.forms import (
     FormFunction,
     build_case,
     build_coalesce,
-    build_compared_case,
-    build_extreme,
     build_membership,
-    call,
-    call_on_all,
+    make_compared_case_form,
+    make_extreme_form,
+    make_form,
+    make_form_of_all,
 )
 
 
@@ -163,24 +163,24 @@ ENTRIES = (
     OperatorEntry("AND, OR", OperatorKind.LOGIC, is_truth=True),
     OperatorEntry("NOT", OperatorKind.LOGIC, is_strict=True, is_truth=True),
     OperatorEntry("IS NULL", OperatorKind.NULL_TEST, is_truth=True),
-    OperatorEntry("IS UNKNOWN", OperatorKind.REWRITTEN, call_on_all("IS NULL"), is_truth=True),
+    OperatorEntry("IS UNKNOWN", OperatorKind.REWRITTEN, make_form_of_all("IS NULL"), is_truth=True),
     OperatorEntry(
         "IS TRUE",
         OperatorKind.REWRITTEN,
-        call("AND", call_on_all("IS NOT NULL"), FIRST),
+        make_form("AND", make_form_of_all("IS NOT NULL"), FIRST),
         is_truth=True,
     ),
     OperatorEntry(
         "IS FALSE",
         OperatorKind.REWRITTEN,
-        call("AND", call_on_all("IS NOT NULL"), call_on_all("NOT")),
+        make_form("AND", make_form_of_all("IS NOT NULL"), make_form_of_all("NOT")),
         is_truth=True,
     ),
     *(
         OperatorEntry(
             f"IS NOT {word}",
             OperatorKind.REWRITTEN,
-            call("NOT", call_on_all(f"IS {word}")),
+            make_form("NOT", make_form_of_all(f"IS {word}")),
             is_truth=True,
         )
         for word in ("NULL", "UNKNOWN", "TRUE", "FALSE")
@@ -188,7 +188,7 @@ ENTRIES = (
     OperatorEntry(
         "ISNULL",
         OperatorKind.REWRITTEN,
-        call_on_all("IS NULL"),
+        make_form_of_all("IS NULL"),
         arguments=ONE,
         is_truth=True,
         is_quick=True,
@@ -196,7 +196,7 @@ ENTRIES = (
     OperatorEntry(
         "ISNOTNULL",
         OperatorKind.REWRITTEN,
-        call("NOT", call_on_all("IS NULL")),
+        make_form("NOT", make_form_of_all("IS NULL")),
         arguments=ONE,
         is_truth=True,
         is_quick=True,
@@ -213,21 +213,21 @@ ENTRIES = (
     OperatorEntry(
         "IS NOT DISTINCT FROM",
         OperatorKind.REWRITTEN,
-        call_on_all("<=>"),
+        make_form_of_all("<=>"),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
         "IS DISTINCT FROM",
         OperatorKind.REWRITTEN,
-        call("NOT", call_on_all("<=>")),
+        make_form("NOT", make_form_of_all("<=>")),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
         "EQUAL_NULL",
         OperatorKind.REWRITTEN,
-        call_on_all("<=>"),
+        make_form_of_all("<=>"),
         arguments=TWO,
         coercion=COMPARED,
         is_truth=True,
@@ -235,15 +235,20 @@ ENTRIES = (
     OperatorEntry(
         "BETWEEN",
         OperatorKind.REWRITTEN,
-        call("AND", call(">=", FIRST, SECOND), call("<=", FIRST, THIRD)),
+        make_form("AND", make_form(">=", FIRST, SECOND), make_form("<=", FIRST, THIRD)),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
-        "NOT BETWEEN", OperatorKind.REWRITTEN, call("NOT", call_on_all("BETWEEN")), is_truth=True
+        "NOT BETWEEN",
+        OperatorKind.REWRITTEN,
+        make_form("NOT", make_form_of_all("BETWEEN")),
+        is_truth=True,
     ),
     OperatorEntry("IN", OperatorKind.REWRITTEN, build_membership, coercion=COMPARED, is_truth=True),
-    OperatorEntry("NOT IN", OperatorKind.REWRITTEN, call("NOT", call_on_all("IN")), is_truth=True),
+    OperatorEntry(
+        "NOT IN", OperatorKind.REWRITTEN, make_form("NOT", make_form_of_all("IN")), is_truth=True
+    ),
     # Arithmetic.
     OperatorEntry(
         "+, -, *, NEG",
@@ -259,7 +264,7 @@ ENTRIES = (
     OperatorEntry(
         "MOD",
         OperatorKind.REWRITTEN,
-        call_on_all("%"),
+        make_form_of_all("%"),
         failure=DIVISION,
         arguments=TWO,
         is_strict=True,
@@ -276,7 +281,7 @@ ENTRIES = (
     OperatorEntry(
         "NEGATIVE",
         OperatorKind.REWRITTEN,
-        call_on_all("NEG"),
+        make_form_of_all("NEG"),
         failure=TOO_LARGE,
         arguments=ONE,
         is_strict=True,
@@ -286,7 +291,9 @@ ENTRIES = (
         "ABS",
         OperatorKind.REWRITTEN,
         # The comparison is not true for NULL and NaN, so they stay as they are.
-        call("IF", call("<", FIRST, call("NEG", FIRST)), call("NEG", FIRST), FIRST),
+        make_form(
+            "IF", make_form("<", FIRST, make_form("NEG", FIRST)), make_form("NEG", FIRST), FIRST
+        ),
         failure=TOO_LARGE,
         arguments=ONE,
         is_strict=True,
@@ -328,11 +335,13 @@ ENTRIES = (
     # Choices.
     OperatorEntry("IF", OperatorKind.CHOICE, arguments=THREE, coercion=BRANCHES),
     OperatorEntry("CASE", OperatorKind.REWRITTEN, build_case, coercion=BRANCHES),
-    OperatorEntry("CASE OF", OperatorKind.REWRITTEN, build_compared_case("="), coercion=BRANCHES),
+    OperatorEntry(
+        "CASE OF", OperatorKind.REWRITTEN, make_compared_case_form("="), coercion=BRANCHES
+    ),
     OperatorEntry(
         "DECODE",
         OperatorKind.REWRITTEN,
-        build_compared_case("<=>"),
+        make_compared_case_form("<=>"),
         failure=Failure.OTHER_CALLS,
         arguments=AT_LEAST_THREE,
         coercion=BRANCHES,
@@ -344,52 +353,62 @@ ENTRIES = (
     OperatorEntry(
         "NVL2",
         OperatorKind.REWRITTEN,
-        call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD),
+        make_form("IF", make_form("IS NOT NULL", FIRST), SECOND, THIRD),
         arguments=THREE,
     ),
     OperatorEntry(
         "NANVL",
         OperatorKind.REWRITTEN,
-        call("IF", call("ISNAN", FIRST), SECOND, FIRST),
+        make_form("IF", make_form("ISNAN", FIRST), SECOND, FIRST),
         arguments=TWO,
         coercion=CHOSEN,
     ),
     OperatorEntry(
         "NULLIF",
         OperatorKind.REWRITTEN,
-        call(
+        make_form(
             "IF",
-            call("OR", call("IS NULL", call_on_all("=")), call("NOT", call_on_all("="))),
+            make_form(
+                "OR",
+                make_form("IS NULL", make_form_of_all("=")),
+                make_form("NOT", make_form_of_all("=")),
+            ),
             FIRST,
         ),
         arguments=TWO,
     ),
-    OperatorEntry("NULLIFZERO", OperatorKind.REWRITTEN, call("NULLIF", FIRST, ZERO), arguments=ONE),
     OperatorEntry(
-        "ZEROIFNULL", OperatorKind.REWRITTEN, call("COALESCE", FIRST, ZERO), arguments=ONE
+        "NULLIFZERO", OperatorKind.REWRITTEN, make_form("NULLIF", FIRST, ZERO), arguments=ONE
+    ),
+    OperatorEntry(
+        "ZEROIFNULL", OperatorKind.REWRITTEN, make_form("COALESCE", FIRST, ZERO), arguments=ONE
     ),
     OperatorEntry(
         "GREATEST",
         OperatorKind.REWRITTEN,
-        build_extreme(">"),
+        make_extreme_form(">"),
         arguments=AT_LEAST_TWO,
         coercion=CHOSEN,
     ),
     OperatorEntry(
-        "LEAST", OperatorKind.REWRITTEN, build_extreme("<"), arguments=AT_LEAST_TWO, coercion=CHOSEN
+        "LEAST",
+        OperatorKind.REWRITTEN,
+        make_extreme_form("<"),
+        arguments=AT_LEAST_TWO,
+        coercion=CHOSEN,
     ),
     # Dates.
     OperatorEntry("DATEDIFF", OperatorKind.DAYS, arguments=TWO),
-    OperatorEntry("DATE_DIFF", OperatorKind.REWRITTEN, call_on_all("DATEDIFF"), arguments=TWO),
-    OperatorEntry("DATE_ADD", OperatorKind.REWRITTEN, call_on_all("+"), arguments=TWO),
+    OperatorEntry("DATE_DIFF", OperatorKind.REWRITTEN, make_form_of_all("DATEDIFF"), arguments=TWO),
+    OperatorEntry("DATE_ADD", OperatorKind.REWRITTEN, make_form_of_all("+"), arguments=TWO),
     OperatorEntry(
         "DATEADD",
         OperatorKind.REWRITTEN,
-        call_on_all("+"),
+        make_form_of_all("+"),
         failure=Failure.OTHER_CALLS,
         arguments=TWO,
     ),
-    OperatorEntry("DATE_SUB", OperatorKind.REWRITTEN, call_on_all("-"), arguments=TWO),
+    OperatorEntry("DATE_SUB", OperatorKind.REWRITTEN, make_form_of_all("-"), arguments=TWO),
     # Casts, and functions that are a cast to one type.
     OperatorEntry("CAST", OperatorKind.FUNCTION, failure=Failure.CAST),
     *(
@@ -428,7 +447,7 @@ ENTRIES = (
     OperatorEntry(
         "NOT LIKE",
         OperatorKind.REWRITTEN,
-        call("NOT", call_on_all("LIKE")),
+        make_form("NOT", make_form_of_all("LIKE")),
         failure=PATTERN,
         is_truth=True,
     ),
