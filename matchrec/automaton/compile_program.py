@@ -14,7 +14,8 @@ twice.
 Cost: a part is compiled once for each pair of continuations. Each `*`, `+` or `?` around a part
 adds at most a few pairs, so d nested loops take about d^2 states. A quantifier with a number is
 compiled as often as its part can be repeated, so nested numbers multiply: `((A{10}){10}){10}` takes
-1,000 states.
+1,000 states. A PERMUTE of n parts takes about 2^n states if rows can match each part in one way
+only, and about n! otherwise.
 
 Sources: SASE+, "Query compilation" (one BEGIN state and one TAKE state for a Kleene plus);
 ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
@@ -86,13 +87,14 @@ def compile_program(
         begin B -> 3
     3 final
     """
-    compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
+    variable_ids = {name: variable_id for variable_id, name in enumerate(variables)}
+    compiler = _PatternCompiler(pattern, variable_ids)
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Continuations(final, final))
-    order = order_states(compiler.states, start, (final,))
-    states = renumber_states(compiler.states, order)
+    new_ids = order_states(compiler.states, start, (final,))
+    states = renumber_states(compiler.states, new_ids)
     program = Program(
-        states=states, start=order[start], final=order[final], variables=variables
+        states=states, start=new_ids[start], final=new_ids[final], variables=variables
     ).check()
     return add_ignore_edges(program, selection)
 
@@ -102,9 +104,9 @@ class _Continuations:
     """The two continuations of a part: the states in which a run goes on after it."""
 
     # The state if a row has been consumed since the innermost iteration began.
-    consumed: StateId
+    after_row: StateId
     # The state if no row has been consumed since the innermost iteration began.
-    empty: StateId
+    without_row: StateId
 
 
 # Keys of compiled parts. Two parts with equal keys have the same state. A part is identified by its
@@ -117,6 +119,7 @@ class _NodeKey:
 
     node_id: int
     continuations: _Continuations
+    # Whether the part is in an exclusion.
     excluded: bool
 
 
@@ -128,6 +131,7 @@ class _PermutationKey:
     # The indices of the parts that are still missing.
     missing: frozenset[int]
     continuations: _Continuations
+    # Whether the part is in an exclusion.
     excluded: bool
 
 
@@ -138,6 +142,7 @@ class _LoopKey:
     node_id: int
     # The state in which a run goes on after the loop.
     exit_state: StateId
+    # Whether the loop is in an exclusion.
     excluded: bool
 
 
@@ -148,7 +153,8 @@ _PartKey = _NodeKey | _PermutationKey | _LoopKey
 class _PatternCompiler:
     """A compiler of the parts of one row pattern, from its end to its beginning.
 
-    Inside an exclusion, a copy of the compiler with `excluded` compiles. Both share their states.
+    The part in an exclusion is compiled by a copy of the compiler with `excluded` set, which shares
+    the states.
     """
 
     pattern: RowPattern
@@ -172,7 +178,7 @@ class _PatternCompiler:
         self.states.append(State(edges))
         return len(self.states) - 1
 
-    def build_begin_edge(self, variable: Variable, target: StateId) -> Edge:
+    def _build_begin_edge(self, variable: Variable, target: StateId) -> Edge:
         """Return the edge on which a row is mapped to `variable`."""
         return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
 
@@ -190,23 +196,25 @@ class _PatternCompiler:
         return self.compiled[key]
 
     def _compile_new(self, node: RowPattern, continuations: _Continuations) -> StateId:
-        """Compile a part that is not in `compiled` with these continuations."""
+        """Compile a part that `compiled` does not have yet, and return the state that begins it."""
         match node:
             case Empty():
-                return continuations.empty
+                return continuations.without_row
             case PartitionStart():
                 return self.add_state(
-                    Edge(Action.PROCEED, continuations.empty, anchor=ANCHOR_START)
+                    Edge(Action.PROCEED, continuations.without_row, anchor=ANCHOR_START)
                 )
             case PartitionEnd():
-                return self.add_state(Edge(Action.PROCEED, continuations.empty, anchor=ANCHOR_END))
+                return self.add_state(
+                    Edge(Action.PROCEED, continuations.without_row, anchor=ANCHOR_END)
+                )
             case Negation(names):
                 forbidden = tuple(self.variable_ids[name] for name in names)
                 return self.add_state(
-                    Edge(Action.PROCEED, continuations.empty, forbidden_variables=forbidden)
+                    Edge(Action.PROCEED, continuations.without_row, forbidden_variables=forbidden)
                 )
             case Variable():
-                return self.add_state(self.build_begin_edge(node, continuations.consumed))
+                return self.add_state(self._build_begin_edge(node, continuations.after_row))
             case Concatenation(parts):
                 return self._compile_sequence(parts, continuations)
             case Alternation(parts):  # earlier alternatives are preferred
@@ -228,29 +236,32 @@ class _PatternCompiler:
         """Return the state that matches parts one after the other, before `continuations`."""
         for part in reversed(parts):
             continuations = self._compile_before(
-                part, after_row=continuations.consumed, without_row=continuations
+                part, after_row=continuations.after_row, otherwise=continuations
             )
-        return continuations.empty
+        return continuations.without_row
 
     def _compile_before(
-        self, part: RowPattern, *, after_row: StateId, without_row: _Continuations
+        self, part: RowPattern, *, after_row: StateId, otherwise: _Continuations
     ) -> _Continuations:
         """Return the continuations of the part before `part`.
 
         Args:
             part: the part that a run matches first.
             after_row: the state in which a run goes on if `part` consumes a row.
-            without_row: the states in which a run goes on if `part` consumes no row: one if a row
-                was consumed before `part`, and one if no row was.
+            otherwise: the states in which a run goes on if `part` consumes no row: one if a row was
+                consumed before `part`, and one if no row was.
         """
-        consumed = self.compile_node(part, _Continuations(after_row, without_row.consumed))
-        empty = self.compile_node(part, _Continuations(after_row, without_row.empty))
-        return _Continuations(consumed, empty)
+        return _Continuations(
+            after_row=self.compile_node(part, _Continuations(after_row, otherwise.after_row)),
+            without_row=self.compile_node(part, _Continuations(after_row, otherwise.without_row)),
+        )
 
     def _compile_permutation(
         self, node: Permutation, missing: frozenset[int], continuations: _Continuations
     ) -> StateId:
-        """Return the state before the missing parts, tried in lexicographic order of position.
+        """Return the state in which a run begins the missing parts of a PERMUTE.
+
+        Their orders are tried in lexicographic order of the indices.
 
         Args:
             node: the PERMUTE with all of its parts.
@@ -258,7 +269,7 @@ class _PatternCompiler:
             continuations: the states in which a run goes on after the last part.
         """
         if not missing:
-            return continuations.empty
+            return continuations.without_row
         key = _PermutationKey(id(node), missing, continuations, self.excluded)
         if key not in self.compiled:
             edges = [
@@ -301,10 +312,10 @@ class _PatternCompiler:
     ) -> Edge:
         """Return the edge to a part after which the other missing parts follow in any order."""
         part = node.parts[next_part]
-        after_row = _Continuations(continuations.consumed, continuations.consumed)
+        after_row = _Continuations(continuations.after_row, continuations.after_row)
         others_after_row = self._compile_permutation(node, others, after_row)
         if isinstance(part, Variable):
-            return self.build_begin_edge(part, others_after_row)
+            return self._build_begin_edge(part, others_after_row)
         others_without_row = self._compile_permutation(node, others, continuations)
         state = self.compile_node(part, _Continuations(others_after_row, others_without_row))
         return _build_proceed_edge(state)
@@ -315,7 +326,7 @@ class _PatternCompiler:
         `A{2,4}` is compiled much like `A A (A A?)?`, and `A{2,}` like `A A A*`, from the end.
         """
         if node.most is None:
-            loop = self._compile_loop(node, continuations.consumed)
+            loop = self._compile_loop(node, continuations.after_row)
             next_iteration = _Continuations(loop, self._compile_loop_entry(node, continuations))
         else:
             next_iteration = continuations
@@ -326,14 +337,14 @@ class _PatternCompiler:
         if node.least > 0:
             # The last required iteration: if it is empty, the loop ends.
             next_iteration = self._compile_before(
-                node.part, after_row=next_iteration.consumed, without_row=continuations
+                node.part, after_row=next_iteration.after_row, otherwise=continuations
             )
         for _ in range(node.least - 1):
             # An empty iteration counts, and the next iteration follows.
             next_iteration = self._compile_before(
-                node.part, after_row=next_iteration.consumed, without_row=next_iteration
+                node.part, after_row=next_iteration.after_row, otherwise=next_iteration
             )
-        return next_iteration.empty
+        return next_iteration.without_row
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
         """Return the state between two iterations of an unbounded loop that has consumed a row."""
@@ -342,6 +353,7 @@ class _PatternCompiler:
             loop = self.add_state()
             self.compiled[key] = loop  # before the part is compiled, which leads back to the loop
             again = self._build_edge_into(node.part, _Continuations(loop, exit_state))
+            # In SASE+, the edge on which a Kleene plus keeps a later row is a TAKE edge.
             if again.action is Action.BEGIN:
                 again = replace(again, action=Action.TAKE)
             self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
@@ -352,16 +364,18 @@ class _PatternCompiler:
 
         In this state, a run can leave the loop without a row.
         """
-        loop = self._compile_loop(node, continuations.consumed)
-        if continuations.consumed == continuations.empty:
+        loop = self._compile_loop(node, continuations.after_row)
+        if continuations.after_row == continuations.without_row:
             return loop
-        first = self._build_edge_into(node.part, _Continuations(loop, continuations.empty))
-        return self.add_state(*_order_edges(node, first, _build_proceed_edge(continuations.empty)))
+        first = self._build_edge_into(node.part, _Continuations(loop, continuations.without_row))
+        return self.add_state(
+            *_order_edges(node, first, _build_proceed_edge(continuations.without_row))
+        )
 
     def _build_edge_into(self, part: RowPattern, continuations: _Continuations) -> Edge:
         """Return the edge on which a run begins `part`, which goes on at `continuations`."""
         if isinstance(part, Variable):
-            return self.build_begin_edge(part, continuations.consumed)
+            return self._build_begin_edge(part, continuations.after_row)
         return _build_proceed_edge(self.compile_node(part, continuations))
 
     def _compile_optional_iteration(
@@ -374,11 +388,15 @@ class _PatternCompiler:
             next_iteration: the continuations before the iteration that follows.
             continuations: the states in which a run goes on after the loop.
         """
-        consumed = self._add_optional_entry(node, next_iteration.consumed, continuations.consumed)
-        if continuations.consumed == continuations.empty:
-            return _Continuations(consumed, consumed)
-        empty = self._add_optional_entry(node, next_iteration.consumed, continuations.empty)
-        return _Continuations(consumed, empty)
+        after_row = self._add_optional_entry(
+            node, next_iteration.after_row, continuations.after_row
+        )
+        if continuations.after_row == continuations.without_row:
+            return _Continuations(after_row, after_row)
+        without_row = self._add_optional_entry(
+            node, next_iteration.after_row, continuations.without_row
+        )
+        return _Continuations(after_row, without_row)
 
     def _add_optional_entry(
         self, node: Quantified, after_row: StateId, exit_state: StateId
@@ -443,6 +461,6 @@ def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
         if edge.action in mapping_actions and edge.target != program.final
     }
     states = list(program.states)
-    for number in waiting_states:
-        states[number] = State((*states[number].edges, Edge(Action.IGNORE, number)))
+    for state_id in waiting_states:
+        states[state_id] = State((*states[state_id].edges, Edge(Action.IGNORE, state_id)))
     return replace(program, states=tuple(states)).check()
