@@ -30,7 +30,7 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec.cli.session import open_local_session
-from matchrec.explain.charts.axes import SMALL, AxisLabels
+from matchrec.explain.charts.axes import SMALL_SIZE, AxisLabels
 from matchrec.explain.charts.lanes import BAND_HEIGHT, draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
@@ -242,7 +242,7 @@ def draw_deadlines(
         colour = MATCH_COLOUR if lane in late else FAINT_COLOUR
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
         style: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-        panel.annotate("due", (time, y), color=TEXT_COLOUR, fontsize=SMALL, **style)
+        panel.annotate("due", (time, y), color=TEXT_COLOUR, fontsize=SMALL_SIZE, **style)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:
@@ -255,7 +255,7 @@ def draw_now(panel: Axes, now: datetime) -> None:
         "va": "top",
         "color": TEXT_COLOUR,
     }
-    style["fontsize"] = SMALL
+    style["fontsize"] = SMALL_SIZE
     panel.annotate(f"now, {now:%H:%M}", (x, min(panel.get_ylim())), **style)
 
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matchrec.errors import plots as errors
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
-    LABEL,
+    LABEL_SIZE,
     MAX_CHARACTERS,
-    SMALL,
+    SMALL_SIZE,
     WIDTH,
     AxisLabels,
     shorten,
@@ -50,10 +50,17 @@ BAND_HEIGHT = 0.42
 # same time is only a border.
 BORDER_WIDTH = 2
 
+# The number of characters of the label of the x axis that fit below the panel.
+MAX_X_CHARACTERS = 60
+
+# The number of characters of the label of the y axis that fit along the lanes: some without a lane,
+# and more for each lane.
+MIN_Y_CHARACTERS = 3
+Y_CHARACTERS_PER_LANE = 6
+
 # Heights in inches: of a lane, and of the axis and the legend together.
 LANE_HEIGHT = 0.45
 REST_HEIGHT = 1.3
-
 
 # The values of the partition columns as texts; None for NULL.
 Lane = tuple[str | None, ...]
@@ -115,20 +122,26 @@ class SpanColumns:
         """
         types = dict(frame.dtypes)
         lane_columns = [f"lane_{index}" for index in range(len(self.keys))]
-        lane = [
+        lane_sql = [
             f"{key.write_text(types[key.name])} AS {lane_column}"
             for key, lane_column in zip(self.keys, lane_columns, strict=True)
         ]
         # Numbers can be decimals, which matplotlib does not draw.
         is_number = name_comparable_type(types[self.begin]) == "number"
         template = "CAST({} AS DOUBLE)" if is_number else "{}"
-        begin, end = (template.format(quote_name(name)) for name in (self.begin, self.end))
-        rows = frame.selectExpr(*lane, begin, end, f"{self.overlaps} AS overlaps")
+        begin_sql = template.format(quote_name(self.begin))
+        end_sql = template.format(quote_name(self.end))
+        rows = frame.selectExpr(
+            *lane_sql,
+            f"{begin_sql} AS first_time",
+            f"{end_sql} AS last_time",
+            f"{self.overlaps} AS overlaps",
+        )
         drawn_rows = rows.orderBy("overlaps", *lane_columns).limit(MAX_SPANS + 1).collect()
         spans = []
         for row in drawn_rows:
-            *lane_texts, begin_value, end_value, overlaps = row
-            spans.append(DrawnSpan(tuple(lane_texts), begin_value, end_value, overlaps))
+            *lane_texts, begin, end, overlaps = row
+            spans.append(DrawnSpan(tuple(lane_texts), begin, end, overlaps))
         return sorted(spans, key=lambda span: (span.overlaps, make_lane_sort_key(span.lane or ())))
 
 
@@ -199,8 +212,13 @@ class Mark(Enum):
     FALSE_ALARM = "false alarm"
 
     @property
+    def is_band(self) -> bool:
+        """Return whether the mark is the band of an incident, and not the line of a match."""
+        return self in (Mark.HIT, Mark.MISS)
+
+    @property
     def style(self) -> dict[str, Any]:
-        """The arguments of matplotlib for the band of an incident or the line of a match."""
+        """Return the keyword arguments with which matplotlib draws the band or the line."""
         return STYLES[self]
 
 
@@ -223,12 +241,12 @@ STYLES: dict[Mark, dict[str, Any]] = {
 
 
 def choose_incident_mark(incident: DrawnSpan) -> Mark:
-    """Return how an incident is drawn."""
+    """Return the mark of an incident: hit or missed."""
     return Mark.HIT if incident.overlaps else Mark.MISS
 
 
 def choose_match_mark(match: DrawnSpan) -> Mark:
-    """Return how a match is drawn."""
+    """Return the mark of a match: on an incident, or a false alarm."""
     return Mark.TRUE_ALARM if match.overlaps else Mark.FALSE_ALARM
 
 
@@ -237,18 +255,20 @@ def draw_backtest(
 ) -> Figure:
     """Return a picture of incidents and matches as a figure of matplotlib.
 
-    Of the incidents and of the matches, the first MAX_SPANS are drawn. The legend says what is left
-    out.
+    Of the incidents and of the matches, the first MAX_SPANS are drawn, on the first MAX_LANES
+    lanes. Lanes are in the order in which incidents and then matches name them. The legend says
+    what is left out.
 
     Args:
-        incidents: the incidents.
-        matches: the matches. Each of them has a lane; if there is only one partition, it is ().
+        incidents: the incidents. Those that are missed come first, so that their lanes are drawn.
+        matches: the matches, false alarms first. Each of them has a lane; without PARTITION BY, the
+            lane is ().
         labels: the labels of the axes.
     """
     drawn_incidents = incidents[:MAX_SPANS]
     drawn_matches = matches[:MAX_SPANS]
     spans = (*drawn_incidents, *drawn_matches)
-    ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
+    times = [time for span in spans for time in (span.begin, span.end) if time is not None]
     lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
     drawn_lanes = lanes[:MAX_LANES] or [()]  # without partitions, an empty lane
     lane_positions = {lane: index for index, lane in enumerate(drawn_lanes)}
@@ -256,10 +276,11 @@ def draw_backtest(
     figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
     panel = figure.subplots()
     panel.use_sticky_edges = False  # otherwise a bar at the left edge would cover the axis
-    draw_incidents(panel, drawn_incidents, lane_positions, ends)
+    draw_incidents(panel, drawn_incidents, lane_positions, times)
     draw_matches(panel, drawn_matches, lane_positions)
-    style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MAX_CHARACTERS)))
-    show_times(panel, ends)
+    max_y_characters = min(MIN_Y_CHARACTERS + Y_CHARACTERS_PER_LANE * lane_count, MAX_CHARACTERS)
+    style_panel(panel, "", labels.shorten(MAX_X_CHARACTERS, max_y_characters))
+    show_times(panel, times)
     panel.set_yticks(range(lane_count), [shorten(name_lane(lane)) for lane in lane_positions])
     panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top
     marks = {choose_incident_mark(incident) for incident in drawn_incidents}
@@ -296,20 +317,20 @@ def draw_incidents(
     panel: Axes,
     incidents: Sequence[DrawnSpan],
     lane_positions: dict[Lane, int],
-    ends: Sequence[Any],
+    times: Sequence[Any],
 ) -> None:
     """Draw incidents as bands: in a lane, or over all lanes if they concern all partitions.
 
     Args:
         panel: the panel to draw on.
-        incidents: the incidents.
+        incidents: the incidents; those on other lanes than `lane_positions` are left out.
         lane_positions: the lanes that are drawn, with their positions from the top, from 0.
-        ends: the values at which incidents and matches begin and end. The band of an incident
+        times: the values at which incidents and matches begin and end. The band of an incident
             without a beginning starts at the smallest value, and the band of an incident without
             an end extends to the largest value.
     """
     # If no incident has an end and there is no match, a band covers an axis without numbers.
-    first, last = (min(ends), max(ends)) if ends else (0, 1)
+    first, last = (min(times), max(times)) if times else (0, 1)
     for incident in incidents:
         begin = first if incident.begin is None else incident.begin
         end = last if incident.end is None else incident.end
@@ -328,7 +349,7 @@ def draw_matches(
 
     Args:
         panel: the panel to draw on.
-        matches: the matches.
+        matches: the matches; those on other lanes than `lane_positions` are left out.
         lane_positions: the lanes that are drawn, see `draw_incidents`.
     """
     for match in matches:
@@ -341,7 +362,7 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden: Sequence[str])
     """Write above the panel what its bands and lines mean, and what is not drawn.
 
     Args:
-        figure: the figure.
+        figure: the figure of the panel.
         marks: the marks that are drawn. If it is empty, the legend explains all marks.
         hidden: what is not drawn, see `list_hidden`.
     """
@@ -352,7 +373,7 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden: Sequence[str])
     for mark in Mark:
         if marks and mark not in marks:
             continue
-        if mark in (Mark.HIT, Mark.MISS):
+        if mark.is_band:
             entries.append(Patch(label=mark.value, **mark.style))
         else:
             entries.append(Line2D([], [], label=mark.value, **mark.style))
@@ -361,9 +382,9 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden: Sequence[str])
         loc="outside upper left",
         ncols=len(entries),
         frameon=False,
-        fontsize=SMALL,
+        fontsize=SMALL_SIZE,
         labelcolor=figures.TEXT_COLOUR,
     )
     if hidden:
         legend.set_title(f"not drawn: {', '.join(hidden)}")
-        legend.get_title().set(fontsize=LABEL, color=figures.TEXT_COLOUR)
+        legend.get_title().set(fontsize=LABEL_SIZE, color=figures.TEXT_COLOUR)

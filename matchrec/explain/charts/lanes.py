@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.charts.axes import (
     MAX_CHARACTERS,
-    SMALL,
+    SMALL_SIZE,
     WIDTH,
     AxisLabels,
     draw_note,
@@ -180,7 +180,7 @@ def write_texts(panel: Axes, lane: int, texts: Sequence[LaneText]) -> None:
             textcoords="offset points",
             ha="center",
             va="bottom" if lane_text.is_above else "top",
-            fontsize=SMALL,
+            fontsize=SMALL_SIZE,
             color=TEXT_COLOUR,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.explain.charts.axes import SMALL
+from matchrec.explain.charts.axes import SMALL_SIZE
 from matchrec.explain.pictures.figures import FAINT_COLOUR, MATCH_COLOUR, TEXT_COLOUR
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def draw_legend(figure: Figure, *, match_form: str, other_form: str, has_others:
         loc="outside upper left",
         ncols=len(entries),
         frameon=False,
-        fontsize=SMALL,
+        fontsize=SMALL_SIZE,
         labelcolor=TEXT_COLOUR,
         borderpad=0.1,
         borderaxespad=0.5,

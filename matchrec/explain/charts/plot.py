@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
-from matchrec.explain.charts.axes import SMALL, WIDTH, AxisLabels
+from matchrec.explain.charts.axes import SMALL_SIZE, WIDTH, AxisLabels
 from matchrec.explain.charts.lanes import draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MAX_MATCHES, ChartSource, Page
@@ -153,5 +153,5 @@ def plot(source: ChartSource, page: int, panels: int) -> Plot:
     if not drawn_page.has_all_matches:
         notes.append(f"the first {MAX_MATCHES} matches")
     if notes:
-        figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=SMALL)
+        figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=SMALL_SIZE)
     return Plot(figure, drawn_page)

@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.charts.axes import (
-    SMALL,
+    SMALL_SIZE,
     WIDTH,
     AxisLabels,
     shorten,
@@ -125,8 +125,8 @@ def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
     legend = figure.legend(
         loc="outside right upper",
         title=shorten(", ".join(names)),
-        title_fontsize=SMALL,
-        fontsize=SMALL,
+        title_fontsize=SMALL_SIZE,
+        fontsize=SMALL_SIZE,
         labelcolor=TEXT_COLOUR,
         frameon=False,
         ncols=ceil(line_count / MAX_LEGEND_LINES),
