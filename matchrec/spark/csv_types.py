@@ -23,12 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matchrec.conditions.functions.calendar import find_zone
 from matchrec.errors import tables as errors
 from matchrec.spark.time_zones import find_fixed_offset, find_region
 
@@ -52,6 +54,9 @@ FINER_THAN_MICROSECONDS = r"\.\d{6}\d*[1-9]"
 LOCAL_TIME = pa.timestamp("us")
 INSTANT = pa.timestamp("us", "UTC")
 MICROSECONDS_PER_MINUTE = 60_000_000
+
+# The first local time for which Arrow does not know when clocks are changed.
+FIRST_TIME_WITHOUT_RULES = datetime(2038, 1, 1)
 
 # The largest offset of a time zone, as in Java.
 MAX_OFFSET_HOURS = 18
@@ -275,6 +280,31 @@ def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
     Args:
         local: the times, with the type LOCAL_TIME.
         zone: the time zone, as Arrow writes it.
+    """
+    instants = convert_times_by_arrow(local, zone)
+    is_late = pc.greater_equal(local, pa.scalar(FIRST_TIME_WITHOUT_RULES, LOCAL_TIME))
+    if not pc.any(is_late).as_py():
+        return instants
+    late_instants = convert_times_by_python(local.filter(is_late), zone)
+    return pc.replace_with_mask(instants, is_late, late_instants)
+
+
+def convert_times_by_python(local: ArrowArray, zone: str) -> ArrowArray:
+    """Return the instants of local times as `convert_local_times` does.
+
+    Each different time is converted once, because this takes microseconds for each of them.
+    """
+    convert_to_instant = find_zone(zone).convert_to_instant
+    encoded = local.cast(pa.int64()).dictionary_encode()
+    instants = [convert_to_instant(time) for time in encoded.dictionary.to_pylist()]
+    return pa.array(instants, pa.int64()).take(encoded.indices)
+
+
+def convert_times_by_arrow(local: ArrowArray, zone: str) -> ArrowArray:
+    """Return the instants of local times before FIRST_TIME_WITHOUT_RULES.
+
+    The arguments and the result are those of `convert_local_times`. The instants of other times can
+    be wrong by an hour.
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     instants = earliest.cast(pa.int64())
