@@ -69,8 +69,8 @@ from matchrec.spark.types import is_nested, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
 
-# The types of measures that `find_known_type` finds.
-KNOWN_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), DOUBLE: DoubleType()}
+# Spark's types of measures, by the types that `find_known_type` returns. Spark is asked for others.
+SPARK_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), DOUBLE: DoubleType()}
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def find_measure_type(
         return None if isinstance(leaf, str) else types[leaf]
 
     type_ = find_known_type(output.value, find_reference_type)
-    return None if type_ is None else KNOWN_TYPES.get(type_)
+    return None if type_ is None else SPARK_TYPES.get(type_)
 
 
 def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:

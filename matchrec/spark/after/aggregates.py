@@ -47,7 +47,8 @@ from matchrec.spark.runner import Runner
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
 
-NAN = "double('NaN')"
+# With this setting, a statistic that would divide by zero is NaN instead of NULL.
+NAN_SETTING = "spark.sql.legacy.statisticalAggregate"
 
 # A part of Sail's error if two columns of a DataFrame have the same name.
 DUPLICATE_NAME = "duplicate unqualified field name"
@@ -195,7 +196,7 @@ class MatchAggregates:
         array = wire.name_aggregated_values(index)
         array_type = arrays.schema[array].dataType
         assert isinstance(array_type, types.ArrayType)
-        returns_nan = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
+        is_nan = self.runner.settings[NAN_SETTING] == "true"
         row_argument_count = fold.count_row_arguments(len(aggregate.arguments))
         constants = aggregate.arguments[row_argument_count:]
         return FoldedValues(
@@ -205,7 +206,7 @@ class MatchAggregates:
             constants=tuple(write_term(term) for term in constants),
             ordering=tuple(words for _, words in aggregate.ordering),
             ignore_nulls=aggregate.call.ignore_nulls,
-            undefined=NAN if returns_nan else "NULL",
+            undefined="double('NaN')" if is_nan else "NULL",
         )
 
     def collect_values(self, folds: Mapping[int, Fold], kept_columns: Sequence[str]) -> DataFrame:

@@ -213,9 +213,9 @@ def write_sum_of_values(values: FoldedValues, *, is_null_on_error: bool = False)
         values: the values, without NULL.
         is_null_on_error: whether a sum that does not fit its type is NULL instead of an error.
     """
-    # Spark's sum of decimals has ten digits more than the values, up to the most digits of a
-    # decimal. A sum with ten digits more always fits.
     sum_type = values.result_type
+    # Spark's sum of decimals has ten digits more than the values, up to MAX_DIGITS. A sum with ten
+    # digits more always fits.
     always_fits = isinstance(sum_type, DecimalType) and sum_type.precision < MAX_DIGITS
     can_be_null = is_null_on_error and not always_fits
     return write_sum_of_array(values.array, sum_type, is_null_on_error=can_be_null)

@@ -46,6 +46,7 @@ def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
     return {"n": NEXT_N, "average": f"({average} + {share})", "m2": m2, "m3": m3, "m4": m4}
 
 
+# The updates for single numbers.
 MOMENT_UPDATES = write_moment_updates("x", "s.average")
 
 # The updates for pairs of numbers: the averages `x` and `y` of the first and the second numbers,
@@ -68,7 +69,12 @@ LINE_UPDATES = {**PAIR_UPDATES, "m2": write_moment_updates("x.a0", "s.x")["m2"]}
 
 
 def write_doubles(values: FoldedValues, field: str = "") -> str:
-    """Return SQL of the array of the values, or of a field of them, as DOUBLE."""
+    """Return SQL of the array of the values as DOUBLE.
+
+    Args:
+        values: the values.
+        field: the field of a value that is meant, if the values are structs; otherwise "".
+    """
     numbers = write_field(values.array, field) if field else values.array
     return f"CAST({numbers} AS ARRAY<DOUBLE>)"
 
@@ -139,6 +145,7 @@ def write_unless(is_undefined: str, result: str) -> str:
     return f"CASE WHEN {is_undefined} THEN {{undefined}} ELSE {result} END"
 
 
+# SQL of statistics from the fields of the state, and of a test of the state.
 HAS_ONE_ROW = "s.n = 1D"
 SAMPLE_VARIANCE = write_unless(HAS_ONE_ROW, "s.m2 / (s.n - 1D)")
 SAMPLE_DEVIATION = write_unless(HAS_ONE_ROW, "sqrt(s.m2 / (s.n - 1D))")
