@@ -103,8 +103,8 @@ _limits: dict[Hashable, Limits] = {}
 
 def find_engine_hint(value: object) -> str | None:
     """Return the advice for a misspelt engine; None if no engine has a similar name."""
-    near = find_nearest(value, (SAIL, SPARK)) if isinstance(value, str) else None
-    return f'write {{argument}}="{near}"' if near else None
+    nearest_engine = find_nearest(value, (SAIL, SPARK)) if isinstance(value, str) else None
+    return f'write {{argument}}="{nearest_engine}"' if nearest_engine else None
 
 
 # The values that the arguments `engine` and `memory` accept.
@@ -456,8 +456,8 @@ def find_host_and_port(address: str) -> tuple[str | None, int]:
     >>> find_host_and_port("sc://there/;token=x"), find_host_and_port("there:4040")
     (('there', 15002), ('there', 4040))
     """
-    parts = urlsplit(address if "://" in address else f"sc://{address}")
-    return parts.hostname, parts.port or server.DEFAULT_PORT
+    url = urlsplit(address if "://" in address else f"sc://{address}")
+    return url.hostname, url.port or server.DEFAULT_PORT
 
 
 def find_limits(session: SparkSession) -> Limits:

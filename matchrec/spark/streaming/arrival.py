@@ -190,23 +190,25 @@ class ArrivedRows:
         sizes = np.bincount(key_of_row[is_of_version], minlength=key_count).astype(np.int64)
         return KeyedValues(indices[is_of_version], sizes)
 
-    def select_rows(self, kept: KeyedValues, new: KeyedValues, watermark: int) -> SearchRows:
+    def select_rows(
+        self, kept_rows: KeyedValues, new_rows: KeyedValues, watermark: int
+    ) -> SearchRows:
         """Return the rows of some keys for a search.
 
         Args:
-            kept: for each key, the rows that the search has kept, as indices of `rows`.
-            new: for each key, the rows that are new to the search, also as indices of `rows`.
+            kept_rows: for each key, the rows that the search has kept, as indices of `rows`.
+            new_rows: for each key, the rows that are new to the search, also as indices of `rows`.
             watermark: in microseconds.
         """
-        all_indices = np.append(kept.values, new.values)
-        keys = np.arange(len(kept.sizes))
-        key_of_row = np.append(np.repeat(keys, kept.sizes), np.repeat(keys, new.sizes))
+        all_indices = np.append(kept_rows.values, new_rows.values)
+        keys = np.arange(len(kept_rows.sizes))
+        key_of_row = np.append(np.repeat(keys, kept_rows.sizes), np.repeat(keys, new_rows.sizes))
         # The order is stable, so the kept rows of a key stay before its new rows.
         indices = all_indices[np.argsort(key_of_row, kind="stable")]
         return SearchRows(
             table=self.rows.take(pa.array(indices)).combine_chunks(),
-            starts=find_group_starts(kept.sizes + new.sizes),
-            new_counts=new.sizes,
+            starts=find_group_starts(kept_rows.sizes + new_rows.sizes),
+            new_counts=new_rows.sizes,
             indices=indices,
             watermark=watermark,
         )

@@ -113,9 +113,9 @@ def read_bucket_state(data: bytes, query_digest: str) -> BucketState:
         raise checkpoint_of_other_query()
     arrays: dict[str, Array] = {}
     for name, dtype, shape in header["arrays"]:
-        view = np.frombuffer(data, np.dtype(dtype), int(np.prod(shape)), offset).reshape(shape)
-        arrays[name] = view.copy()  # searches write to their states, and `data` is read-only
-        offset += view.nbytes
+        array = np.frombuffer(data, np.dtype(dtype), int(np.prod(shape)), offset).reshape(shape)
+        arrays[name] = array.copy()  # searches write to their states, and `data` is read-only
+        offset += array.nbytes
     source = pa.BufferReader(pa.py_buffer(data).slice(offset))
     keys = pa.ipc.open_stream(source).read_all()
     rows = pa.ipc.open_stream(source).read_all()

@@ -58,8 +58,9 @@ def build_bucket_state(
     """
     all_states = states_by_search.values()
     keys = np.unique(np.concatenate([NO_KEYS, *(states.keys for states in all_states)]))
-    kept_rows = [states.kept_rows.values for states in all_states]
-    needed_rows = np.unique(np.concatenate([NO_ROWS, *kept_rows]))
+    needed_rows = np.unique(
+        np.concatenate([NO_ROWS, *(states.kept_rows.values for states in all_states)])
+    )
 
     # Rows are stored key after key, so that the number of rows of each key is enough to find the
     # key of each row.
@@ -71,11 +72,11 @@ def build_bucket_state(
 
     arrays: dict[str, Array] = {}
     for name, key_states in states_by_search.items():
-        kept = key_states.kept_rows
+        kept_rows = key_states.kept_rows
         stored_states = replace(
             key_states,
             keys=np.searchsorted(keys, key_states.keys),
-            kept_rows=KeyedValues(stored_index[kept.values], kept.sizes),
+            kept_rows=KeyedValues(stored_index[kept_rows.values], kept_rows.sizes),
         )
         arrays |= write_key_states(name, stored_states)
     row_counts = np.bincount(np.searchsorted(keys, key_of_needed_row), minlength=len(keys))

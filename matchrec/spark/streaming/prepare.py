@@ -300,9 +300,11 @@ def check_plan(plan: MatchPlan) -> None:
     """
     if not plan.order_by:
         raise streams.stream_without_order(plan.pattern.span)
-    first = plan.order_by[0]
-    if first.descending:
-        raise streams.descending_over_stream(first.expression.span, order=first.expression.text)
+    first_item = plan.order_by[0]
+    if first_item.descending:
+        raise streams.descending_over_stream(
+            first_item.expression.span, order=first_item.expression.text
+        )
     if plan.rows_per_match.is_window_output:
         raise streams.pattern_window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:

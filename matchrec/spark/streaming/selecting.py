@@ -245,7 +245,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         with locate_failures(rows_of_key.locate):
             for matches in search.find_matches():
                 if matches.count:
-                    yield shift_to_partition(task, matches, key, rows_of_key.first)
+                    yield shift_to_partition(task, matches, key, rows_of_key.first_row)
         new_state, kept_rows = search.finish()
         return self.make_searched_key(rows_of_key, call, new_state, kept_rows)
 
@@ -309,7 +309,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         all_kept_rows = np.append(kept_rows, np.arange(stop, len(rows.numbers)))
         return SearchedKey(
             state=state,
-            kept_rows=rows.first + all_kept_rows,
+            kept_rows=rows.first_row + all_kept_rows,
             next_end=min(end_times, default=NEVER),
             is_idle=state.is_idle and bool(can_forget_matches),
         )
@@ -361,7 +361,7 @@ class NumberedRows:
     # The time from which on no row is searched, in microseconds, or NEVER.
     end_time: int
     # The index of the first row of the one key among the rows of all keys; 0 for all keys.
-    first: int = 0
+    first_row: int = 0
 
     @staticmethod
     def build(
@@ -417,7 +417,7 @@ class NumberedRows:
             numbers=numbers,
             window_end_times=self.window_end_times[rows],
             neighbour_end_times=neighbour_end_times,
-            first=first_row,
+            first_row=first_row,
         )
 
     def locate(self, row: int) -> RowLocation:
@@ -428,7 +428,7 @@ class NumberedRows:
         """
         row_number = int(self.numbers[row]) + 1
         table = self.search_rows.table
-        location = locate_row(self.compiled_query, table, self.first + row, row_number)
+        location = locate_row(self.compiled_query, table, self.first_row + row, row_number)
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def make_call(self, searched_count: int) -> SearchCall:
@@ -486,10 +486,10 @@ class NumberedRows:
                 number = int(self.numbers[stop])
             else:
                 number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
-            first = np.searchsorted(self.numbers, number - window_rows, side="right")
+            first_row = np.searchsorted(self.numbers, number - window_rows, side="right")
         else:
             time = self.search_rows.watermark
             if has_row_at_stop:
                 time = min(time, int(self.times[stop]))
-            first = np.searchsorted(self.window_end_times, time, side="right")
-        return min(stop, int(first))
+            first_row = np.searchsorted(self.window_end_times, time, side="right")
+        return min(stop, int(first_row))

@@ -263,8 +263,10 @@ class RuleSetStreamWorker(StreamWorker):
             some_states = key_states
             if len(indices) < len(key_states.keys):
                 some_states = key_states.take(np.array(indices))
-            searched = yield from continue_search(search_index, some_states, arrived, watermark)
-            new_states.append(searched)
+            searched_states = yield from continue_search(
+                search_index, some_states, arrived, watermark
+            )
+            new_states.append(searched_states)
 
         def report_failure(index: int, error: MatchRecognizeError) -> pa.RecordBatch:
             """Mark a key as failed, and return the output row that says why."""
