@@ -35,7 +35,7 @@ from tests.benchmarks.measure import (
 from tests.benchmarks.options import Options
 
 NO_ROWS = "nothing INT"
-COLUMNS = ("rows out", "crossing", "worker", "planning", "way back", "ratio")
+COLUMNS = ("rows out", "crossing", "worker", "planning", "way back", "cost")
 
 
 def cut_query(spark: SparkSession, query: str) -> dict[str, Query]:
@@ -50,7 +50,7 @@ def cut_query(spark: SparkSession, query: str) -> dict[str, Query]:
 
 
 def measure_kind(spark: SparkSession, query: str, rounds: int) -> list[str]:
-    """Return the cells of a kind: see COLUMNS. The ratio is the whole query over the crossing."""
+    """Return the cells of a kind: see COLUMNS. The cost is the whole query over the crossing."""
     times = measure_queries(cut_query(spark, query), rounds, run=run_to_arrow)
     crossing, with_worker, whole = (times[name].median_cpu for name in times)
     planning = median([measure_planning(spark, query).cpu for _ in range(rounds)])

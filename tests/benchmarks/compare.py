@@ -57,7 +57,7 @@ class Comparison:
     floor_name: str = FLOOR
 
     @property
-    def ratios(self) -> dict[str, float]:
+    def costs(self) -> dict[str, float]:
         """The elapsed time of each contender divided by that of the floor."""
         return {name: entry.times.ratio(self.floor) for name, entry in self.entries.items()}
 
@@ -212,11 +212,11 @@ def list_figures(comparison: Comparison) -> Iterator[list[str]]:
     yield [comparison.workload.name, comparison.floor_name, *floor, "", "", ""]
     for name, entry in comparison.entries.items():
         aim = f"{comparison.workload.aim:.2f}" if name == OURS else ""
-        ratio = f"{comparison.ratios[name]:.2f}"
-        yield ["", name, *entry.times.format_cells(), ratio, aim, f"{entry.rows:,}"]
+        cost = f"{comparison.costs[name]:.2f}"
+        yield ["", name, *entry.times.format_cells(), cost, aim, f"{entry.rows:,}"]
 
 
-HEAD = ["workload", "", "median s", "min", "max", "CPU s", "ratio", "aim", "rows"]
+HEAD = ["workload", "", "median s", "min", "max", "CPU s", "cost", "aim", "rows"]
 
 
 def summarize(comparisons: list[Comparison]) -> Iterator[str]:
@@ -231,9 +231,9 @@ def summarize(comparisons: list[Comparison]) -> Iterator[str]:
         for name in names:
             entry = comparison.entries.get(name)
             cells.append("" if entry is None else format_times(entry.times))
-        rows.append([comparison.workload.name, *cells, f"{comparison.ratios[OURS]:.2f}"])
+        rows.append([comparison.workload.name, *cells, f"{comparison.costs[OURS]:.2f}"])
     floor_name = comparisons[0].floor_name if comparisons else FLOOR
-    yield from format_table(["seconds", floor_name, *names, "ratio"], rows)
+    yield from format_table(["seconds", floor_name, *names, "cost"], rows)
 
 
 def format_times(times: Times) -> str:

@@ -24,7 +24,15 @@ from tests.benchmarks.measure import Times, open_session, run_query, time_action
 from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import Workload, list_workloads
 
-HEAD = ["workload", "query s", "coverage s", "ratio", "query CPU s", "coverage CPU s", "ratio"]
+HEAD = [
+    "workload",
+    "query s",
+    "coverage s",
+    "coverage / query",
+    "query CPU s",
+    "coverage CPU s",
+    "coverage / query",
+]
 
 
 def measure_workload(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Times, Times]:

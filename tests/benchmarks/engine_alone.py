@@ -261,7 +261,7 @@ def report_growth(_options: Options) -> Iterator[str]:
         times = [f"{seconds * 1000:.1f}" for seconds in times_of_many]
         figures = (cell for pair in zip(times, ratios, strict=True) for cell in pair)
         cells.append([workload.name, f"{10 * workload.rows:,}", *figures])
-    head = [cell for name in ALGORITHMS for cell in (name, "ratio")]
+    head = [cell for name in ALGORITHMS for cell in (name, "times as long")]
     yield from format_table(["milliseconds", "rows", *head], cells)
 
 

@@ -79,37 +79,31 @@ def report_comparisons(options: Options, comparisons: Iterable[Comparison]) -> I
     yield from summarize(measured)
     if measured:
         yield ""
-        head = [f"{OURS} divided by {measured[0].floor_name}", "geometric mean", "most"]
-        yield from format_table(head, list_floor_ratios(measured))
+        head = [f"cost: {OURS} / {measured[0].floor_name}", "geometric mean", "most"]
+        yield from format_table(head, list_costs(measured))
     if all(len(comparison.entries) == 1 for comparison in measured):
         return
     yield ""
-    head = [
-        f"{OURS} is faster than",
-        "kinds",
-        "least",
-        "geometric mean",
-        "geometric mean, CPU time",
-    ]
-    yield from format_table(head, list_leads(measured))
+    head = ["speed-up over", "kinds", "least", "geometric mean", "geometric mean, CPU time"]
+    yield from format_table(head, list_speedups(measured))
 
 
-def list_floor_ratios(comparisons: list[Comparison]) -> Iterator[list[str]]:
-    """Yield the geometric mean and the most of matchrec's time over the floor's, over all kinds."""
-    elapsed = [comparison.ratios[OURS] for comparison in comparisons]
+def list_costs(comparisons: list[Comparison]) -> Iterator[list[str]]:
+    """Yield the geometric mean and the most of matchrec's costs, over all kinds."""
+    elapsed = [comparison.costs[OURS] for comparison in comparisons]
     cpu = [
         comparison.entries[OURS].times.median_cpu / comparison.floor.median_cpu
         for comparison in comparisons
     ]
-    for name, ratios in (("elapsed time", elapsed), ("CPU time", cpu)):
-        yield [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
+    for name, costs in (("elapsed time", elapsed), ("CPU time", cpu)):
+        yield [name, f"{geometric_mean(costs):.2f}", f"{max(costs):.2f}"]
 
 
-def list_leads(comparisons: list[Comparison]) -> Iterator[list[str]]:
-    """Yield for each contender its time divided by matchrec's, over the kinds that it can run.
+def list_speedups(comparisons: list[Comparison]) -> Iterator[list[str]]:
+    """Yield the speed-up of matchrec over each contender: the contender's time over matchrec's.
 
-    The cells are the number of kinds, the least and the geometric mean of the ratios of the elapsed
-    times, and the geometric mean of those of the CPU times.
+    The cells are the number of kinds that the contender can run, the least speed-up and the
+    geometric mean by elapsed time, and the geometric mean by CPU time.
     """
     names = dict.fromkeys(name for comparison in comparisons for name in comparison.entries)
     for name in names:
@@ -122,5 +116,5 @@ def list_leads(comparisons: list[Comparison]) -> Iterator[list[str]]:
         ]
         elapsed = [theirs.ratio(ours) for theirs, ours in pairs]
         cpu = [theirs.median_cpu / ours.median_cpu for theirs, ours in pairs]
-        means = [f"{geometric_mean(ratios):.2f}" for ratios in (elapsed, cpu)]
+        means = [f"{geometric_mean(speedups):.2f}" for speedups in (elapsed, cpu)]
         yield [name, str(len(pairs)), f"{min(elapsed):.2f}", *means]

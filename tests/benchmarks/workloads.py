@@ -17,7 +17,7 @@ class Workload:
     name: str
     table: str
     query: str
-    aim: float  # the ratio to the identity that we aim at
+    aim: float  # the largest cost that we want: matchrec's time over the identity's
     keys: tuple[str, ...] = ("symbol",)  # of PARTITION BY; if none, all rows are one partition
     order: tuple[str, ...] = ("ts",)  # of ORDER BY
     by_window: str | None = None  # window SQL
