@@ -435,7 +435,7 @@ class Backend:
         """
         return result.select("*")
 
-    def run_unread(self, result: DataFrame) -> None:
+    def run_for_counters(self, result: DataFrame) -> None:
         """Run a query for its counters only. Its rows are dropped."""
         result.write.format("noop").mode("overwrite").save()
 

@@ -154,7 +154,7 @@ class SparkConnect(Backend):
         """Return the result as it is, because `read_counts` needs the DataFrame of the action."""
         return result
 
-    def run_unread(self, result: DataFrame) -> None:
+    def run_for_counters(self, result: DataFrame) -> None:
         """Collect the rows, because the server sends the counters only together with them."""
         result.collect()
 

@@ -181,7 +181,7 @@ def count_without_rows(counters: Counters, result: DataFrame) -> None:
         counters: the user's object, whose clauses are in the query.
         result: the result of the query.
     """
-    find_backend(result.sparkSession).run_unread(observe_query(counters, result))
+    find_backend(result.sparkSession).run_for_counters(observe_query(counters, result))
 
 
 def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
