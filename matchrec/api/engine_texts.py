@@ -20,7 +20,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.source import Source
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.errors.refusals import find_unbound_name
-from matchrec.spark.errors.users_terms import (
+from matchrec.spark.errors.rewritten_errors import (
     RewrittenEngineError,
     reword_as_mistake,
     rewrite_engine_error,

@@ -16,7 +16,7 @@ from contextlib import suppress
 from matchrec.api.missing_columns import find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.sql import query as errors
-from matchrec.spark.errors.users_terms import RewrittenEngineError
+from matchrec.spark.errors.rewritten_errors import RewrittenEngineError
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import TEXT_ERRORS
 from matchrec.spark.sql_replacement import find_plain_sql

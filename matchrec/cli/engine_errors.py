@@ -90,7 +90,7 @@ def reword_engine_error(error: Exception) -> Exception:
     Such errors are about queries without a clause, which matchrec sends to the engine unchanged, or
     about failures while a query runs.
     """
-    from matchrec.spark.errors.users_terms import put_in_plain_words
+    from matchrec.spark.errors.rewritten_errors import put_in_plain_words
 
     if is_rejected_query(error):
         return put_in_plain_words(error, list_tables=lambda: ())  # no tables, so none is suggested
@@ -127,7 +127,7 @@ def find_hint(error: Exception, message: str) -> str | None:
         error: the error.
         message: the message of the error as `shorten_engine_message` returns it.
     """
-    from matchrec.spark.errors.users_terms import read_parameters
+    from matchrec.spark.errors.rewritten_errors import read_parameters
 
     if BATCH_TOO_LARGE in message:
         return SMALLER_BATCHES

@@ -223,7 +223,7 @@ class MatchRecognizeError(Located, ValueError):
     bracket-not-closed; 1; 21; add `)` before DEFINE
     """
 
-    # The values of an error that is made without a call of the class: see `users_terms.reword`.
+    # The values of an error that is made without calling the class: see `rewritten_errors.reword`.
     code: str | None = None
     condition: str | None = None
 

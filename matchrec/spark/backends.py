@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.spark.backend import Backend
 from matchrec.spark.connect import SparkConnect
-from matchrec.spark.errors import users_terms
+from matchrec.spark.errors import rewritten_errors
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.backend import Sail
 from matchrec.spark.session import is_connect
@@ -62,4 +62,4 @@ def read_table(spark: SparkSession, name: str) -> DataFrame:
     try:
         return runner.analyse(spark.table(name))
     except TEXT_ERRORS as error:
-        raise users_terms.put_in_plain_words(error, runner.list_tables) from None
+        raise rewritten_errors.put_in_plain_words(error, runner.list_tables) from None

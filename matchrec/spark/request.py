@@ -40,8 +40,8 @@ from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.errors.refused_operations import find_refusal
+from matchrec.spark.errors.rewritten_errors import put_in_plain_words
 from matchrec.spark.errors.type_checks import check_window_types
-from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner

@@ -24,7 +24,7 @@ from matchrec.plan.templates import Template, View, join_template, write_select
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.source import Source
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.errors import filled_template, users_terms
+from matchrec.spark.errors import filled_template, rewritten_errors
 from matchrec.spark.holes import create_lasting_views, escape_for_pyspark, list_holes
 from matchrec.spark.session_errors import REFUSALS, TEXT_ERRORS
 from matchrec.spark.sql_replacement import find_plain_sql
@@ -150,7 +150,7 @@ class Runner:
                 return self.analyse(self._send_to_engine(text, view_names), text)
             except REFUSALS as error:
                 filled = filled_template.FilledTemplate(text, view_names, self.source)
-                raise users_terms.rewrite_engine_error(
+                raise rewritten_errors.rewrite_engine_error(
                     error, filled, self.list_tables, self.list_functions
                 ) from None
 

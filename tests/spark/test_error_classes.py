@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.errors import users_terms
+from matchrec.spark.errors import rewritten_errors
 from tests.properties.test_queries import settings
 
 CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
@@ -104,7 +104,7 @@ def catch_message(spark: SparkSession, query: str) -> list[str]:
 
 
 def test_an_unknown_table_has_help(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(users_terms, "MAX_TABLES", 1000)  # other tests leave tables behind
+    monkeypatch.setattr(rewritten_errors, "MAX_TABLES", 1000)  # other tests leave tables behind
     [note, hint] = catch_message(spark, f"SELECT * FROM tiks {CLAUSE}")
     assert note.startswith("  note: the session has: ")
     assert "ticks" in note

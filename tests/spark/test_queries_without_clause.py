@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.errors import users_terms
+from matchrec.spark.errors import rewritten_errors
 
 # The text, the code, the characters that the caret marks, and the help; None for any help.
 REJECTED = {
@@ -108,7 +108,7 @@ def test_a_string_that_is_no_number_has_a_place(spark: SparkSession, string: str
 def test_a_text_without_a_mistake_asks_for_nothing(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(users_terms, "rewrite_engine_error", None)
+    monkeypatch.setattr(rewritten_errors, "rewrite_engine_error", None)
     caplog.set_level(logging.ERROR)
     assert matchrec.sql(spark, "SELECT day FROM quotes;").collect() == [(1,)]
     assert not caplog.records

@@ -28,7 +28,7 @@ from matchrec.errors.rule_sets import column_name_taken, not_a_rule, unknown_rul
 from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
 from matchrec.source import Span
-from matchrec.spark.errors.users_terms import CODE_BY_CONDITION, OTHER_CODES
+from matchrec.spark.errors.rewritten_errors import CODE_BY_CONDITION, OTHER_CODES
 from tests.unit.errors.catalogue import (
     PACKAGE,
     ROOM,
