@@ -86,12 +86,12 @@ class OccurrenceCoverage:
     number: int
     # The name of the variable; None at the start.
     variable: str | None
-    # The number of starting rows whose match or closest run has a row there.
+    # The number of starting rows whose match or nearest run has a row there.
     reached: int
-    # The number of these starting rows that began no match, and whose closest run had its last row
+    # The number of these starting rows that began no match, and whose nearest run had its last row
     # there.
     stopped: int
-    # The reasons why these closest runs ended, the most frequent reason first.
+    # The reasons why these nearest runs ended, the most frequent reason first.
     stop_reasons: tuple[RunEnding, ...]
     # The parts of conditions that were not true when these runs ended, the most frequent part
     # first.
