@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.sail import server
+from matchrec.spark.sail import server, start
 from matchrec.spark.sail.start import (
     ENGINE,
     choose_engine,
@@ -254,14 +254,19 @@ def test_spark_without_its_package(
     )
 
 
-def test_sail_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("has_spark", "place"), [(True, " in another environment"), (False, "")])
+def test_sail_without_its_package(
+    has_spark: bool, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an environment with Spark, the extra `sail` would overwrite files of PySpark."""
+    monkeypatch.setattr(start, "is_spark_installed", lambda: has_spark)
     monkeypatch.setattr(server, "is_module_installed", lambda module: module == "pyspark")
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         start_session("sail")
     assert str(refused.value) == (
         "Sail is not installed [engine-not-installed]\n"
         "  note: missing modules: pysail, grpc, grpc_status, google.protobuf\n"
-        "  help: run pip install '.[sail]', or leave out engine"
+        f"  help: run pip install '.[sail]'{place}, or leave out engine"
     )
 
 
