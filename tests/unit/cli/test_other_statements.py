@@ -38,6 +38,7 @@ def test_check_accepts_statements_of_spark_that_sail_lacks(statement: str, embed
     [
         ("hello world", "Syntax error at or near 'hello'", "syntax-error"),
         ("-- a\n\nhello world", "Syntax error at or near 'hello'", "syntax-error"),
+        ("import matchrec", "Syntax error at or near 'import'", "syntax-error"),
         ("EXPLAIN hello", "Syntax error at or near 'hello'", "syntax-error"),
         ("CREATE TABLE other (a INT", "Syntax error at or near end of input", "syntax-error"),
         ("INSERT INTO r SELECT a FRM t", "unknown keyword `FRM` in the query", "misspelt-keyword"),
