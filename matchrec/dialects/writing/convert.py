@@ -165,8 +165,9 @@ def _locate_selection(error: MatchRecognizeError, query: ReadQuery) -> None:
         error.spans = (Span(*strategy.span()),)
     elif query.pattern_span != START:
         error.spans = (query.pattern_span,)
-        note = "SASE+ without a strategy in WHERE is skip_till_next_match"
+        note = "without a strategy in WHERE, the strategy is skip_till_next_match"
         error.notes = (*error.notes, note)
+        error.hint = error.hint or "write WHERE strict_contiguity if a match may skip no events"
     else:  # a Pattern, whose source has only its conditions
         error.spans = ()
         note = "stages that followed_by and followed_by_any add may skip events"
