@@ -20,7 +20,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.arguments import unknown_option_value
 from matchrec.errors.language import COMMAND_LINE, use_surface
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import STATEMENT_KEYWORDS, find_nearest
 from matchrec.explain.pictures import figures
 
 # click's sentence for arguments that a command does not take: "Got unexpected extra argument (x)".
@@ -129,7 +129,9 @@ def suggest_for_extra_arguments(arguments: str, context: click.Context | None) -
         if is_picture and "output" in list_option_names(context):
             return f"write --output {arguments}"
         return f"remove {arguments}: {context.command_path} takes only options"
-    if len(arguments.split()) > 1:
+    query_value = context.params.get(queries[0].name or "")
+    first_word = getattr(query_value, "path", "")
+    if len(arguments.split()) > 1 or first_word.upper() in STATEMENT_KEYWORDS:
         return "put the text of a query in quotes, after -c"
     noun = queries[0].make_metavar(context).strip("[]").lower()
     hint = f"remove {arguments}: {context.command_path} takes one {noun}"

@@ -247,7 +247,10 @@ def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
         "ANSI mode",
         span,
         notes=("Sail would move the decimal point of the value",),
-        hint="write 0 - x instead of - x, or set spark.sql.ansi.enabled to true",
+        hint=(
+            "write 0 - x instead of - x, or "
+            f"{current_surface().write_setting('spark.sql.ansi.enabled', 'true')}"
+        ),
         code="negated-decimal",
     )
 
@@ -325,7 +328,10 @@ def unknown_time_zone(span: Span, *, function: str, name: str) -> MatchRecognize
         "not know",
         span,
         notes=("it is the time zone of the session",),
-        hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
+        hint=(
+            f"{current_surface().write_setting('spark.sql.session.timeZone', 'Europe/Paris')} or "
+            "another region, or install tzdata"
+        ),
         code="unknown-time-zone",
     )
 

@@ -113,6 +113,10 @@ def unbound_parameter(
     )
 
 
+# The setting with which Spark replaces parameters only by constants.
+CONSTANTS_ONLY = "spark.sql.legacy.parameterSubstitution.constantsOnly"
+
+
 def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
     """Return the error for a parameter whose value the session ignores.
 
@@ -127,10 +131,7 @@ def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognize
         notes=(
             "spark.sql without a clause ignores it too; the cause is an extension such as Delta's",
         ),
-        hint=(
-            "write the value itself, or set "
-            "spark.sql.legacy.parameterSubstitution.constantsOnly=true"
-        ),
+        hint=(f"write the value itself, or {surface.write_setting(CONSTANTS_ONLY, 'true')}"),
         code="parameter-value-lost",
     )
 

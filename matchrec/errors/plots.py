@@ -10,22 +10,35 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names, show_count, write_name
 
 
+def _name_argument(argument: str) -> str:
+    """Return how a sentence names an argument of `plot`: `x` of `plot`, or `--x`."""
+    surface = current_surface()
+    name = f"`{surface.name_option(argument)}`"
+    return f"{name} of `plot`" if surface.is_python or surface.is_cell else name
+
+
+def _name_plot() -> str:
+    """Return how a sentence names the call or the option that draws a picture."""
+    surface = current_surface()
+    return "`plot`" if surface.is_python or surface.is_cell else "`--plot`"
+
+
 def unknown_plot_column(
     *, argument: str, name: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of `plot` that names no column, or several."""
-    option = current_surface().name_option(argument)
+    option = _name_argument(argument)
     lower_names = [column.lower() for column in columns]
     if lower_names.count(name.lower()) > 1:
         return MatchRecognizePlanError(
-            f"column `{name}` in `{option}` of `plot` is ambiguous",
+            f"column `{name}` in {option} is ambiguous",
             notes=(f"the columns are: {join_names(columns)}",),
             hint="rename one of these columns in the query",
             code="ambiguous-plot-column",
         )
     near = find_nearest(name, columns)
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in `{option}` of `plot`",
+        f"unknown column `{name}` in {option}",
         notes=(f"the columns are: {join_names(columns)}",),
         hint=f"write {write_name(near)}" if near else "name one of these",
         code="unknown-plot-column",
@@ -34,9 +47,8 @@ def unknown_plot_column(
 
 def wrong_axis_type(*, name: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for `x` of `plot` with a type that has no axis."""
-    surface = current_surface()
     return MatchRecognizePlanError(
-        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {type_name}",
+        f"column `{name}` in {_name_argument('x')} has type {type_name}",
         notes=("the horizontal axis needs a date, a timestamp or a number",),
         hint="name a column of one of these types",
         code="wrong-axis-type",
@@ -51,6 +63,7 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
         candidates: the columns of the same type.
     """
     surface = current_surface()
+    plot = _name_plot()
     ends = candidates if len(candidates) == 2 else surface.example_match_ends
     columns_of_type = f"columns with the type of `{x}`: {join_names(candidates)}"
     if len(candidates) < 2:
@@ -59,8 +72,8 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
     return MatchRecognizePlanError(
         "the result has no columns that say where a match begins and ends",
         notes=(
-            f"`plot` needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
-            f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
+            f"{plot} needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
+            f"for ALL ROWS PER MATCH {plot} needs `{x}` and match_number",
             columns_of_type,
         ),
         hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
@@ -70,9 +83,8 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
 
 def series_column_missing(*, name: str) -> MatchRecognizePlanError:
     """Return the error for `by` of `plot` with a column that the result does not have."""
-    option = current_surface().name_option("by")
     return MatchRecognizePlanError(
-        f"the result has no column `{name}`, which `{option}` of `plot` names",
+        f"the result has no column `{name}`, which {_name_argument('by')} names",
         hint=f"add {write_name(name)} to PARTITION BY or MEASURES",
         code="series-column-missing",
     )

@@ -141,7 +141,7 @@ def test_a_value_that_the_session_does_not_put_in(
     )
     start = lines[2].index(parameter, lines[2].index(written[:-1]))
     assert lines[3] == " " * start + "^" * len(parameter)
-    hint = "or set spark.sql.legacy.parameterSubstitution.constantsOnly=true"
+    hint = "or set spark.sql.legacy.parameterSubstitution.constantsOnly to true"
     assert lines[-1] == f"  help: write the value itself, {hint}"
 
 

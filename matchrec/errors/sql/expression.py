@@ -363,10 +363,7 @@ def identifier_not_supported(span: Span, *, clause: str) -> MatchRecognizeUnsupp
     return MatchRecognizeUnsupportedError(
         f"IDENTIFIER(...) in {clause} is not supported",
         span,
-        hint=(
-            "write the name itself; if the name varies, let Python put it into the text of the "
-            "query"
-        ),
+        hint="write the name itself; if the name varies, put it into the text of the query",
         code="identifier-not-supported",
     )
 

@@ -419,7 +419,7 @@ def missing_value_in_braces(
     error = MatchRecognizePlanError(
         f"missing value for `{{{name}}}` in {name_part(clause)}",
         span,
-        notes=(show_list("args has", parameters, "values") if parameters else "",),
+        notes=(show_list(f"{surface.source_of_values} has", parameters, "") if parameters else "",),
         hint=hint,
         code="missing-value-in-braces",
     )

@@ -593,11 +593,12 @@ def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePla
 def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a name that several columns of the input have."""
     example = f", such as {name}2," if name.isidentifier() else ""
+    noun = current_surface().relation_noun
     error = MatchRecognizePlanError(
         f"column `{name}` in {name_part(clause)} is ambiguous",
         span,
         notes=("several columns of the input have this name",),
-        hint=(f"give one of them another name{example} in the DataFrame, or in a subquery in FROM"),
+        hint=f"give one of them another name{example} in the {noun}, or in a subquery in FROM",
         code="ambiguous-column",
     )
     return point_at(error, name)

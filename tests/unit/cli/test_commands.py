@@ -340,7 +340,7 @@ WRONG_VALUES = [
     ("backtest --labels t --start sym --end ts", STREAKS, "in a statement before the query"),
     ("why --partition symb=X", STREAKS, "unknown column `symb` in `--partition`"),
     ("why --partition sym=X --row 1 --row 2", STREAKS, "`--row` has 2 values"),
-    ("run --plot p.png --x prise --y price", STREAKS, "unknown column `prise` in `--x` of `plot`"),
+    ("run --plot p.png --x prise --y price", STREAKS, "unknown column `prise` in `--x`"),
     ("run --sort ranges", STREAKS, "the partitions of this query cannot be cut into ranges"),
     ("run --aggregate n=foo(n)", STREAKS, "`foo(n)` is not an aggregate over matches"),
     ("run --aggregate n=sum(m)", STREAKS, "unknown measure `m`"),

@@ -273,7 +273,7 @@ def test_a_wrong_column_of_a_picture_prints_no_rows(
     options = (*PLOT, option, "prise", "--table", "t=prices.csv")
     result = invoke("run", "drawn.sql", *options)
     assert (result.exit_code, result.stdout) == (2, "")
-    message = f"unknown column `prise` in `{option}` of `plot` [unknown-plot-column]"
+    message = f"unknown column `prise` in `{option}` [unknown-plot-column]"
     assert message in result.stderr
     assert not (embedded / "a.svg").exists()
 

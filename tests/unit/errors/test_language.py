@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
+from collections.abc import Callable
 
 import pytest
 
 from matchrec.api.transpile import rename_dialect_to_read
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.conditions import types_cannot_be_combined
+from matchrec.errors.conditions import negated_decimal, types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import (
@@ -26,6 +28,10 @@ from matchrec.errors.language import (
     use_language,
     use_surface,
 )
+from matchrec.errors.plots import series_column_missing
+from matchrec.errors.sql.query import missing_value_in_braces
+from matchrec.errors.sql.unknown_names import ambiguous_column
+from matchrec.errors.stages import pattern_not_in_sql
 from matchrec.source import Source, Span
 
 
@@ -108,3 +114,36 @@ def test_a_client_of_the_gateway_gets_no_advice_in_python() -> None:
         assert not [term for term in terms if term in getattr(GATEWAY, name)], name
     with use_surface(GATEWAY):
         assert current_surface().write_option("engine", "spark") == "matchrec serve --engine spark"
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (lambda: pattern_not_in_sql(what="a stage", obstacle="x"), "use matchrec run"),
+        (
+            lambda: ambiguous_column(None, name="x", clause="DEFINE"),
+            "give one of them another name, such as x2, in the table, or in a subquery in FROM",
+        ),
+        (
+            lambda: negated_decimal(Span(0, 1)),
+            "write 0 - x instead of - x, or pass --conf spark.sql.ansi.enabled=true",
+        ),
+        (lambda: series_column_missing(name="sym"), "add sym to PARTITION BY or MEASURES"),
+    ],
+)
+def test_advice_on_the_command_line_names_nothing_of_python(
+    error: Callable[[], MatchRecognizeError], advice: str
+) -> None:
+    with use_surface(COMMAND_LINE):
+        made = error()
+    assert made.hint == advice
+    assert not re.search(r"DataFrame|matchrec\.|`plot`|args", str(made))
+
+
+def test_a_value_in_braces_on_the_command_line() -> None:
+    with use_surface(COMMAND_LINE):
+        error = missing_value_in_braces(
+            Span(0, 1), name="low", clause="DEFINE", values=(), parameters=("high",)
+        )
+    assert error.notes == ("--arg has: high",)
+    assert error.hint == "write :low, and pass --arg low=VALUE"
