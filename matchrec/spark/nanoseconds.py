@@ -106,7 +106,9 @@ def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> Ambiguous
     if not nanoseconds:
         return None
     if is_arrow:
-        rows = frame.filter(is_ambiguous).to_pandas(ignore_metadata=True)
+        rows = frame.filter(is_ambiguous).to_pandas(
+            ignore_metadata=True, types_mapper=find_pandas_type
+        )
     else:
         rows = frame[is_ambiguous]
     return AmbiguousTimes(
@@ -115,6 +117,14 @@ def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> Ambiguous
         nanoseconds={name: times[is_ambiguous] for name, times in nanoseconds.items()},
         expressions={name: write_nanoseconds(frame_name, name, library) for name in nanoseconds},
     )
+
+
+def find_pandas_type(arrow_type: Any) -> Any:
+    """Return the type of pandas that keeps the nanoseconds of times of day; None for others."""
+    import pandas as pd
+    import pyarrow as pa
+
+    return pd.ArrowDtype(arrow_type) if pa.types.is_time64(arrow_type) else None
 
 
 def read_nanosecond_columns(frame: Any, *, is_arrow: bool) -> Iterator[tuple[str, Any]]:
@@ -144,10 +154,12 @@ def read_pandas_nanoseconds(column: Any) -> Any:
 
     if column.dtype == object:
         value_kind = pd.api.types.infer_dtype(column, skipna=True)
+        # A time that does not fit into nanoseconds, such as one in the year 9999, cannot have
+        # nanoseconds. It counts as missing.
         if value_kind in ("datetime", "datetime64"):
-            column = pd.to_datetime(column, utc=True)
+            column = pd.to_datetime(column, utc=True, errors="coerce")
         elif value_kind in ("timedelta", "timedelta64"):
-            column = pd.to_timedelta(column)
+            column = pd.to_timedelta(column, errors="coerce")
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
     numpy_type = "datetime64[ns]" if column.dtype.kind == "M" else "timedelta64[ns]"

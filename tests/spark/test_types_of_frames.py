@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from datetime import date, time
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.backends import find_backend
+from matchrec.spark.nanoseconds import find_ambiguous_times
 from matchrec.spark.sail.probes import has_times_of_day
 
 READ_AS = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
@@ -325,6 +326,33 @@ def test_times_that_differ_in_nanoseconds(
     assert [str(warning.message).partition(" rows")[0] for warning in warned] == [str(count)][
         : count > 0
     ]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[datetime(2024, 1, 1), datetime(9999, 1, 1)], [timedelta(1), timedelta(days=200_000)]],
+    ids=["datetime", "timedelta"],
+)
+def test_times_that_do_not_fit_into_nanoseconds(spark: SparkSession, values: list[Any]) -> None:
+    rows = pd.DataFrame({"ts": pd.Series(values, dtype=object), "v": [1, 2]})
+    clause = "ORDER BY ts MEASURES A.ts AS ts PATTERN (A) DEFINE A AS v = 2"
+    assert matchrec.match_recognize(rows, clause).collect() == [(values[1],)]
+
+
+def test_nanoseconds_of_times_of_day(spark: SparkSession) -> None:
+    """They have no type in Python, so pandas must not convert them."""
+    times = [1_001, 1_002]
+    rows = pa.table(
+        {
+            "ts": pa.array(times, pa.timestamp("ns")),
+            "t": pa.array(times, pa.time64("ns")),
+            "v": [1, 2],
+        }
+    )
+    ambiguous_times = find_ambiguous_times("df", "pyarrow", rows)
+    assert ambiguous_times is not None
+    assert ambiguous_times.count_ties(["ts"], []) == 2
+    assert ambiguous_times.count_ties(["t"], []) == 2
 
 
 def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
