@@ -166,14 +166,14 @@ class BuiltRuleSet:
         }
 
     @property
-    def times(self) -> OrderConverter:
-        """Return the converter of times to numbers, for the periods in which versions are valid.
+    def order_converter(self) -> OrderConverter:
+        """Return the converter between values of ORDER BY and the numbers in a `Version`.
 
-        Only a set of rules with versions has such times: the values of its ORDER BY column.
+        Only for a set of rules with versions, whose ORDER BY has a type with a converter.
         """
-        times = find_order_converter(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
-        assert times is not None, "`match_rules` has checked the type of ORDER BY"
-        return times
+        converter = find_order_converter(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
+        assert converter is not None, "`match_rules` has checked the type of ORDER BY"
+        return converter
 
     def replace_rows(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which can be of another session."""
@@ -471,7 +471,7 @@ def list_rule_columns(built_set: BuiltRuleSet) -> Iterator[SelectItem]:
     literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
     if built_set.rule_set.has_versions:
         literals_by_column[VERSION_COLUMN] = [
-            built_set.times.write_literal(version.since) for version in versions
+            built_set.order_converter.write_literal(version.since) for version in versions
         ]
     for name, literals in literals_by_column.items():
         # Rules are numbered from 0, and elements of an array from 1.
