@@ -322,7 +322,7 @@ def draw_incidents(
     """Draw incidents as bands: in a lane, or over all lanes if they concern all partitions.
 
     Args:
-        panel: the panel to draw on.
+        panel: the panel of all lanes; the y of a lane is its position.
         incidents: the incidents; those on other lanes than `lane_positions` are left out.
         lane_positions: the lanes that are drawn, with their positions from the top, from 0.
         times: the values at which incidents and matches begin and end. The band of an incident
@@ -348,7 +348,7 @@ def draw_matches(
     """Draw matches as lines with points at both ends.
 
     Args:
-        panel: the panel to draw on.
+        panel: the panel of all lanes.
         matches: the matches; those on other lanes than `lane_positions` are left out.
         lane_positions: the lanes that are drawn, see `draw_incidents`.
     """
@@ -362,7 +362,7 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden: Sequence[str])
     """Write above the panel what its bands and lines mean, and what is not drawn.
 
     Args:
-        figure: the figure of the panel.
+        figure: the figure, which has room above the panel.
         marks: the marks that are drawn. If it is empty, the legend explains all marks.
         hidden: what is not drawn, see `list_hidden`.
     """

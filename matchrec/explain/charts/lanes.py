@@ -54,6 +54,11 @@ BAND_HEIGHT = 15
 # between these rows.
 MARGIN = 0.05
 
+# The space above the first lane and below the last lane, as shares of the distance of two lanes.
+# There is more above, for the texts of the first lane.
+SPACE_ABOVE = 0.65
+SPACE_BELOW = 0.5
+
 # The heights in inches: of a lane, and of the legend and the axis together.
 LANE_HEIGHT = 0.6
 REST_HEIGHT = 0.9
@@ -76,7 +81,7 @@ def draw_lanes(
     """Draw a lane for each series, with a point for each row.
 
     Args:
-        figure: an empty figure.
+        figure: an empty figure, which gets the height of the lanes.
         series: the series, by their names.
         spans: the matches in these series.
         labels: the labels of the axes.
@@ -101,10 +106,11 @@ def draw_lanes(
     style_panel(panel, "", lane_labels.shorten(MAX_CHARACTERS, max_label_characters))
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
-    panel.set_ylim(len(names) - 0.5, -0.65)  # the first lane is on top
+    # The first lane is on top.
+    panel.set_ylim(len(names) - 1 + SPACE_BELOW, -SPACE_ABOVE)
     panel.margins(x=MARGIN)
     if spans:
-        draw_legend(figure, match_form="o-", other_form="o", has_others=has_others)
+        draw_legend(figure, match_format="o-", other_format="o", has_others=has_others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ def draw_lane(
     """Draw the points of a series on its lane, its matches, and the texts that fit.
 
     Args:
-        panel: the panel to draw on.
+        panel: the panel of all lanes.
         lane: the number of the lane, from 0, which is also its y.
         points: the rows of the series.
         spans: the matches in these rows.
@@ -223,7 +229,7 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
     """Draw the rows of a match on a lane: points that are joined by a line, over a band.
 
     Args:
-        panel: the panel to draw on.
+        panel: the panel of all lanes.
         lane: the number of the lane, from 0, which is also its y.
         points: the rows of the lane.
         span: the span of a match in these rows.

@@ -13,28 +13,32 @@ if TYPE_CHECKING:
 # The text that is drawn if there are no rows.
 NO_ROWS = "There are no rows to draw."
 
+# The widths of the lines of matches and of other rows, in points.
+MATCH_LINE_WIDTH = 2.2
+OTHER_LINE_WIDTH = 1.2
 
-def draw_legend(figure: Figure, *, match_form: str, other_form: str, has_others: bool) -> None:
+
+def draw_legend(figure: Figure, *, match_format: str, other_format: str, has_others: bool) -> None:
     """Write above the panels which colour matches and other rows have.
 
     Args:
-        figure: the figure.
-        match_form: how a match is drawn, in the notation of matplotlib: `-` is a line, `o` a point,
-            `o-` both.
-        other_form: how other rows are drawn, in the same notation.
+        figure: the figure with the panels.
+        match_format: how a match is drawn, in the notation of matplotlib: `-` is a line, `o` a
+            point, `o-` both.
+        other_format: how other rows are drawn, in the same notation.
         has_others: whether there is a row that is in no match.
     """
     from matplotlib.lines import Line2D
 
-    def make_entry(label: str, form: str, colour: str, width: float) -> Line2D:
+    def make_entry(label: str, format_: str, colour: str, width: float) -> Line2D:
         """Return a line that the legend shows beside a label."""
-        marker = "o" if "o" in form else None
-        style = "-" if "-" in form else ""
+        marker = "o" if "o" in format_ else None
+        style = "-" if "-" in format_ else ""
         return Line2D([], [], color=colour, linewidth=width, marker=marker, ls=style, label=label)
 
-    entries = [make_entry("match", match_form, MATCH_COLOUR, 2.2)]
+    entries = [make_entry("match", match_format, MATCH_COLOUR, MATCH_LINE_WIDTH)]
     if has_others:
-        entries.append(make_entry("other rows", other_form, FAINT_COLOUR, 1.2))
+        entries.append(make_entry("other rows", other_format, FAINT_COLOUR, OTHER_LINE_WIDTH))
     figure.legend(
         handles=entries,
         loc="outside upper left",

@@ -22,7 +22,7 @@ from matchrec.explain.charts.axes import (
     show_times,
     style_panel,
 )
-from matchrec.explain.charts.legend import NO_ROWS, draw_legend
+from matchrec.explain.charts.legend import MATCH_LINE_WIDTH, NO_ROWS, OTHER_LINE_WIDTH, draw_legend
 from matchrec.explain.charts.series import MatchSpan, Series, collect_times
 from matchrec.explain.pictures.figures import FAINT_COLOUR, MATCH_BAND_COLOUR, MATCH_COLOUR
 
@@ -54,9 +54,9 @@ def draw_lines(
     """Draw a panel with a line for each series, in at most two columns.
 
     Args:
-        figure: an empty figure.
-        series: the name of each series, and the series.
-        spans: the matches.
+        figure: an empty figure, which gets the height of the panels.
+        series: the series, by their names.
+        spans: the matches in these series.
         labels: the labels of the axes.
     """
     if not series:
@@ -89,7 +89,7 @@ def draw_lines(
             has_row_outside(line, [span for span in spans if span.is_in_series(name)])
             for name, line in series.items()
         )
-        draw_legend(figure, match_form="-", other_form="-", has_others=has_others)
+        draw_legend(figure, match_format="-", other_format="-", has_others=has_others)
 
 
 def has_row_outside(line: Series, spans: Iterable[MatchSpan]) -> bool:
@@ -100,7 +100,8 @@ def has_row_outside(line: Series, spans: Iterable[MatchSpan]) -> bool:
         spans: the matches of the series, in any order.
     """
     ordered_spans = deque(sorted(spans, key=lambda span: span.first))
-    latest_end = None  # of the matches that begin at the row or before it
+    # The latest end of the matches that begin at the row or before it.
+    latest_end = None
     for time, value in zip(line.times, line.values, strict=True):
         while ordered_spans and ordered_spans[0].first <= time:
             end = ordered_spans.popleft().last
@@ -138,13 +139,20 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     Points mark the rows of a match, if these are known.
 
     Args:
-        panel: the panel to draw on.
+        panel: the panel of the series.
         line: the rows of the series.
         spans: the matches in these rows.
     """
     # A line of one row cannot be seen, so it has a point.
     marker = "." if len(line.times) == 1 else None
-    panel.plot(line.times, line.values, color=FAINT_COLOUR, linewidth=1.2, marker=marker, zorder=1)
+    panel.plot(
+        line.times,
+        line.values,
+        color=FAINT_COLOUR,
+        linewidth=OTHER_LINE_WIDTH,
+        marker=marker,
+        zorder=1,
+    )
     for span in spans:
         begin = bisect_left(line.times, span.first)
         end = bisect_right(line.times, span.last)
@@ -153,7 +161,7 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
         band: Any = {"color": MATCH_BAND_COLOUR, "zorder": 0, "gid": span.id}
         border = BAND_BORDER if is_short(span, line) else 0
         panel.axvspan(span.first, span.last, linewidth=border, **band)
-        panel.plot(times, values, color=MATCH_COLOUR, linewidth=2.2)
+        panel.plot(times, values, color=MATCH_COLOUR, linewidth=MATCH_LINE_WIDTH)
         # A match of one row has no line, so it always has a large point.
         point_times = set(span.row_times) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]

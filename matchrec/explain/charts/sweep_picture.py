@@ -24,17 +24,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HEIGHT = 3.4  # of the chart, in inches
+# The height of the chart, in inches.
+HEIGHT = 3.4
 
-# The colours, the markers and the styles of lines. Each line has the next one of each, so at least
-# two of them differ between lines that are close in the legend.
-COLOURS, MARKERS, LINE_STYLES = 10, "osD^vph", ("-", "--", ":", "-.")
+# The number of colours, and the markers and styles of lines. Each line has the next one of each, so
+# at least two of them differ between lines that are close in the legend.
+COLOUR_COUNT = 10
+MARKERS = "osD^vph"
+LINE_STYLES = ("-", "--", ":", "-.")
+
+# The space above the greatest number of matches, as a share of this number.
+SPACE_ABOVE = 0.08
 
 # The number of lines in a column of the legend.
 MAX_LEGEND_LINES = 14
 
-# The number of characters that fit below the chart, and the largest number for one value.
-MAX_TICK_CHARACTERS, MAX_VALUE_CHARACTERS = 72, 16
+# The number of characters that fit below the chart, the largest number for one value, and the gap
+# between two values in characters.
+MAX_TICK_CHARACTERS = 72
+MAX_VALUE_CHARACTERS = 16
+TICK_GAP_CHARACTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +87,8 @@ def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
     """Return the chart as a figure of matplotlib.
 
     Args:
-        parameters: the names of the parameters.
-        lines: the points.
+        parameters: the names of the parameters. The values of the first one are along the x axis.
+        lines: the points of the chart.
     """
     figure = make_figure(WIDTH, HEIGHT)
     panel = figure.subplots()
@@ -89,7 +98,7 @@ def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
     style_panel(panel, title, AxisLabels(name, "number of matches"))
     matches = [count for points in lines.lines.values() for count in points.values()]
     show_numbers(panel.yaxis, matches)
-    panel.set_ylim(0, 1.08 * max([1, *matches]))
+    panel.set_ylim(0, (1 + SPACE_ABOVE) * max([1, *matches]))
     panel.margins(x=0.03)
     step = count_values_per_tick(lines.values)
     tick_labels = [shorten(value, MAX_VALUE_CHARACTERS) for value in lines.values[::step]]
@@ -108,7 +117,7 @@ def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
         panel.plot(
             list(points),
             list(points.values()),
-            color=f"C{index % COLOURS}",
+            color=f"C{index % COLOUR_COUNT}",
             marker=MARKERS[index % len(MARKERS)],
             markerfacecolor="none",
             markersize=7,
@@ -121,7 +130,13 @@ def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
 
 
 def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
-    """Write right of the chart which values each line has: one for each of some parameters."""
+    """Write right of the chart which values of the other parameters each line has.
+
+    Args:
+        figure: the figure with the lines and their labels.
+        names: the names of the other parameters.
+        line_count: the number of lines.
+    """
     legend = figure.legend(
         loc="outside right upper",
         title=shorten(", ".join(names)),
@@ -150,4 +165,5 @@ def count_values_per_tick(values: Sequence[str]) -> int:
     (1, 5)
     """
     longest = max((min(len(value), MAX_VALUE_CHARACTERS) for value in values), default=0)
-    return max(1, ceil(len(values) * (longest + 3) / MAX_TICK_CHARACTERS))
+    needed_characters = len(values) * (longest + TICK_GAP_CHARACTERS)
+    return max(1, ceil(needed_characters / MAX_TICK_CHARACTERS))
