@@ -58,9 +58,12 @@ class PhasedState:
     phases: tuple[Phase, ...]
 
 
+# The state of the folding in which runs begin.
+FIRST_STATE = 0
+
 # The state of a run that can no longer become a match. The folding has no such state, so this one
-# has the index of the first state, which nothing reads.
-DEAD_STATE = PhasedState(folding_state=0, phases=())
+# has the index of the first state, but none of its choices.
+DEAD_STATE = PhasedState(FIRST_STATE, phases=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class PhasedAutomaton:
             MustBuildMatchesError: a match can end before an absence does.
         """
         choices_by_state = task.pattern.folding.choices
-        start = PhasedState(0, (Phase.BEFORE,) * len(absences))
+        start = PhasedState(FIRST_STATE, phases=(Phase.BEFORE,) * len(absences))
         all_moves = find_all_moves(start, choices_by_state, absences)
         ends = frozenset(state for state in all_moves if can_be_match(state, choices_by_state))
         useful_states = find_useful_states(all_moves, ends)
@@ -242,12 +245,13 @@ def find_all_moves(
         MustBuildMatchesError: a match can end before an absence does.
     """
     moves: dict[PhasedState, list[RunMove]] = {}
-    waiting = [start]
-    for state in waiting:  # The list grows while it is read.
+    pending_states = [start]
+    while pending_states:
+        state = pending_states.pop()
         if state not in moves:
             check_ends_after_absences(state, choices_by_state)
             moves[state] = list(iterate_moves_from(state, choices_by_state, absences))
-            waiting += [move.target for move in moves[state] if move.target is not None]
+            pending_states += [move.target for move in moves[state] if move.target is not None]
     return moves
 
 

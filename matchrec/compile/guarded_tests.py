@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.conditions.residual import NO_SPAN, ColumnRead, CombinedStep, NearbyTest, Step
+from matchrec.conditions.residual import NO_SPAN, CombinedStep, NearbyTest, Step, read_current_row
 from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_guarded_test, join_columns
 from matchrec.conditions.split import join_steps
 
@@ -55,7 +55,7 @@ def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
 
 def to_step(test: RowTest) -> Step:
     """Return a test as the worker would compute it."""
-    return test.step if isinstance(test, NearbyTest) else ColumnRead(test, None, None, NO_SPAN)
+    return test.step if isinstance(test, NearbyTest) else read_current_row(test, NO_SPAN)
 
 
 def to_column(test: RowTest) -> RowColumn:

@@ -81,7 +81,7 @@ class RuleSet:
     has_versions: bool
 
     @property
-    def bits(self) -> int:
+    def bit_count(self) -> int:
         """Return the number of bits of a row, including the bits that a worker computes."""
         worker_bits = [
             condition.bit for rule in self.rules for condition in rule.compiled_query.nearby

@@ -54,7 +54,7 @@ class SharedRows:
             starts: see the field.
             rule_set: the rules that share the rows.
         """
-        words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bits)
+        words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bit_count)
         return cls(table, starts, words)
 
     def add_nearby_bits(

@@ -95,17 +95,17 @@ class Lists:
         self.find_live_list_numbers = find_live_list_numbers
         self.forms = prepare_forms(forms, source, make_value_function)
 
-    def append(self, number: int, form: int, row: int) -> int:
+    def append(self, number: int, form_number: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.
 
         If the row does not count, the result is the number of the same list.
 
         Args:
             number: the number of the list, which stays as it is.
-            form: the index of the row's form in `forms`.
+            form_number: the index of the row's form in `forms`.
             row: the position of the row.
         """
-        functions = self.forms[form]
+        functions = self.forms[form_number]
         kept: tuple[Value, ...] | FunctionError
         try:
             if not functions.is_counted(row):

@@ -54,7 +54,13 @@ from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 from matchrec.jit.first_steps import let_integers_wrap
 from matchrec.jit.views import find_python_function
 
-# The validity of a value on the stack that is not NULL and that Python holds.
+# The rows of the stack: the bits of its values, and their validity.
+BITS_ROW = 0
+VALIDITY_ROW = 1
+
+# The validity of a value on the stack: NULL, not NULL, or not NULL and held by Python.
+IS_NULL = 0
+IS_VALID = 1
 HELD_BY_PYTHON = 2
 
 # The messages for the errors of `evaluate_condition`.
@@ -166,14 +172,14 @@ class PythonCalls:
             self.failure = error
             return FUNCTION_FAILED
 
-    def answer_append(self, form: int, list_number: int, row: int) -> int:
+    def answer_append(self, form_number: int, list_number: int, row: int) -> int:
         """Append a row to a list; return the longer list, or the same list if that fails.
 
         Appending has no error to return. Unless the failure is a FunctionError, the next formula
         fails because of it. If the search computes no formula any more, the failure has no effect.
         """
         try:
-            return self.append(form, list_number, row)
+            return self.append(form_number, list_number, row)
         except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
             self.failure = error
             return list_number
@@ -205,13 +211,13 @@ class PythonCalls:
         formula = self.formulas[formula_number]
         value = formula.compute()
         if value is None:
-            self.stack[1, top] = 0
+            self.stack[VALIDITY_ROW, top] = IS_NULL
         elif formula.is_held:
             self.held_values[top] = value
-            self.stack[1, top] = HELD_BY_PYTHON
+            self.stack[VALIDITY_ROW, top] = HELD_BY_PYTHON
         else:
-            self.stack[1, top] = 1
-            self.stack[0, top] = formula.encode(value)
+            self.stack[VALIDITY_ROW, top] = IS_VALID
+            self.stack[BITS_ROW, top] = formula.encode(value)
         return VALUE
 
     def prepare_formula(self, call: PythonExpression) -> Formula:
@@ -237,7 +243,7 @@ class PythonCalls:
             offset: how far above `top` the number of the list is.
         """
         stack = self.stack
-        return lambda: (stack.item(0, self.top + offset), self.lists)
+        return lambda: (stack.item(BITS_ROW, self.top + offset), self.lists)
 
     def make_value_reader(self, offset: int, decode: Decode) -> Evaluate:
         """Return a function that reads a value of the current call from the stack.
@@ -251,16 +257,16 @@ class PythonCalls:
         def read() -> Value:
             """Return the Python value of the stack entry; None for NULL."""
             index = self.top + offset
-            validity = stack.item(1, index)
+            validity = stack.item(VALIDITY_ROW, index)
             if validity == HELD_BY_PYTHON:
                 return self.held_values[index]
-            return decode(stack.item(0, index)) if validity else None
+            return None if validity == IS_NULL else decode(stack.item(BITS_ROW, index))
 
         return read
 
     # Lists.
 
-    def append(self, form: int, list_number: int, row: int) -> int:
+    def append(self, form_number: int, list_number: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.
 
         A new search start drops all lists.
@@ -270,7 +276,7 @@ class PythonCalls:
             if search_start != self.search_start:
                 self.search_start = search_start
                 self.lists.clear()
-        return self.lists.append(list_number, form, row)
+        return self.lists.append(list_number, form_number, row)
 
     def find_live_list_numbers(self) -> list[int]:
         """Return the numbers of the lists that runs can have.
