@@ -40,6 +40,12 @@ MAX_SHOWN_PARTITIONS = 6
 # The number of rows before a missing row, and of rows after it, that a message lists.
 NEAR_ROWS = 2
 
+# The literals of booleans, by the texts in lower case that Spark casts to them.
+BOOLEAN_LITERALS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), "TRUE"),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), "FALSE"),
+}
+
 # For each row, the values of the ORDER BY items as texts.
 OrderValues = tuple[tuple[str, ...], ...]
 
@@ -375,6 +381,11 @@ class TargetFinder:
         if isinstance(type_, spark_types.StringType) or is_compared_as_text(type_):
             is_bytes = isinstance(value, bytes | bytearray)
             return quote_string(literal_text if is_bytes else str(value))
+        if isinstance(type_, spark_types.BooleanType):
+            # Not every engine compares booleans with texts, such as those of the command line.
+            boolean_literal = BOOLEAN_LITERALS.get(str(value).strip().lower())
+            if boolean_literal is not None:
+                return boolean_literal
         self.check_type(argument, text, value, literal_text, key_tests)
         return literal_text
 

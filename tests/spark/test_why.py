@@ -524,6 +524,17 @@ def test_a_value_of_the_wrong_type_is_rejected(
     assert note.startswith(f"  note: a value of {example}")
 
 
+@pytest.mark.parametrize("value", [True, "true", " T ", 1])
+def test_a_boolean_key_is_named_by_a_boolean_or_a_text(spark: SparkSession, value: object) -> None:
+    """The command line passes texts, and Sail does not compare them with booleans."""
+    rows = spark.sql("VALUES (true, 1), (false, 2) AS t(k, day)")
+    ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
+    answer = matchrec.query(rows, ups).why(partition={"k": value})
+    assert "partition k = TRUE: 1 row" in str(answer)
+    with pytest.raises(MatchRecognizeError, match="has 'x' for column `k` of type boolean"):
+        matchrec.query(rows, ups).why(partition={"k": "x"})
+
+
 def test_a_nested_key_is_named_by_its_text(spark: SparkSession) -> None:
     for value, text in (("array(1, 2)", "[1, 2]"), ("named_struct('a', 1)", "{1}")):
         rows = spark.sql(f"VALUES ({value}, 1), ({value}, 2) AS t(k, day)")
