@@ -26,7 +26,11 @@ from matchrec.api.engine_texts import explain_refused_text
 from matchrec.api.inputs import Frames
 from matchrec.api.missing_columns import advise_on_unknown_column
 from matchrec.api.outer_query import find_unbound_parameter, run_outer_query, select_columns
-from matchrec.api.table_columns import advise_on_column_of_tables
+from matchrec.api.table_columns import (
+    advise_on_column_of_tables,
+    advise_on_joined_column,
+    advise_on_nested_clause,
+)
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import Arguments
 from matchrec.errors import inspection as inspection_errors
@@ -397,7 +401,12 @@ class SqlQuery(ParsedQuery):
         except AnalysisException as error:
             # A row pattern window hides no column of its input, so the advice is not about windows.
             without_windows = [evaluated for evaluated in clauses if not evaluated.clause.is_window]
-            advise_on_unknown_column(error, without_windows, filled_query.node.source)
+            columns = {}
+            if len(clauses) == len(without_windows) == 1:
+                columns[errors.CLAUSE] = clauses[0].result.columns
+            if not advise_on_joined_column(error, self.runner, columns):
+                advise_on_unknown_column(error, without_windows, filled_query.node.source)
+                advise_on_nested_clause(error, columns)
             raise
 
 

@@ -10,8 +10,9 @@ unknown column `clse`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from matchrec.api.missing_columns import find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
@@ -21,7 +22,7 @@ from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import TEXT_ERRORS
 from matchrec.spark.sql_replacement import find_plain_sql
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import TokenSequence
+from matchrec.syntax.tokens import TokenSequence, split_words
 
 # The words that end the list of tables of a SELECT.
 _AFTER_TABLES = frozenset(
@@ -38,6 +39,11 @@ _AFTER_TABLES = frozenset(
         "CLUSTER",
         "DISTRIBUTE",
     )
+)
+# The words that follow a table of such a list.
+_AFTER_RELATION = split_words(
+    "ON USING JOIN INNER LEFT RIGHT FULL CROSS NATURAL ANTI SEMI MATCH_RECOGNIZE TABLESAMPLE PIVOT "
+    "UNPIVOT LATERAL UNION INTERSECT EXCEPT MINUS"
 )
 # The words between the SELECTs of a query.
 _BETWEEN_SELECTS = frozenset(("UNION", "INTERSECT", "EXCEPT", "MINUS"))
@@ -60,16 +66,101 @@ def advise_on_column_of_tables(error: Exception, runner: Runner) -> bool:
     if unknown_column is None:
         return False
     try:
-        tables = list_tables_around(read_tokens(error.source.text), error.span.start)
+        tokens = read_tokens(error.source.text)
     except MatchRecognizeError:  # the tokens cannot be read
         return False
+    relations = list_relations_around(tokens, error.span.start)
+    if not all(relation.is_table for relation in relations):
+        return False
+    tables = dict.fromkeys(relation.text for relation in relations)
+    columns_by_table = find_columns(tables, runner)
+    return add_columns(error, unknown_column[1], columns_by_table)
+
+
+def advise_on_joined_column(
+    error: Exception, runner: Runner, clause_columns: Mapping[str, Sequence[str]]
+) -> bool:
+    """Add the columns of the relations around an unknown column to the engine's error about it.
+
+    The SELECT joins a clause with other tables. If the column has a qualifier, only the table of
+    this name is listed.
+
+    Args:
+        error: an error of the engine, which has its source and its location. If it is not about an
+            unknown column of such a SELECT, it is not changed.
+        runner: runs texts in the session of the query.
+        clause_columns: the columns of the clause's result, by the words that name it in the note;
+            empty if the query has several clauses.
+
+    Returns:
+        Whether the error has got the columns of at least one table.
+    """
+    if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
+        return False
+    unknown_column = find_unknown_column(error)
+    if unknown_column is None:
+        return False
+    qualifier, name = unknown_column
+    relations = list_relations_around(read_tokens(error.source.text), error.span.start)
+    has_clause = any(relation.is_clause for relation in relations)
+    tables = [relation for relation in relations if relation.is_table]
+    if qualifier:
+        named = [relation.text for relation in tables if relation.has_name(qualifier)]
+        return add_columns(error, name, find_columns(named, runner), qualifier)
+    if len(tables) + has_clause < len(relations) or (has_clause and not clause_columns):
+        return False  # the columns of another relation are not known
+    columns_by_table = find_columns(dict.fromkeys(table.text for table in tables), runner)
+    if not tables or len(columns_by_table) < len({table.text for table in tables}):
+        return False
+    if has_clause:
+        columns_by_table = {**clause_columns, **columns_by_table}
+    return add_columns(error, name, columns_by_table)
+
+
+def advise_on_nested_clause(error: Exception, clause_columns: Mapping[str, Sequence[str]]) -> None:
+    """Add the columns of a clause to an error about a column of a SELECT around a subquery with it.
+
+    Args:
+        error: an error of the engine. If it has advice already, or is not about an unknown column
+            of a SELECT from `(SELECT * FROM t MATCH_RECOGNIZE (...))` alone, it is not changed.
+        clause_columns: as for `advise_on_joined_column`.
+    """
+    if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
+        return
+    unknown_column = find_unknown_column(error)
+    if unknown_column is None or error.hint is not None:
+        return
+    relations = list_relations_around(read_tokens(error.source.text), error.span.start)
+    if len(relations) == 1 and relations[0].is_clause:
+        add_columns(error, unknown_column[1], clause_columns)
+
+
+def find_columns(tables: Iterable[str], runner: Runner) -> dict[str, list[str]]:
+    """Return the columns of each table that the session has."""
     columns_by_table = {}
     for table in tables:
         with suppress(*TEXT_ERRORS):  # the table is unknown, too, or a table of WITH
             columns_by_table[table] = list_columns(table, runner)
+    return columns_by_table
+
+
+def add_columns(
+    error: RewrittenEngineError,
+    name: str,
+    columns_by_table: Mapping[str, Sequence[str]],
+    qualifier: str = "",
+) -> bool:
+    """Add the columns of tables to an error about an unknown column; return whether there are any.
+
+    Args:
+        error: the error.
+        name: the unknown column, without its qualifier.
+        columns_by_table: the columns of each table.
+        qualifier: the qualifier of the column, which the help repeats; "" if it has none.
+    """
     if not columns_by_table:
         return False
-    advice = errors.advise_on_table_columns(unknown_column[1], columns_by_table)
+    advice = errors.advise_on_table_columns(name, columns_by_table, qualifier)
     error.notes = (*error.notes, advice.note)
     error.hint = error.hint or advice.hint
     return True
@@ -85,10 +176,28 @@ def list_columns(table: str, runner: Runner) -> list[str]:
     return find_plain_sql(runner.spark)(f"SELECT * FROM {table}").columns
 
 
-def list_tables_around(tokens: TokenSequence, position: int) -> list[str]:
-    """Return the names of the tables that the SELECT around a position reads, as they are written.
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An item of FROM: a table, a clause, or another relation such as a subquery."""
 
-    The result is empty if the SELECT also reads something else, such as a subquery or a clause.
+    # The table as it is written, with its qualifiers; "" for other relations.
+    text: str = ""
+    # The name after the table, or else its own name without qualifiers.
+    name: str = ""
+    is_clause: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether the relation is a table, and no clause follows it."""
+        return bool(self.text) and not self.is_clause
+
+    def has_name(self, qualifier: str) -> bool:
+        """Return whether a qualifier of a column means this relation."""
+        return qualifier.lower() in (self.name.lower(), self.text.lower())
+
+
+def list_relations_around(tokens: TokenSequence, position: int) -> list[Relation]:
+    """Return the relations that the SELECT around a position reads, in the order of the text.
 
     Args:
         tokens: the tokens of the query.
@@ -96,17 +205,16 @@ def list_tables_around(tokens: TokenSequence, position: int) -> list[str]:
 
     >>> text = "SELECT a FROM (SELECT b FROM s.t AS x JOIN {df} ON f(b) > 1 WHERE b, c) WHERE a"
     >>> tokens = read_tokens(text)
-    >>> list_tables_around(tokens, text.index("(b)") + 1), list_tables_around(tokens, 7)
-    (['s.t', '{df}'], [])
+    >>> relations = list_relations_around(tokens, text.index("(b)") + 1)
+    >>> [(relation.text, relation.name) for relation in relations]
+    [('s.t', 'x'), ('{df}', '{df}')]
+    >>> list_relations_around(tokens, 7)
+    [Relation(text='', name='', is_clause=False)]
     """
     index = tokens.index_at.get(position)
     if index is None:
         return []
-    select_indices = _find_enclosing_select(tokens, index)
-    if any(tokens.key(inner) == "MATCH_RECOGNIZE" for inner in select_indices):
-        return []
-    tables = dict.fromkeys(_iterate_tables(tokens, select_indices))
-    return [] if None in tables else [table for table in tables if table]
+    return list(_iterate_relations(tokens, _find_enclosing_select(tokens, index)))
 
 
 def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
@@ -127,24 +235,44 @@ def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
     return [inner for inner in query_indices if start < inner < end]
 
 
-def _iterate_tables(tokens: TokenSequence, indices: list[int]) -> Iterator[str | None]:
-    """Yield the tables after FROM, JOIN and commas among some tokens of one SELECT.
-
-    Yields None for a subquery or a table function.
-    """
+def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Relation]:
+    """Yield the relations after FROM, JOIN and commas among some tokens of one SELECT."""
     is_in_from = False
     for index in indices:
         key = tokens.key(index)
         is_in_from = (is_in_from or key == "FROM") and key not in _AFTER_TABLES
-        if not is_in_from or key not in ("FROM", "JOIN", ","):
-            continue
-        first = last = index + 1
-        if tokens.key(first) == "{":
-            last = tokens.pairs.get(first, first)
-        while tokens.key(last + 1) == ".":
-            last += 2
-        is_name = tokens.key(first) not in ("", "(", "LATERAL") and not tokens[first].is_string
-        if is_name and tokens.key(last + 1) != "(" and last < len(tokens):
-            yield tokens.text[tokens[first].span.start : tokens[last].span.end]
-        else:
-            yield None
+        if is_in_from and key in ("FROM", "JOIN", ","):
+            yield _read_relation(tokens, index + 1)
+
+
+def _read_relation(tokens: TokenSequence, first: int) -> Relation:
+    """Return the relation at an index, which follows FROM, JOIN or a comma."""
+    last = first
+    if tokens.key(first) in ("{", "("):
+        last = tokens.pairs.get(first, first)
+    while tokens.key(last + 1) == ".":
+        last += 2
+    after = last + 1
+    alias = after + 1 if tokens.key(after) == "AS" else after
+    has_alias = tokens.key(after) == "AS" or _is_alias(tokens, after)
+    end = alias + 1 if has_alias and tokens.can_name(alias) else after
+    if "MATCH_RECOGNIZE" in (tokens.key(after), tokens.key(end)):
+        return Relation(is_clause=True)
+    if tokens.has_keys(first, "(", "SELECT", "*", "FROM"):
+        inner = _read_relation(tokens, first + 4)
+        clause = tokens.indices_by_key.get("MATCH_RECOGNIZE", [])
+        ends = [tokens.pairs.get(index + 1, 0) + 1 for index in clause]
+        if inner.is_clause and last in ends:
+            return Relation(name=tokens[alias].text if end > after else "", is_clause=True)
+    is_name = tokens.key(first) not in ("", "(", "LATERAL") and not tokens[first].is_string
+    if not is_name or tokens.key(after) == "(" or last >= len(tokens):
+        return Relation()
+    text = tokens.text[tokens[first].span.start : tokens[last].span.end]
+    own_name = text if tokens.key(first) == "{" else tokens[last].text
+    return Relation(text, tokens[alias].text if end > after else own_name)
+
+
+def _is_alias(tokens: TokenSequence, index: int) -> bool:
+    """Return whether the token after a relation is its alias, and not a keyword of the query."""
+    is_keyword = tokens.key(index) in _AFTER_RELATION | _AFTER_TABLES
+    return tokens.can_name(index) and not is_keyword

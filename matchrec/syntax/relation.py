@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import query as errors
+from matchrec.errors.wording import join_lines
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.from_relations import (
     FromRelation,
@@ -98,7 +99,10 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
 
 
 def _reject_table_call(tokens: TokenSequence, start: int) -> None:
-    """Raise an error for a relation `TABLE(t)` or `TABLE('t')`, which names a table elsewhere."""
+    """Raise an error for a relation `TABLE(t)`, `TABLE('t')` or `TABLE(SELECT ...)`.
+
+    Other products read a table or a query there.
+    """
     closing = tokens.pairs.get(start + 1)
     if closing is None or not tokens.has_keys(start, "TABLE", "("):
         return
@@ -107,6 +111,11 @@ def _reject_table_call(tokens: TokenSequence, start: int) -> None:
         token.key == "." if index % 2 else token.is_name for index, token in enumerate(name)
     )
     is_string = len(name) == 1 and name[0].is_string
+    is_query = tokens.key(start + 2) in ("SELECT", "WITH")
+    if is_query:
+        query = tokens.text_at(tokens.span(start + 1, closing + 1))
+        call = tokens.span(start, closing + 1)
+        raise errors.clause_after_table_call(call, text="TABLE(...)", table=join_lines(query))
     if is_name or is_string:
         table = tokens.text_at(tokens.span(start + 2, closing)).strip("'\"")
         call = tokens.span(start, closing + 1)

@@ -292,7 +292,7 @@ def clause_after_table_call(span: Span, *, text: str, table: str) -> MatchRecogn
     Args:
         span: the call in the text of the query.
         text: the call.
-        table: the name of the table.
+        table: the name of the table, or a query in parentheses.
     """
     return MatchRecognizeUnsupportedError(
         f"MATCH_RECOGNIZE after {shorten(text)} is not supported",
@@ -488,8 +488,19 @@ def advise_on_unknown_column(name: str, columns: Iterable[str]) -> Advice:
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
-def advise_on_table_columns(name: str, columns_by_table: Mapping[str, Sequence[str]]) -> Advice:
+# How a note names the clause among the tables of a SELECT.
+CLAUSE = "the clause"
+
+
+def advise_on_table_columns(
+    name: str, columns_by_table: Mapping[str, Sequence[str]], qualifier: str = ""
+) -> Advice:
     """Advise on a column that no table of its SELECT has.
+
+    Args:
+        name: the column, without its qualifier.
+        columns_by_table: the columns of each table, or of `CLAUSE`.
+        qualifier: the qualifier of the column, which the help repeats; "" if it has none.
 
     >>> advise_on_table_columns("dya", {"ticks": ["sym", "day"]})
     Advice(note='ticks has: sym, day', hint='write day')
@@ -498,10 +509,16 @@ def advise_on_table_columns(name: str, columns_by_table: Mapping[str, Sequence[s
     """
     all_columns = [column for columns in columns_by_table.values() for column in columns]
     near = find_nearest_or_part(name, dict.fromkeys(all_columns))
-    lists = [
-        show_list(f"{table} has", columns, "columns") for table, columns in columns_by_table.items()
-    ]
-    return Advice("; ".join(lists), f"write {write_name(near)}" if near else "write one of these")
+    lists = []
+    for table, columns in columns_by_table.items():
+        verb = "returns" if table == CLAUSE else "has"
+        lists.append(show_list(f"{table} {verb}", columns, "columns"))
+    hint = "write one of these"
+    if near:
+        hint = f"write {write_name(near)}"
+        if qualifier:
+            hint = f"write {write_name(qualifier)}.{write_name(near)}"
+    return Advice("; ".join(lists), hint)
 
 
 def advise_on_field(column: str) -> Advice:

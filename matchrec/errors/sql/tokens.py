@@ -303,15 +303,24 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
 
 
 def find_foreign_cast_hint(before: str, after: str) -> str | None:
-    """Return what to write for AS in a cast that Spark lacks, such as SAFE_CAST; else None.
+    """Return what to write for AS or USING in a cast that Spark lacks; else None.
 
     Args:
-        before: the text of the part before AS.
-        after: the text from AS on.
+        before: the text of the part before AS or USING.
+        after: the text from this word on.
 
     >>> find_foreign_cast_hint("DEFINE A AS TRY_PARSE(x ", "AS INT) > 1")
     'write TRY_CAST(x AS INT)'
+    >>> find_foreign_cast_hint("CONVERT(LAST(sym) ", "USING latin1) = 'a'")
+    "write encode(LAST(sym), 'latin1')"
     """
+    charset = re.match(r"(?i)USING\s+(?P<name>\w+)\s*\)", after)
+    converted = re.search(r"(?i).*\bCONVERT\s*\((?P<value>.+)$", before, re.DOTALL)
+    if charset is not None and converted is not None:
+        value = join_lines(converted["value"])
+        if charset["name"].upper().startswith("UTF8"):
+            return f"write {value} alone: strings are always UTF-8"
+        return f"write encode({value}, '{charset['name']}')"
     opened = re.search(r"(?i)\b(?P<name>SAFE_CAST|TRY_PARSE|PARSE)\s*\((?P<value>[^()]+)$", before)
     target = re.match(r"(?i)AS\s+(?P<type>\w+(?:\s*\([\d, ]*\))?)\s*[,)]", after)
     if opened is None or target is None:

@@ -364,7 +364,9 @@ class ExpressionCursor(Cursor, ABC):
         needs_text = needs_text or is_after_keyword or token.key in ("GROUP", "!", "{")
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
-        is_in_cast = token.key == "AS" and syntax_errors.find_foreign_cast_hint(*texts_around)
+        is_in_cast = token.key in ("AS", "USING") and syntax_errors.find_foreign_cast_hint(
+            *texts_around
+        )
         if not needs_text and not is_about_brackets and not is_in_cast:
             texts_around = ("", "")
         follows_word = not is_after_keyword and before.span.end <= token.span.start

@@ -183,7 +183,7 @@ CHANGES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(MatchPlan)])
+@pytest.mark.parametrize("field", [field.name for field in fields(MatchPlan) if field.compare])
 def test_every_field_of_a_plan_is_compared(field: str) -> None:
     plan = MatchPlan(
         Variable("A"), gaps=(clauses.Gap(ROW, "A", "U"),), subsets=(clauses.Subset("U", ("A",)),)
