@@ -109,11 +109,11 @@ def advise_on_joined_column(
         return add_columns(error, name, find_columns(named, runner), qualifier)
     if len(tables) + has_clause < len(relations) or (has_clause and not clause_columns):
         return False  # the columns of another relation are not known
-    columns_by_table = find_columns(dict.fromkeys(table.text for table in tables), runner)
-    if not tables or len(columns_by_table) < len({table.text for table in tables}):
+    table_columns = find_columns(dict.fromkeys(table.text for table in tables), runner)
+    if not tables or len(table_columns) < len({table.text for table in tables}):
         return False
-    if has_clause:
-        columns_by_table = {**clause_columns, **columns_by_table}
+    columns_by_table: dict[str, Sequence[str]] = dict(clause_columns) if has_clause else {}
+    columns_by_table.update(table_columns)
     return add_columns(error, name, columns_by_table)
 
 
