@@ -161,7 +161,9 @@ def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
     if is_in_sequence and word in _HINTS_IN_PATTERN:
         return _HINTS_IN_PATTERN[word]
     if word in _HINTS_OF_WORDS:
-        return _HINTS_OF_WORDS[word]
+        return _HINTS_OF_WORDS[word].replace(
+            "{order_by}", current_surface().name_option("order_by")
+        )
     part = find_nearest(word, _PARTS)
     if part is not None and part in expected and part != word:
         return f"write {part}"
@@ -208,7 +210,8 @@ _HINTS_IN_PATTERN = {
     "?": "remove it: SASE+ has no optional events",
 }
 
-# What to write instead of a word or sign in any part, by the word or sign in upper case.
+# What to write instead of a word or sign in any part, by the word or sign in upper case. The name of
+# the argument or option replaces `{order_by}`.
 _HINTS_OF_WORDS = {
     "&&": "write AND",
     "|": (
@@ -230,9 +233,9 @@ _HINTS_OF_WORDS = {
     "SELECT": "write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x",
     "GROUP": (
         "write an equivalence test for events that belong together: WHERE skip_till_next_match { "
-        "[symbol] }; group the matches in the DataFrame of the result"
+        "[symbol] }; group the matches of the result"
     ),
-    "ORDER": "remove it: the argument order_by sorts the events",
+    "ORDER": "remove it: {order_by} sorts the events",
     **dict.fromkeys(_PARTS, f"write the parts in this order: {', '.join(_PARTS)}"),
 }
 
