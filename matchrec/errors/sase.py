@@ -210,8 +210,8 @@ _HINTS_IN_PATTERN = {
     "?": "remove it: SASE+ has no optional events",
 }
 
-# What to write instead of a word or sign in any part, by the word or sign in upper case. The name of
-# the argument or option replaces `{order_by}`.
+# What to write instead of a word or sign in any part, by the word or sign in upper case. The name
+# of the argument or option replaces `{order_by}`.
 _HINTS_OF_WORDS = {
     "&&": "write AND",
     "|": (
