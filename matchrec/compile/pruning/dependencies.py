@@ -222,7 +222,7 @@ def find_total_dependencies(context: ReferenceContext) -> list[PlanDependency]:
 
 
 # For each field of `MatchPlan`, the function that finds its dependencies. None for a field without
-# dependencies, which only decides which rows a match has, or gives names.
+# dependencies, which only decides which rows a match has, gives names, or says where text is.
 DEPENDENCIES_OF_FIELDS: Mapping[
     str, Callable[[ReferenceContext], Iterable[PlanDependency]] | None
 ] = {
@@ -246,6 +246,7 @@ DEPENDENCIES_OF_FIELDS: Mapping[
     "absences": find_absence_dependencies,
     "match_condition": None,
     "staging": find_staging_dependencies,
+    "part_after_keys": None,
     "frame_length": None,  # The condition of each variable keeps its rows in the frame.
     "totals": find_total_dependencies,
 }
