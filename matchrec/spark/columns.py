@@ -270,7 +270,7 @@ class Preparation(ABC):
         )
         return name_values(columns, conditions, (*key_and_filter_texts, *texts), self.origins)
 
-    def build_source(self, names: ColumnNames) -> Template:
+    def build_inner_query(self, names: ColumnNames) -> Template:
         """Return the innermost query: it computes values of one row, and drops irrelevant rows."""
         query = self.relation.write_query(map(str, names.select_texts()))
         tests = [names.by_text[key_filter] for key_filter in self.key_filters]
@@ -415,7 +415,7 @@ class SortedPreparation(PartitionPreparation):
             for before, after in zip(bits_before_sort, bits_after_sort, strict=True)
         ]
         items = names.select_sent(columns) + bits
-        return self.relation.write_query_over(self.number_rows(names), map(str, items))
+        return self.relation.write_query_over(self.build_sorted_query(names), map(str, items))
 
     def pack_conditions_of_one_row(self) -> list[SelectItem]:
         """Return the columns of bits in which conditions on several rows are false."""
@@ -429,16 +429,16 @@ class SortedPreparation(PartitionPreparation):
         # The first bit marks the first row of a partition, which only the window can find.
         return pack_bit_columns(["FALSE", *tests], wire.name_bits)
 
-    def number_rows(self, names: ColumnNames) -> Template:
+    def build_sorted_query(self, names: ColumnNames) -> Template:
         """Return the query that sorts the rows, and adds row numbers and values of other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
         items = [number, *names.select_window_values(window, frame)]
         select_list = ", ".join(str(item) for item in items)
-        return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
+        return join_template(f"SELECT *, {select_list} FROM (", self.build_inner_query(names), ")")
 
-    def write_order(self, names: ColumnNames, item: SortItem) -> str:
+    def write_order_item(self, names: ColumnNames, item: SortItem) -> str:
         """Return an item of ORDER BY as SQL."""
         text = item.expression.text
         key = self.write_key(names, text)
@@ -446,7 +446,7 @@ class SortedPreparation(PartitionPreparation):
 
     def write_window(self, names: ColumnNames) -> str:
         """Return the window as SQL, for instance `PARTITION BY __c0 ORDER BY __x3`."""
-        order = ", ".join(self.write_order(names, item) for item in self.joined.order_by)
+        order = ", ".join(self.write_order_item(names, item) for item in self.joined.order_by)
         keys = ", ".join(self.write_key(names, key.text) for key in self.joined.partition_keys)
         keys = self.backend.write_window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
@@ -488,7 +488,7 @@ class UnsortedPreparation(PartitionPreparation):
             tests = ["FALSE", *(names.write_column(condition) for condition in conditions)]
             bit_type = self.backend.find_bit_type(len(tests)).simpleString()
             items += pack_bit_columns(tests, wire.name_bits, bit_type)
-        return self.relation.write_query_over(self.build_source(names), map(str, items))
+        return self.relation.write_query_over(self.build_inner_query(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
         """Return the select list of the columns, and of keys and order that are not among them.
@@ -525,7 +525,7 @@ class UnsortedPreparation(PartitionPreparation):
             fields.append(StructField(item.name, input_field.dataType, input_field.nullable))
         conditions = self.joined.row_conditions
         tests = (*conditions, *self.joined.row_filters)
-        if self.key_filters or not all(self.is_known_test(test) for test in tests):
+        if self.key_filters or not all(self.is_known_boolean(test) for test in tests):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
@@ -533,7 +533,7 @@ class UnsortedPreparation(PartitionPreparation):
             fields += [StructField(wire.name_bits(number), bit_type) for number in range(count)]
         return fields
 
-    def is_known_test(self, test: RowColumn) -> bool:
+    def is_known_boolean(self, test: RowColumn) -> bool:
         """Return whether a test of a row is boolean, without an analysis by the session.
 
         False also means that this is not known: see `conditions.typing.known_types`.

@@ -118,15 +118,15 @@ def find_nearest_start(
         task_counts: the counts of each task.
     """
 
-    def make_sort_key(counts: TaskCounts) -> tuple[int, tuple[str, ...]]:
-        """Return what the rows of different tasks are compared by. NULL comes first."""
+    def make_ranking_key(counts: TaskCounts) -> tuple[int, tuple[str, ...]]:
+        """Return the key by which the starting rows of different tasks are compared."""
         assert counts.remaining_rows is not None
         return counts.remaining_rows, tuple(text or "" for text in counts.naming_texts)
 
     candidates = [counts for counts in task_counts if counts.remaining_rows is not None]
     if not candidates:
         return None
-    nearest = min(candidates, key=make_sort_key)
+    nearest = min(candidates, key=make_ranking_key)
     assert nearest.remaining_rows is not None
     key_texts = [text for text, _ in planned.task.compiled_query.sent_columns.keys]
     order_texts = planned.query.order_texts

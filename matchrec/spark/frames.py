@@ -4,7 +4,8 @@ The values of an object column, which has Python objects, decide its type. So th
 converted to Arrow before its rows are sent in several calls: all calls then have the type of the
 whole column. Values that would be changed are found before anything is sent.
 
-Pandas need not be installed, so functions import it, and frames and columns have the type Any.
+Pandas takes a second to load, and most queries do not need it. So functions import it, and frames
+and columns have the type Any.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def to_python_value(value: object) -> object:
     >>> to_python_value(np.float64(1.5)), to_python_value(np.datetime64("NaT"))
     (1.5, None)
     """
-    if type(value).__name__ in ("NaTType", "NAType"):  # pandas need not be installed
+    if type(value).__name__ in ("NaTType", "NAType"):  # without loading pandas
         return None
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()

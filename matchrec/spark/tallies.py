@@ -8,11 +8,11 @@ the task.
 2. `observe_tallies` lets `DataFrame.observe` collect the tallies during the first action. A filter
    then removes their rows, and a projection removes their column.
 3. `ClauseObservation.read_counts` waits for the action and reads the tallies.
-4. `add_up` adds up the tallies of the tasks.
+4. `add_up_tallies` adds up the tallies of the tasks.
 
 Spark itself cannot add up the tallies, because it can run a task more than once: for a sample of
 the rows before it sorts them, or again after it has lost the machine with the result. Then the task
-would count twice. `add_up` uses only the last tally of each task.
+would count twice. `add_up_tallies` uses only the last tally of each task.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class ClauseObservation:
         """
         if self.counts is None:
             tallies = self.read_values(result, timeout)[TALLIES]
-            self.counts = add_up(json.loads(tallies or "[]"))
+            self.counts = add_up_tallies(json.loads(tallies or "[]"))
         return self.counts
 
     def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class ClauseObservation:
         raise counters_without_values()
 
 
-def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
+def add_up_tallies(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     """Return the value of each counter over all tasks, by the name of the counter.
 
     Args:
@@ -232,7 +232,8 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     tally is the number of rows:
 
     >>> other_counters = [0] * 13
-    >>> add_up([[4, *other_counters, 0], [4, *other_counters, 0], [5, *other_counters, 1]])["rows"]
+    >>> first, again = [4, *other_counters, 0], [4, *other_counters, 0]
+    >>> add_up_tallies([first, again, [5, *other_counters, 1]])["rows"]
     9
     """
     last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task

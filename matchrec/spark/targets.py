@@ -352,7 +352,7 @@ class TargetFinder:
         Bytes, arrays, maps and structs are compared by their texts.
         """
         type_ = self.request.relation.find_type(text)
-        if is_compared_as_text(type_):
+        if is_named_by_text(type_):
             return self.write_as_text(text)
         return types.normalize_value(text, type_)
 
@@ -378,7 +378,7 @@ class TargetFinder:
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
             return literal_text
-        if isinstance(type_, spark_types.StringType) or is_compared_as_text(type_):
+        if isinstance(type_, spark_types.StringType) or is_named_by_text(type_):
             is_bytes = isinstance(value, bytes | bytearray)
             return quote_string(literal_text if is_bytes else str(value))
         if isinstance(type_, spark_types.BooleanType):
@@ -426,11 +426,8 @@ class TargetFinder:
             )
 
 
-def is_compared_as_text(type_: spark_types.DataType) -> bool:
-    """Return whether users name the values of a type by their texts.
-
-    True for bytes, arrays, maps and structs.
-    """
+def is_named_by_text(type_: spark_types.DataType) -> bool:
+    """Return whether users name values of a type by their texts: bytes, arrays, maps, structs."""
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 

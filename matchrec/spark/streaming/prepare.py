@@ -103,7 +103,7 @@ class EventPreparation(Preparation):
             items.append(SelectItem("0", CONSTANT_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
         items.append(SelectItem(bucket, wire.BUCKET))
-        return self.relation.write_query_over(self.build_source(names), map(str, items))
+        return self.relation.write_query_over(self.build_inner_query(names), map(str, items))
 
     @override
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
