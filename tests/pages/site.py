@@ -1,8 +1,8 @@
 """Hooks of mkdocs: add pages to the site that are not in `docs`, adapt all pages, check the result.
 
 Files outside of `docs` have the same path in the site as in the project. Files in `docs` are one
-folder higher, so links into `docs` or out of it are changed. The page *Guides* is the section of
-that name on the home page.
+folder higher, so links into `docs` or out of it are changed. The first page of each tab, such as
+*Guides*, is the section of that name on the home page.
 
 A search finds pages for users before pages for developers, see `find_search_boost`, and sections
 by words that they do not contain, see `SEARCH_WORDS`. `tests/pages/search.py` checks searches.
@@ -38,7 +38,13 @@ OUTSIDE_FILES = (
     "tests/README.md",
     "tests/cases/**/README.md",
 )
-GUIDES = "how-to/README.md"
+# The first pages of tabs, each with the section of the home page that it shows.
+SECTIONS_OF_HOME = {
+    "tutorial/README.md": "Get started",
+    "how-to/README.md": "Guides",
+    "reference/README.md": "Reference",
+    "explanation/README.md": "Understand",
+}
 # Folders and pages for developers of matchrec, and pages that answer most questions of users.
 PAGES_OF_DEVELOPERS = ("contributing/", "tests/", "CHANGELOG.md", "CONTRIBUTING.md")
 PAGES_WITH_ANSWERS = (
@@ -93,7 +99,7 @@ SEARCH_WORDS = {
     "how-to/tuning/": ["optimize", "optimization"],
     "how-to/upgrading/": ["breaking changes", "changelog"],
     "how-to/warnings/": ["warnings"],
-    "how-to/why/": ["debug", "debugging"],
+    "how-to/why/": ["why", "debug", "debugging"],
     "how-to/windows/#get-the-rows-that-are-in-no-match": ["unmatched rows"],
     "reference/aggregate_functions/": ["sum avg count min max", "sums"],
     "reference/api/": ["API", "type hints"],
@@ -110,7 +116,7 @@ SEARCH_WORDS = {
         "NULLS FIRST NULLS LAST",
         "ASC DESC",
     ],
-    "reference/clause/#pattern": ["patterns", "PERMUTE", "exclusion", "quantifiers"],
+    "reference/clause/#pattern": ["patterns", "PERMUTE", "exclusion", "quantifiers", "alternation"],
     "reference/clause/#rows-per-match": [
         "ONE ROW PER MATCH",
         "ALL ROWS PER MATCH",
@@ -123,6 +129,7 @@ SEARCH_WORDS = {
     "reference/explain/": ["explain", "automaton"],
     "reference/expressions/": ["PREV NEXT FIRST LAST", "CLASSIFIER", "MATCH_NUMBER"],
     "reference/functions/#numbers-and-times": ["timezone", "time zone"],
+    "reference/longest_and_first/": ["first match only", "only one match"],
     "reference/matched_rows/": ["MATCHED_ROWS"],
     "reference/not/": ["NOT in PATTERN", "not followed by"],
     "reference/partial_matches/": ["timeout", "SHOW TIMEOUT MATCHES", "SHOW UNFINISHED MATCHES"],
@@ -157,19 +164,33 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of `docs`, files outside of it that pages link to, and the page *Guides*."""
+    """Return the files of `docs`, files outside of it, and the first pages of tabs."""
     for path in (path for pattern in OUTSIDE_FILES for path in sorted(ROOT.glob(pattern))):
         uri = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(path)))
-    files.append(File.generated(config, GUIDES, content=read_guides()))
+    for uri, title in SECTIONS_OF_HOME.items():
+        files.append(
+            File.generated(config, uri, content=read_section(title, posixpath.dirname(uri)))
+        )
     return files
 
 
-def read_guides() -> str:
-    """Return the section *Guides* of the home page as a page of the folder `how-to`."""
+def read_section(title: str, folder: str) -> str:
+    """Return a section of the home page as a page of a folder: its headings are one level higher.
+
+    Args:
+        title: the title of the section.
+        folder: the folder of the page in the site.
+    """
     home = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    section = home.partition("\n## Guides\n")[2].partition("\n## ")[0]
-    return f"# Guides\n{section.replace('](how-to/', '](')}"
+    section = home.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+    def move_link(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join("docs", link[1])).removeprefix("docs/")
+        return posixpath.relpath(target, folder)
+
+    text = LINK.sub(move_link, section.replace("\n### ", "\n## "))
+    return f"# {title}\n{text}"
 
 
 def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
@@ -190,13 +211,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     sys.path.remove(str(ROOT))
     uri = page.file.src_uri
-    if uri == GUIDES:
+    if uri in SECTIONS_OF_HOME:
         page.meta["search"] = {"exclude": True}  # the home page has the same text
     else:
         page.meta["search"] = {"boost": find_search_boost(uri)}
     if uri == "README.md":
         page.meta["hide"] = ["navigation"]  # the home page is alone in its tab
-    page.meta["description"] = find_description(markdown) or config.site_description
+    if uri in SECTIONS_OF_HOME:
+        page.meta["description"] = f"{SECTIONS_OF_HOME[uri]}: a list of the pages of matchrec."
+    else:
+        page.meta["description"] = find_description(markdown) or config.site_description
     generated = page.file.generated_by is not None
     folder = posixpath.dirname(uri if generated else f"docs/{uri}")
 
