@@ -84,20 +84,15 @@ def end_runs_at_absent_rows(task: Task) -> Task:
         MustBuildMatchesError: matches must be built, because only a complete match shows which rows
             are forbidden.
     """
-    absences = tuple(absence for absence in task.absences if is_between_rows(absence))
+    absences = tuple(absence for absence in task.absences if absence.is_between_rows)
     if not absences:
         return task
     automaton = PhasedAutomaton.build(task, absences)
     for index, absence in enumerate(absences):
         check_absence_condition(task, absence, automaton.find_later_variables(index))
     pattern = replace(task.pattern, folding=automaton.build_folding())
-    other_absences = tuple(absence for absence in task.absences if not is_between_rows(absence))
+    other_absences = tuple(absence for absence in task.absences if not absence.is_between_rows)
     return replace(task, pattern=pattern, absences=other_absences)
-
-
-def is_between_rows(absence: AbsenceCondition) -> bool:
-    """Return whether an absence is between two rows of a match."""
-    return absence.after is not None and absence.before is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     """Return the compiled query of a query whose conditions are typed.
 
     Args:
-        query: the query.
+        query: the split query, with its plan and pattern.
         conditions: its conditions, typed.
         joined: all queries that share the rows.
         outputs: the output columns of this query, translated.
@@ -117,7 +117,7 @@ def translate_outputs(
     """Turn the output columns of a query into SQL over reads, and number the columns it needs.
 
     Args:
-        query: the query.
+        query: the split query, whose `outputs` are translated.
         conditions: its conditions, typed.
         indices: the index of each column that is sent for the queries that share the rows. The
             columns that this query needs are added to `indices`, after the columns already there.
@@ -170,7 +170,7 @@ def build_task(
     """Return the task of the search.
 
     Args:
-        query: the query.
+        query: the split query.
         conditions: its conditions, typed.
         joined: all queries that share the rows.
         max_steps: the largest number of steps in one partition; None for no limit.

@@ -81,7 +81,7 @@ def find_negation_tests(
     """Return the tests of a plan. There are none if its pattern has no NOT.
 
     Args:
-        plan: the plan.
+        plan: the plan, with or without NOT.
         compiled_pattern: its pattern, compiled with its NOTs.
     """
     if not list_negations(plan.pattern):

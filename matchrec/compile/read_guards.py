@@ -46,7 +46,7 @@ def guard_reference(plan: MatchPlan, reference: Reference, *, in_measure: bool) 
     """Return a reference, with a guard if it can raise an error.
 
     Args:
-        plan: the plan.
+        plan: the plan, which has the conditions of variables.
         reference: a reference of a measure or of a condition.
         in_measure: whether the reference is in a measure.
     """

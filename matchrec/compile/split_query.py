@@ -132,7 +132,7 @@ def split_query(query: ResolvedQuery, scope: RowScope) -> SplitQuery:
     """Split the conditions of a query, and find the rows that need not be sent.
 
     Args:
-        query: the query.
+        query: the resolved query.
         scope: who reads neighbouring rows for the conditions.
 
     Raises:

@@ -60,7 +60,7 @@ def type_conditions(
     """Type the conditions of a query that Spark does not compute.
 
     Args:
-        query: the query.
+        query: the split query, which has the conditions without types.
         types: the types of `joined.columns`.
         joined: all queries that share the rows; they have the bits of the conditions.
         ansi: whether the session is in ANSI mode.

@@ -39,8 +39,9 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.path_search import PathSearch
 from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
-# The number of bits in a word of a trail.
+# The number of bits in a word of a trail, and in a byte of the memo.
 WORD_BITS = 64
+BITS_PER_BYTE = 8
 # Used instead of the position of a starting row before any row has been counted: in
 # `Counts.nearest_of_all`, and in the column PART_START of the parts of conditions.
 NO_START = -1
@@ -98,7 +99,7 @@ def find_matches(
     """Yield matches in chunks, and count the starting rows on the way.
 
     Args:
-        annotated_task: the task.
+        annotated_task: the task, and the parts that are counted.
         counts: the counts to which the search adds.
         partitions: the rows to search.
         capacity: how much a chunk can hold.
@@ -166,7 +167,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
         """Return the arrays of `PathSearch`, the table of states and the nearest runs."""
         # A nearest run for each bit of the memo.
         (rows, memo_bytes), _ = self.shape_memo()["memo"]
-        remembered_shape = rows, 8 * memo_bytes, REMEMBERED_TRAIL + self.trail_words
+        remembered_shape = (rows, BITS_PER_BYTE * memo_bytes, REMEMBERED_TRAIL + self.trail_words)
         remembered: Shapes = {"remembered": (remembered_shape, np.int64)}
         table = self.shape_table(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
         nearest = shape_nearest_runs(self.sizes[layout.PATH_FULL], self.trail_words)
@@ -219,9 +220,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         runs with equal computation states then differ in the rows between which it applies.
         """
         all_absences_between = [
-            absence
-            for absence in self.task.absences
-            if absence.after is not None and absence.before is not None
+            absence for absence in self.task.absences if absence.is_between_rows
         ]
         return len(all_absences_between) == len(self.absences_between.absences)
 
@@ -280,7 +279,7 @@ def build_run_counts(
     The arrays of nearest runs are empty: each search replaces them by its working arrays.
 
     Args:
-        annotated_task: the task.
+        annotated_task: the task, and the parts that are counted.
         counts: the counts to which the search adds.
         arrays: the task and its partitions, as kernels read them.
     """

@@ -32,7 +32,7 @@ from matchrec.search.live_runs import LiveRuns, list_row_extremes
 from matchrec.search.match_lists import concatenate_matches, keep_first_matches, sort_matches
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
-from matchrec.search.releasing import Release, release_matches
+from matchrec.search.releasing import BOUND_SIZE, Release, release_matches
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 
@@ -84,7 +84,7 @@ def make_empty_state(register_count: int, node_size: int = layout.NODE_SIZE) -> 
             registers=np.empty((0, register_count), np.int64),
             nodes=np.empty((0, node_size), np.int64),
         ),
-        start_bounds=np.zeros((0, 2), np.int64),
+        start_bounds=np.zeros((0, BOUND_SIZE), np.int64),
         held=make_empty_matches(),
     )
 

@@ -28,6 +28,13 @@ from matchrec.search.partitions import IntArray
 from matchrec.search.progress import make_last_live
 from matchrec.search.task import Capacity, Task
 
+# The number of banks of runs.
+BANK_COUNT = 2
+
+# How many times as many runs and nodes as it gets back a restored search has room for.
+ROOM_FOR_RUNS = 2
+ROOM_FOR_NODES = 4
+
 
 class RunsSearch(BufferSearch[AllMatchesWork]):
     """A search of all runs at once, for all matches.
@@ -98,26 +105,33 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         """Return a copy of the live runs, and of the nodes in the buffer."""
         bank = int(self.progress.bank)
         count = int(self.progress.run_count)
-        registers_of_bank = self.working_arrays["registers"][1 + bank :: 2]
         return LiveRuns(
             runs=self.working_arrays["runs"][bank, :count].copy(),
-            registers=registers_of_bank[:count].copy(),
+            registers=self.find_registers(bank)[:count].copy(),
             nodes=self.working_arrays["nodes"][: self.progress.node_count].copy(),
         )
+
+    def find_registers(self, bank: int) -> IntArray:
+        """Return the registers of the runs of a bank: int64[k, registers], a view."""
+        # Row 0 has the registers before the first row. Then runs of both banks alternate.
+        registers: IntArray = self.working_arrays["registers"][1 + bank :: BANK_COUNT]
+        return registers
 
     def restore(self, live: LiveRuns) -> None:
         """Put live runs and their nodes into the arrays, so that the search goes on with them."""
         # There is more room than the runs take, so that the arrays need not grow at the next row.
-        least_sizes = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
-        for status, least_size in least_sizes.items():
-            while self.sizes[status] < least_size:
+        min_sizes = {
+            layout.RUNS_FULL: ROOM_FOR_RUNS * len(live.runs),
+            layout.NODES_FULL: ROOM_FOR_NODES * len(live.nodes),
+        }
+        for status, min_size in min_sizes.items():
+            while self.sizes[status] < min_size:
                 self.sizes[status] *= 2
         self.allocate_arrays()
         bank = self.progress.bank
         count = len(live.runs)
         self.working_arrays["runs"][bank, :count] = live.runs
-        registers_of_bank = self.working_arrays["registers"][1 + bank :: 2]
-        registers_of_bank[:count] = live.registers
+        self.find_registers(bank)[:count] = live.registers
         self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
         self.progress.run_count = count
         self.progress.node_count = len(live.nodes)

@@ -89,6 +89,11 @@ class AbsenceCondition:
     # rows after the match that are in its window.
     before: frozenset[int] | None
 
+    @property
+    def is_between_rows(self) -> bool:
+        """Return whether the part is between two rows of the match."""
+        return self.after is not None and self.before is not None
+
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:

@@ -157,10 +157,10 @@ def find_lane_types(
     the picture. Runs no job.
 
     Args:
-        incidents: the incidents.
+        incidents: a row for each incident.
         incident_keys: the columns of incidents with the partition values, as many as `match_keys`;
             empty if incidents concern all partitions.
-        matches: the matches.
+        matches: a row for each match.
         match_keys: the columns of matches with the partition values.
     """
     incident_types = dict(incidents.dtypes)
