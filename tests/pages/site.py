@@ -4,6 +4,8 @@ Files outside of `docs` have the same path in the site as in the project. Files 
 folder higher, so links into `docs` or out of it are changed. The first page of each tab, such as
 *Guides*, is the section of that name on the home page.
 
+`tests/pages/lexers.py` colours queries, also in Python strings.
+
 A search finds pages for users before pages for developers, see `find_search_boost`, and sections
 by words that they do not contain, see `SEARCH_WORDS`. `tests/pages/search.py` checks searches.
 
@@ -153,7 +155,15 @@ WIDTH = 100
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Return the configuration with the version, and in GitHub Actions the repository."""
+    """Return the configuration with the version, and in GitHub Actions the repository.
+
+    Also let Pygments use lexers that know the clause.
+    """
+    sys.path.insert(0, str(ROOT))
+    from tests.pages.lexers import use_lexers
+
+    sys.path.remove(str(ROOT))
+    use_lexers()
     config.copyright = f"matchrec {version('matchrec')}"
     repository = os.environ.get("GITHUB_REPOSITORY")
     if repository is not None:
