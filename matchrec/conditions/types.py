@@ -112,7 +112,7 @@ NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 COMPARED_BY_ENGINE = NESTED | {Family.OTHER}
 
 # Families for which the search can have ranks instead of values, see `is_ranked`.
-RANKED = NESTED | {Family.STRING, Family.BINARY}
+RANKED_FAMILIES = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
 MAX_DIGITS = 38  # the largest precision of a decimal
@@ -128,7 +128,7 @@ def is_ranked(type_: ValueType) -> bool:
 
     A value of such a type that is computed during the match has no rank. Only Python holds it.
     """
-    return type_.family in RANKED or is_wide_decimal(type_)
+    return type_.family in RANKED_FAMILIES or is_wide_decimal(type_)
 
 
 def build_array_type(element: ValueType) -> ValueType:

@@ -235,7 +235,7 @@ class Task:
         """Return whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
-    def iterate_calls(self) -> Iterator[PythonExpression]:
+    def find_python_expressions(self) -> Iterator[PythonExpression]:
         """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:

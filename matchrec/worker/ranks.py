@@ -45,7 +45,7 @@ def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ra
     for index in sorted(compiled_query.sent_columns.ranked):
         shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
-    calls_python = any(compiled_query.task.iterate_calls())
+    calls_python = any(compiled_query.task.find_python_expressions())
     rankings: dict[int, Ranking] = {}
     for indices in indices_by_type.values():
         columns = [arrays.take_encoded_column(table, wire.name_column(index)) for index in indices]

@@ -23,8 +23,8 @@ class Accumulator:
 
     # The aggregate keeps here what it needs of these rows. The type depends on the aggregate.
     state: AggregateState
-    # Returns the state after one more row, from the state and the arguments of the aggregate. A
-    # mutable state can be changed and returned, because no other accumulator has it.
+    # Returns the state after one more row, from the state and the arguments of the aggregate. It
+    # can change and return a mutable state, because no other accumulator has this state.
     step: AddRow
     # Returns the aggregate of the rows so far, from the state.
     finish: Callable[[AggregateState], Value]
@@ -77,7 +77,7 @@ def skip_repeats(accumulator: Accumulator) -> Accumulator:
 
 
 def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
-    """Return the sort key function for values of a type, which are sorted as in Spark.
+    """Return the function that makes the sort key of a value of a type, to sort as Spark does.
 
     The values must not be NULL. NaN is the greatest number.
     """

@@ -1,6 +1,7 @@
-"""Aggregates that return the value of one row: MIN, MAX, MIN_BY, MAX_BY, FIRST_VALUE, LAST_VALUE.
+"""Aggregates that return the value of one row, such as MIN, MAX_BY and FIRST_VALUE.
 
-Their state is the row that they have chosen so far, or None before they have chosen one.
+Their state is the row that they have chosen so far, or None before they have chosen one. The table
+also computes BOOL_AND as MIN, and BOOL_OR as MAX, of truth values.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ def read_chosen_value(chosen: ChosenRow | None) -> Value:
 def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
     """Begin MIN, MAX, MIN_BY or MAX_BY.
 
-    MIN and MAX return the first of equal values; MIN_BY and MAX_BY return the value of the last row
-    among rows with equal second arguments.
+    MIN and MAX compare their argument, MIN_BY and MAX_BY their second argument. Rows on which it is
+    NULL do not count. If several rows have the extreme, MIN and MAX choose the first of them, and
+    MIN_BY and MAX_BY the last.
     """
     sort_key = find_sort_key(use.types[-1])
     is_better = operator.gt if is_largest else operator.lt
@@ -38,10 +40,10 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
     def step(best: ChosenRow | None, value: Value, *ordering: Value) -> ChosenRow | None:
         """Return the better of the best row so far and a new row."""
         has_ordering = bool(ordering)
-        compared = ordering[0] if has_ordering else value
-        if compared is None:
+        compared_value = ordering[0] if has_ordering else value
+        if compared_value is None:
             return best
-        row = ChosenRow(value, sort_key(compared))
+        row = ChosenRow(value, sort_key(compared_value))
         if best is None or is_better(row.key, best.key):
             return row
         if has_ordering and row.key == best.key:
@@ -52,10 +54,13 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
 
 
 def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
-    """Begin FIRST_VALUE or LAST_VALUE, perhaps without NULL values."""
+    """Begin FIRST_VALUE or LAST_VALUE.
+
+    Rows with NULL do not count with IGNORE NULLS, or if the second argument is true.
+    """
 
     def step(chosen: ChosenRow | None, value: Value, *ignore_nulls: Value) -> ChosenRow | None:
-        """Return the first row, or the last one; None if there is no row yet."""
+        """Return the first or last row that counts so far; None if there is none."""
         is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
         is_decided = is_first and chosen is not None
         if is_ignored or is_decided:

@@ -61,7 +61,10 @@ class JoinedTexts:
 
 
 def begin_joined_texts(_: AggregateUse) -> Accumulator:
-    """Begin LISTAGG: texts without NULL, in the order of the rows, with a delimiter in between."""
+    """Begin LISTAGG: texts or binary values, joined in the order of the rows by a delimiter.
+
+    NULLs are left out.
+    """
 
     def step(joined: JoinedTexts, text: Value, delimiter: Value = None) -> JoinedTexts:
         """Append a text unless it is NULL, and note the delimiter."""

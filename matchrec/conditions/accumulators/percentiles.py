@@ -12,6 +12,8 @@ from matchrec.conditions.functions.comparisons import make_rank_key
 from matchrec.conditions.functions.function import AggregateUse, FunctionError, Value
 from matchrec.conditions.types import NUMBERS
 
+MEDIAN_FRACTION = 0.5
+
 
 @dataclass(slots=True)
 class Distribution:
@@ -25,14 +27,16 @@ class Distribution:
 
 
 def begin_percentile(use: AggregateUse) -> Accumulator:
-    """Begin PERCENTILE or MEDIAN. The median is the percentile for the fraction 0.5.
+    """Begin PERCENTILE, or MEDIAN, which takes no fraction.
 
     The accumulator raises FunctionError if the fraction is not between 0 and 1.
     """
     is_number = use.types[0].family in NUMBERS
 
-    def step(distribution: Distribution, value: Value, fraction: Value = 0.5) -> Distribution:
-        """Insert a value in order, and check and keep the fraction."""
+    def step(
+        distribution: Distribution, value: Value, fraction: Value = MEDIAN_FRACTION
+    ) -> Distribution:
+        """Insert a value in order unless it is NULL, and check and keep the fraction."""
         if value is not None:
             insort(distribution.values, value, key=make_rank_key)
         distribution.fraction = None if fraction is None else check_fraction(float(fraction))
@@ -40,7 +44,8 @@ def begin_percentile(use: AggregateUse) -> Accumulator:
 
     def finish(distribution: Distribution) -> Value:
         """Return the percentile; NULL without values or without a fraction."""
-        values, fraction = distribution.values, distribution.fraction
+        values = distribution.values
+        fraction = distribution.fraction
         if not values or fraction is None:
             return None
         value = interpolate(values, fraction, weighs_both_values=use.weighs_both_values)
@@ -74,12 +79,13 @@ def interpolate(values: Sequence[Value], fraction: float, *, weighs_both_values:
         weighs_both_values: see `AggregateUse`.
     """
     position = (len(values) - 1) * fraction
-    lower = math.floor(position)
-    higher = math.ceil(position)
-    lower_value = float(values[lower])
-    higher_value = float(values[higher])
-    if lower == higher or lower_value == higher_value:
+    lower_index = math.floor(position)
+    higher_index = math.ceil(position)
+    lower_value = float(values[lower_index])
+    higher_value = float(values[higher_index])
+    if lower_index == higher_index or lower_value == higher_value:
         return lower_value
+    higher_weight = position - lower_index
     if weighs_both_values:
-        return (higher - position) * lower_value + (position - lower) * higher_value
-    return lower_value + (position - lower) * (higher_value - lower_value)
+        return (higher_index - position) * lower_value + higher_weight * higher_value
+    return lower_value + higher_weight * (higher_value - lower_value)

@@ -1,11 +1,11 @@
 """The types of aggregates, from the types of their arguments.
 
-A function of an `AggregateUse` returns None if the arguments do not fit. Functions `for_...` return
-such a function:
+A function that finds a type takes an `AggregateUse`, and returns None if the arguments do not fit.
+The functions `require_...` return such functions:
 
-    max    for_one_argument(keep_type)         one argument of any type, which max has, too
-    sum    for_numbers(find_sum_type)          one number or interval
-    every  for_truth_values(BOOLEAN)           one truth value
+    max    require_one_argument(keep_type)    one argument of any type; max has this type, too
+    sum    require_number(find_sum_type)      one number or interval
+    every  require_truth_value(BOOLEAN)       one truth value
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.types import DOUBLE, INTERVAL_TYPES, NUMBERS, VOID, Family, ValueType
 
 
-def for_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> FindAggregateType:
-    """Return a function that finds the type of an aggregate with one argument.
+def require_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> FindAggregateType:
+    """Return a function that finds the type of an aggregate that takes one argument.
 
     Args:
         find_type: returns the type of the aggregate from the type of the argument, or None.
@@ -26,23 +26,28 @@ def for_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> Find
     return lambda use: find_type(use.types[0]) if len(use.types) == 1 else None
 
 
-def for_numbers(find_type: Callable[[ValueType], ValueType]) -> FindAggregateType:
-    """Return a function that finds the type of an aggregate of numbers or intervals.
+def require_number(find_type: Callable[[ValueType], ValueType]) -> FindAggregateType:
+    """Return a function that finds the type of an aggregate that takes one number or interval.
 
     Args:
-        find_type: returns the type of the aggregate from the type of the numbers. Intervals keep
-            their type.
+        find_type: returns the type of the aggregate from the type of the numbers. An aggregate of
+            intervals has the type that `INTERVAL_TYPES` has for them.
     """
-    return for_one_argument(
-        lambda type_: (
-            find_type(type_) if type_.family in NUMBERS else INTERVAL_TYPES.get(type_.family)
-        )
+
+    def find_type_of_argument(type_: ValueType) -> ValueType | None:
+        """Return the type of the aggregate of a number or an interval; None for other types."""
+        if type_.family in NUMBERS:
+            return find_type(type_)
+        return INTERVAL_TYPES.get(type_.family)
+
+    return require_one_argument(find_type_of_argument)
+
+
+def require_truth_value(result_type: ValueType) -> FindAggregateType:
+    """Return a function that finds `result_type` for an aggregate that takes one truth value."""
+    return require_one_argument(
+        lambda type_: result_type if type_.family is Family.BOOLEAN else None
     )
-
-
-def for_truth_values(result_type: ValueType) -> FindAggregateType:
-    """Return a function that finds the type of an aggregate of truth values: `result_type`."""
-    return for_one_argument(lambda type_: result_type if type_.family is Family.BOOLEAN else None)
 
 
 def keep_type(type_: ValueType) -> ValueType:
@@ -51,10 +56,16 @@ def keep_type(type_: ValueType) -> ValueType:
 
 
 def find_median_type(type_: ValueType) -> ValueType | None:
-    """Return the type of a median, or of another percentile, of values of a type."""
+    """Return the type of a median, or of another percentile, of values of a type.
+
+    DOUBLE for numbers. A time of day keeps its type, an interval has the type that `INTERVAL_TYPES`
+    has for it. None for any other type.
+    """
     if type_.family in NUMBERS:
         return DOUBLE
-    return type_ if type_.family is Family.TIME else INTERVAL_TYPES.get(type_.family)
+    if type_.family is Family.TIME:
+        return type_
+    return INTERVAL_TYPES.get(type_.family)
 
 
 def find_type_of_chosen_value(use: AggregateUse) -> ValueType | None:

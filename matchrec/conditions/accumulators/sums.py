@@ -26,6 +26,8 @@ from matchrec.conditions.functions.number_conversions import divide_rounded, fit
 from matchrec.conditions.functions.numerals import EXACT_CONTEXT
 from matchrec.conditions.types import (
     ADDED_BY_AVERAGE,
+    BIGINT,
+    INT,
     Family,
     ValueType,
     find_average_type,
@@ -75,11 +77,11 @@ AddValue = Callable[[Value, Value], Value]
 FinishTotal = Callable[[Value, int], Value]
 
 
-def begin_total(start: Value, add_value: AddValue, finish_total: FinishTotal) -> Accumulator:
+def begin_total(zero: Value, add_value: AddValue, finish_total: FinishTotal) -> Accumulator:
     """Begin a total of values. NULLs are left out. Without values, the aggregate is NULL.
 
     Args:
-        start: the total before the first value.
+        zero: the total before the first value, a zero of the total's type.
         add_value: returns the total after one more value.
         finish_total: returns the aggregate from the total and the number of values.
     """
@@ -96,7 +98,7 @@ def begin_total(start: Value, add_value: AddValue, finish_total: FinishTotal) ->
             return None
         return finish_total(state.total, state.value_count)
 
-    return Accumulator(RunningTotal(start, 0), step, finish)
+    return Accumulator(RunningTotal(zero, value_count=0), step, finish)
 
 
 def return_total(total: Value, _: int) -> Value:
@@ -107,7 +109,8 @@ def return_total(total: Value, _: int) -> Value:
 def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
     """Begin SUM or AVG of numbers or intervals.
 
-    The accumulator raises TooLargeError if the sum does not fit, as the module says.
+    The accumulator raises TooLargeError if the sum of integers, decimals or intervals does not fit
+    its type and that is an error: see the docstring of the module.
     """
     family = use.types[0].family
     if family is Family.DECIMAL:
@@ -115,7 +118,8 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
     if family is Family.FLOATING or (is_average and family is Family.INTEGER):
         finish_floats = operator.truediv if is_average else return_total
         return begin_total(0.0, lambda total, value: total + float(value), finish_floats)
-    bits = 32 if family is Family.MONTHS else 64
+    # A year-month interval is an int of Java. Sums of integers are bigints.
+    bits = INT.bits if family is Family.MONTHS else BIGINT.bits
 
     def add_integer(total: int, value: int) -> int:
         """Add an integer: on overflow, raise TooLargeError or wrap around, as Spark does."""

@@ -24,10 +24,10 @@ from matchrec.conditions.accumulators.result_types import (
     find_percentile_type,
     find_type_of_chosen_value,
     find_type_of_first_argument,
-    for_numbers,
-    for_one_argument,
-    for_truth_values,
     keep_type,
+    require_number,
+    require_one_argument,
+    require_truth_value,
 )
 from matchrec.conditions.accumulators.statistics import (
     Moments,
@@ -57,23 +57,25 @@ from matchrec.conditions.types import (
 AGGREGATES: Mapping[str, AggregateFunction] = split_names(
     {
         "count": AggregateFunction(lambda _: BIGINT, begin_count),
-        "count_if": AggregateFunction(for_truth_values(BIGINT), begin_count_if),
-        "bool_and every": AggregateFunction(for_truth_values(BOOLEAN), begin_min),
-        "bool_or some any": AggregateFunction(for_truth_values(BOOLEAN), begin_max),
-        "min": AggregateFunction(for_one_argument(keep_type), begin_min, ignores_repeats=True),
-        "max": AggregateFunction(for_one_argument(keep_type), begin_max, ignores_repeats=True),
+        "count_if": AggregateFunction(require_truth_value(BIGINT), begin_count_if),
+        "bool_and every": AggregateFunction(require_truth_value(BOOLEAN), begin_min),
+        "bool_or some any": AggregateFunction(require_truth_value(BOOLEAN), begin_max),
+        "min": AggregateFunction(require_one_argument(keep_type), begin_min, ignores_repeats=True),
+        "max": AggregateFunction(require_one_argument(keep_type), begin_max, ignores_repeats=True),
         "min_by": AggregateFunction(find_type_of_chosen_value, begin_min),
         "max_by": AggregateFunction(find_type_of_chosen_value, begin_max),
-        "sum": AggregateFunction(for_numbers(find_sum_type), begin_sum),
-        "avg mean": AggregateFunction(for_numbers(find_average_type), begin_average),
+        "sum": AggregateFunction(require_number(find_sum_type), begin_sum),
+        "avg mean": AggregateFunction(require_number(find_average_type), begin_average),
         "any_value first_value": AggregateFunction(
             find_type_of_first_argument, begin_first_value, constant=1
         ),
         "last_value": AggregateFunction(find_type_of_first_argument, begin_last_value, constant=1),
         "mode": AggregateFunction(find_type_of_first_argument, begin_mode, constant=1),
-        "collect_list array_agg": AggregateFunction(for_one_argument(build_array_type), begin_list),
+        "collect_list array_agg": AggregateFunction(
+            require_one_argument(build_array_type), begin_list
+        ),
         "collect_set": AggregateFunction(
-            for_one_argument(build_array_type), begin_set, ignores_repeats=True
+            require_one_argument(build_array_type), begin_set, ignores_repeats=True
         ),
         "listagg string_agg": AggregateFunction(find_listagg_type, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
@@ -85,7 +87,7 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         ),
         "var_pop": build_statistic(compute_population_variance, empty_state=Moments()),
         "regr_slope": build_statistic(compute_slope, empty_state=PointMoments(), argument_count=2),
-        "median": AggregateFunction(for_one_argument(find_median_type), begin_percentile),
+        "median": AggregateFunction(require_one_argument(find_median_type), begin_percentile),
         "percentile": AggregateFunction(find_percentile_type, begin_percentile, constant=1),
     }
 )

@@ -19,6 +19,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.function import FunctionError
 
+MONTHS_OF_YEAR = 12
+YEARS_OF_CYCLE = 400
 DAYS_OF_400_YEARS = 146_097
 DAYS_BEFORE_1970 = 719_162  # since 0001-01-01
 
@@ -34,20 +36,24 @@ LATEST = 253_370_764_800 * SECOND  # 9999-01-01
 EPOCH = datetime(1970, 1, 1)
 OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
-# The offsets that Spark has for some short names. Python has regions of these names. There are no
-# other short names. Source: java.time.ZoneId.SHORT_IDS.
+# The offsets that Spark has for some short names. Python has regions of these names instead, and
+# does not know Spark's other short names. Source: java.time.ZoneId.SHORT_IDS.
 FIXED_OFFSETS = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
 
 
 def find_month(day: int) -> tuple[int, int]:
-    """Return the month of a day, counted from the year 0, and the number of the day in it.
+    """Return the month of a day, and the day of the month, which is 1 for the first day.
 
-    >>> find_month(0) == (1970 * 12 + 1, 1)
-    True
+    Months are counted on from year to year: January of the year 0 is 1, and 1970-01-01 is in the
+    month 1970 * 12 + 1.
+
+    >>> find_month(0)
+    (23641, 1)
     """
     cycle, day_of_cycle = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
-    moved = date.fromordinal(day_of_cycle + 1)
-    return (cycle * 400 + moved.year) * 12 + moved.month, moved.day
+    date_in_first_cycle = date.fromordinal(day_of_cycle + 1)
+    year = cycle * YEARS_OF_CYCLE + date_in_first_cycle.year
+    return year * MONTHS_OF_YEAR + date_in_first_cycle.month, date_in_first_cycle.day
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +65,17 @@ class Zone:
     def find_offset(self, instant: int) -> int:
         """Return how much local time is ahead of UTC at an instant."""
         since_1970 = timedelta(microseconds=move_into_range(instant))
-        moved = datetime.fromtimestamp(0, timezone.utc) + since_1970
-        return count_microseconds(moved.astimezone(self.rules).utcoffset())
+        utc_time = datetime.fromtimestamp(0, timezone.utc) + since_1970
+        return count_microseconds(utc_time.astimezone(self.rules).utcoffset())
 
     def find_offset_of_local(self, local: int, fold: int = 0) -> int:
         """Return how much a local time is ahead of UTC.
 
-        If clocks are changed, this is the offset before the change, and with `fold` 1 the offset
-        after it.
+        A change of clocks skips or repeats local times. The offset of such a time is the one before
+        the change, and with `fold` 1 the one after it.
         """
-        moved = EPOCH + timedelta(microseconds=move_into_range(local))
-        return count_microseconds(moved.replace(tzinfo=self.rules, fold=fold).utcoffset())
+        local_time = EPOCH + timedelta(microseconds=move_into_range(local))
+        return count_microseconds(local_time.replace(tzinfo=self.rules, fold=fold).utcoffset())
 
     def convert_to_local(self, instant: int) -> int:
         """Return the local time at an instant."""
@@ -81,19 +87,19 @@ class Zone:
 
     def find_start_of_day(self, day: int) -> int:
         """Return the instant at which a day begins, which need not be at midnight."""
-        local = day * DAY
-        late = self.convert_to_instant(local)
-        if self.convert_to_local(late) == local:
-            return late
-        # The clocks skip midnight. The day begins when they are changed, which is between two
-        # instants, one for each of the two offsets.
-        early = local - self.find_offset_of_local(local, fold=1)
-        new_offset = self.find_offset(late)
-        instants = range(early, late)
-        skipped = bisect_left(
+        midnight = day * DAY
+        by_old_offset = self.convert_to_instant(midnight)
+        if self.convert_to_local(by_old_offset) == midnight:
+            return by_old_offset
+        # The clocks skip midnight. The day begins when they are changed, which is between the
+        # instants that the new and the old offset give for midnight.
+        by_new_offset = midnight - self.find_offset_of_local(midnight, fold=1)
+        new_offset = self.find_offset(by_old_offset)
+        instants = range(by_new_offset, by_old_offset)
+        change_index = bisect_left(
             instants, True, key=lambda instant: self.find_offset(instant) == new_offset
         )
-        return early + skipped
+        return by_new_offset + change_index
 
 
 def move_into_range(time: int) -> int:
@@ -133,7 +139,7 @@ def find_zone(name: str) -> Zone:
 
 
 def is_known_zone(name: str) -> bool:
-    """Return whether Python has a time zone."""
+    """Return whether Python has the time zone with this name."""
     try:
         find_zone(name)
     except FunctionError:
@@ -142,5 +148,8 @@ def is_known_zone(name: str) -> bool:
 
 
 def has_fixed_offset(name: str) -> bool:
-    """Return whether a time zone is one whose clocks are never changed."""
+    """Return whether a time zone is an offset from UTC.
+
+    False for every region, even if its clocks are never changed.
+    """
     return is_known_zone(name) and isinstance(find_zone(name).rules, timezone)

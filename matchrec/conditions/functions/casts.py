@@ -17,14 +17,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 
 from matchrec.conditions.functions import number_conversions, number_texts
 from matchrec.conditions.functions.calendar import DAY, Zone, find_zone
-from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
+from matchrec.conditions.functions.function import ANY_TYPE, Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.number_conversions import NoValueError
-from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, find_type, is_wide_decimal
+from matchrec.conditions.types import (
+    BIGINT,
+    FLOAT,
+    STRING,
+    Family,
+    ValueType,
+    find_type,
+    is_wide_decimal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class Cast:
 
     @property
     def zone(self) -> Zone:
-        """The time zone of the session, with its rules."""
+        """Return the time zone of the session, with its rules."""
         return find_zone(self.time_zone)
 
     @property
@@ -99,7 +107,7 @@ def build_legacy_cast(use: FunctionUse) -> Compute:
     """Return a cast as without ANSI mode.
 
     1. A number becomes an integer that wraps around.
-    2. A text becomes an integer without its fraction, or NULL if it is too large.
+    2. A text becomes an integer without its fraction; NULL if it is too large or not a number.
     3. A decimal with many zeros after the point becomes a text with an exponent.
     4. Any other value that does not fit becomes NULL.
     """
@@ -161,7 +169,7 @@ def convert_floating_to_integer(number: float, cast: Cast) -> int:
     2 ** 63 passes Spark's test of a bigint, and becomes the largest one.
     """
     integer = truncate(number)
-    if cast.target.bits == 64 and integer == 1 << 63:
+    if cast.target == BIGINT and integer == 1 << 63:
         integer -= 1
     return check_integer(integer, cast)
 
@@ -169,9 +177,10 @@ def convert_floating_to_integer(number: float, cast: Cast) -> int:
 def convert_decimal_to_integer(number: Decimal, cast: Cast) -> int:
     """Return a decimal without its fraction.
 
-    Spark tests whether a wide decimal fits as a floating-point number.
+    For a wide decimal and a target of fewer than 64 bits, Spark converts the decimal to a
+    floating-point number first.
     """
-    if is_wide_decimal(cast.source) and cast.target.bits < 64:
+    if is_wide_decimal(cast.source) and cast.target != BIGINT:
         return check_integer(truncate(float(number)), cast)
     return check_integer(number_conversions.drop_fraction(number), cast)
 
@@ -195,10 +204,7 @@ def convert_text_to_floating(text: str, cast: Cast) -> float:
 
 def convert_to_decimal(number: Decimal, cast: Cast) -> Decimal:
     """Return a decimal as one of the target's precision and scale."""
-    try:
-        return number_conversions.rescale(number, cast.target.precision, cast.target.scale)
-    except InvalidOperation:
-        raise NoValueError from None
+    return number_conversions.rescale(number, cast.target.precision, cast.target.scale)
 
 
 def wrap_decimal(number: Decimal, bits: int) -> int:
@@ -252,6 +258,6 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
 }
 
 CASTS: Mapping[str, Function] = {
-    "CAST": Function((None,), find_cast_type, build_cast),
-    "TRY_CAST": Function((None,), find_cast_type, build_lenient_cast),
+    "CAST": Function((ANY_TYPE,), find_cast_type, build_cast),
+    "TRY_CAST": Function((ANY_TYPE,), find_cast_type, build_lenient_cast),
 }

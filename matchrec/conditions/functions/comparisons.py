@@ -7,11 +7,12 @@ import operator
 from collections.abc import Callable, Mapping
 
 from matchrec.conditions.functions.function import (
+    ANY_TYPE,
     Compute,
     Function,
     FunctionUse,
     Value,
-    for_all_types,
+    use_for_all_types,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -24,11 +25,12 @@ from matchrec.conditions.types import (
 )
 
 
-def find_comparison_type(use: FunctionUse) -> ValueType | None:
+def find_comparison_result_type(use: FunctionUse) -> ValueType | None:
     """Return BOOLEAN if the operands can be compared, else None.
 
-    They must have one type, which has an order, or types of one family, or be numbers. NULL can be
-    compared with anything.
+    They can be compared if both are numbers, if they are of one family that is not nested, or if
+    they are nested and have one type with an order. NULL can be compared with any of these, but not
+    with NULL.
     """
     types = {remove_field_names(type_) for type_ in use.types if type_ != VOID}
     if not types or not all(type_.is_ordered for type_ in types):
@@ -55,7 +57,7 @@ def build_comparison(compare: Callable[[Value, Value], bool]) -> Function:
             return compare
         return lambda left, right: compare(make_rank_key(float(left)), make_rank_key(float(right)))
 
-    return Function((None, None), find_comparison_type, build)
+    return Function((ANY_TYPE, ANY_TYPE), find_comparison_result_type, build)
 
 
 def build_null_safe_equal(use: FunctionUse) -> Compute:
@@ -94,7 +96,7 @@ def make_rank_key(value: Value) -> tuple[Value, ...]:
 
 
 def is_null(value: Value) -> bool:
-    """Return whether a value is NULL."""
+    """Return whether a value is NULL, for IS NULL."""
     return value is None
 
 
@@ -107,6 +109,8 @@ COMPARISONS: Mapping[str, Function] = {
     "<=": build_comparison(operator.le),
     ">": build_comparison(operator.gt),
     ">=": build_comparison(operator.ge),
-    "<=>": Function((None, None), find_comparison_type, build_null_safe_equal, takes_nulls=True),
-    "IS NULL": Function((None,), BOOLEAN, for_all_types(is_null), takes_nulls=True),
+    "<=>": Function(
+        (ANY_TYPE, ANY_TYPE), find_comparison_result_type, build_null_safe_equal, takes_nulls=True
+    ),
+    "IS NULL": Function((ANY_TYPE,), BOOLEAN, use_for_all_types(is_null), takes_nulls=True),
 }

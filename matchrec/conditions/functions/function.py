@@ -115,49 +115,62 @@ FindType = Callable[[FunctionUse], ValueType | None]
 Build = Callable[[FunctionUse], Compute]
 
 # What a function takes as an argument: values of a type, to which Spark casts implicitly; values of
-# any type of a family; or values of any type (None).
+# any type of a family; or ANY_TYPE.
 ParameterType = ValueType | Family | None
+
+# A parameter that takes values of any type.
+ANY_TYPE = None
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of Spark, for example LEVENSHTEIN:
 
-        Function((STRING, STRING, INT), INT, for_all_types(compute_distance), least_arguments=2)
+        Function(
+            (STRING, STRING, INT),
+            INT,
+            use_for_all_types(compute_levenshtein_distance),
+            min_arguments=2,
+        )
 
     Whether it can fail is in `plan.operators` if it has an entry there, else in `plan/words.txt`.
     """
 
-    # What the function takes as its first, second and further arguments. There are no named ones.
+    # What the function takes as its first, second and further arguments. It takes them by position.
     parameters: tuple[ParameterType, ...]
     # The type of the value, or a function that finds it.
     returns: ValueType | FindType
-    # Builds what computes a call. If that is the same for all types of arguments, it is made by
-    # `for_all_types`.
+    # Builds the Python function that computes a call. `use_for_all_types` makes it if one Python
+    # function computes all calls.
     build: Build
-    # The least number of arguments; None if there must be one for each parameter.
-    least_arguments: int | None = None
+    # The smallest number of arguments; None if there must be one for each parameter.
+    min_arguments: int | None = None
     # Whether the function is computed even if an argument is NULL. Otherwise its value is NULL.
     takes_nulls: bool = False
-    # Whether any number of arguments can follow that are like the last parameter.
-    repeats_last: bool = False
+    # Whether the last parameter can be repeated: any number of further arguments are like it.
+    repeats_last_parameter: bool = False
 
     def find_parameter(self, index: int) -> ParameterType:
-        """Return the parameter for the argument with this index, from 0."""
+        """Return the parameter for the argument with this index, from 0.
+
+        An argument after the last parameter is one of its repeats, see `repeats_last_parameter`.
+        """
         return self.parameters[min(index, len(self.parameters) - 1)]
 
     def takes_count(self, argument_count: int) -> bool:
         """Return whether the function takes this number of arguments."""
-        most = len(self.parameters)
-        least = most if self.least_arguments is None else self.least_arguments
-        return least <= argument_count and (self.repeats_last or argument_count <= most)
+        parameter_count = len(self.parameters)
+        if argument_count > parameter_count and not self.repeats_last_parameter:
+            return False
+        min_arguments = parameter_count if self.min_arguments is None else self.min_arguments
+        return argument_count >= min_arguments
 
     def find_type(self, use: FunctionUse) -> ValueType | None:
         """Return the type of a call's value, or None if the arguments do not fit."""
         return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
-def for_all_types(compute: Compute) -> Build:
+def use_for_all_types(compute: Compute) -> Build:
     """Return the `build` of a function that is computed in the same way for all calls."""
     return lambda _: compute
 

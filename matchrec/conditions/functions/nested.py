@@ -10,21 +10,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from matchrec.conditions.functions.comparisons import find_representative
 from matchrec.conditions.functions.function import (
+    ANY_TYPE,
     AnsiError,
     Compute,
     Function,
     FunctionUse,
     Value,
-    for_all_types,
     split_names,
+    use_for_all_types,
 )
 from matchrec.conditions.functions.number_conversions import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
 from matchrec.errors.wording import show_count
 
-ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
+# Short, for the table.
+ARRAY = Family.ARRAY
+INTEGER = Family.INTEGER
 
-NestedArray = tuple[Value, ...]
+# An array, as Python holds it.
+ArrayValue = tuple[Value, ...]
 
 
 # The types of results. They are None if the arguments do not fit.
@@ -43,7 +47,7 @@ def find_containment_type(use: FunctionUse) -> ValueType | None:
     return BOOLEAN
 
 
-def find_common_type(use: FunctionUse) -> ValueType | None:
+def find_intersection_type(use: FunctionUse) -> ValueType | None:
     """Return the type of two arrays of one type, whose elements are ordered."""
     left, right = use.types
     return left if left == right and left.is_ordered else None
@@ -51,13 +55,13 @@ def find_common_type(use: FunctionUse) -> ValueType | None:
 
 def find_overlap_type(use: FunctionUse) -> ValueType | None:
     """Return BOOLEAN for two arrays of one type, whose elements are ordered."""
-    return None if find_common_type(use) is None else BOOLEAN
+    return None if find_intersection_type(use) is None else BOOLEAN
 
 
 # Functions.
 
 
-def remove_repeats(values: Iterable[Value]) -> NestedArray:
+def remove_repeats(values: Iterable[Value]) -> ArrayValue:
     """Return each value once, in the order in which they come first. -0.0 becomes 0.0."""
     return tuple(dict.fromkeys(map(find_representative, values)))
 
@@ -89,18 +93,22 @@ def build_subscript(use: FunctionUse) -> Compute:
     return compute
 
 
-def intersect(left: NestedArray, right: NestedArray) -> NestedArray:
+def intersect(left: ArrayValue, right: ArrayValue) -> ArrayValue:
     """Return each value once that is in both arrays, in the order of the left one."""
     right_values = set(map(find_representative, right))
     return remove_repeats(value for value in left if find_representative(value) in right_values)
 
 
 def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
-    """Return whether arrays have a value in common, or NULL if a NULL can be one."""
-    common = set(map(find_representative, left)) & set(map(find_representative, right))
-    if common - {None}:
+    """Return whether arrays have a value in common.
+
+    NULL if they do not, but neither is empty and one has a NULL, which can be such a value.
+    """
+    common_values = set(map(find_representative, left)) & set(map(find_representative, right))
+    if common_values - {None}:
         return True
-    return None if left and right and (None in left or None in right) else False
+    has_null = None in left or None in right
+    return None if left and right and has_null else False
 
 
 def build_size(use: FunctionUse) -> Compute:
@@ -112,10 +120,14 @@ def build_size(use: FunctionUse) -> Compute:
 NESTED_FUNCTIONS: Mapping[str, Function] = split_names(
     {
         "SIZE CARDINALITY": Function((ARRAY,), INT, build_size, takes_nulls=True),
-        "ARRAY_SIZE": Function((ARRAY,), INT, for_all_types(len)),
-        "ARRAY_CONTAINS": Function((ARRAY, None), find_containment_type, for_all_types(contains)),
-        "ARRAY_INTERSECT": Function((ARRAY, ARRAY), find_common_type, for_all_types(intersect)),
-        "ARRAYS_OVERLAP": Function((ARRAY, ARRAY), find_overlap_type, for_all_types(overlap)),
+        "ARRAY_SIZE": Function((ARRAY,), INT, use_for_all_types(len)),
+        "ARRAY_CONTAINS": Function(
+            (ARRAY, ANY_TYPE), find_containment_type, use_for_all_types(contains)
+        ),
+        "ARRAY_INTERSECT": Function(
+            (ARRAY, ARRAY), find_intersection_type, use_for_all_types(intersect)
+        ),
+        "ARRAYS_OVERLAP": Function((ARRAY, ARRAY), find_overlap_type, use_for_all_types(overlap)),
         "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript),
     }
 )

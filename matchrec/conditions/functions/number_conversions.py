@@ -12,14 +12,19 @@ from fractions import Fraction
 
 from matchrec.conditions.functions.function import AnsiError, UndecidedError
 
-# Loses no digit of a number that is rescaled.
+# Loses no digit of a number that is rescaled to a decimal type.
 WIDE_CONTEXT = Context(prec=1000)
+# Loses no digit of a number in the middle between two doubles.
+MIDPOINT_CONTEXT = Context(prec=2000)
 
 # The binary digits of a floating-point number of 32 bits, the exponent of the least such number,
 # and the exponent of the least number that is too large.
 SINGLE_DIGITS = 24
 MIN_SINGLE_EXPONENT = -149
 TOO_LARGE_SINGLE_EXPONENT = 128
+
+# Java writes numbers from here on with an exponent.
+LEAST_NUMBER_WITH_EXPONENT = 1e7
 
 # A text of at most 15 digits and a point. Every version of Java writes such a number like this.
 SHORT_NUMBER = re.compile(r"-?[0-9.]{1,16}")
@@ -77,7 +82,10 @@ def divide_rounded(dividend: int, divisor: int) -> int:
 
 
 def round_to_single(number: Fraction) -> float:
-    """Return the nearest number of 32 bits. Of two such numbers it is the even one."""
+    """Return the nearest number of 32 bits, the even one if two are equally near.
+
+    Infinity if the number is too large.
+    """
     if number == 0:
         return 0.0
     magnitude = abs(number)
@@ -111,7 +119,10 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
     Raises:
         NoValueError: it would have more digits.
     """
-    rounded = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_CONTEXT)
+    try:
+        rounded = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_CONTEXT)
+    except InvalidOperation:  # it has more digits than even the context
+        raise NoValueError from None
     if rounded.adjusted() + 1 + scale > precision and rounded != 0:
         raise NoValueError
     return abs(rounded) if rounded == 0 else rounded
@@ -128,10 +139,7 @@ def convert_to_decimal(number: float, precision: int, scale: int) -> Decimal | N
     """
     if not math.isfinite(number):
         return None
-    try:
-        return rescale_if_certain(number, precision, scale)
-    except InvalidOperation:
-        raise NoValueError from None
+    return rescale_if_certain(number, precision, scale)
 
 
 def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
@@ -140,10 +148,11 @@ def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
     Java writes one of these texts. Which one, if there are many digits, depends on its version.
 
     Raises:
+        NoValueError: the result would have more digits than the precision.
         UndecidedError: the texts give different results.
     """
     text = repr(number)
-    is_small_integer = number.is_integer() and abs(number) < 1e7  # written without an exponent
+    is_small_integer = number.is_integer() and abs(number) < LEAST_NUMBER_WITH_EXPONENT
     if SHORT_NUMBER.fullmatch(text) is not None or is_small_integer:
         return rescale(Decimal(text), precision, scale)
     # The texts are those between the middles to the numbers before and after.
@@ -158,4 +167,4 @@ def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
 
 def convert_to_exact_decimal(number: Fraction) -> Decimal:
     """Return a fraction over a power of two as a decimal."""
-    return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
+    return MIDPOINT_CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))

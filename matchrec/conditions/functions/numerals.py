@@ -17,12 +17,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from functools import partial
 
 from matchrec.conditions.functions.function import (
+    ANY_TYPE,
     AnsiError,
     Compute,
     Function,
     FunctionUse,
     Value,
-    for_all_types,
+    use_for_all_types,
 )
 from matchrec.conditions.functions.number_conversions import divide_rounded, fits, narrow, wrap
 from matchrec.conditions.types import (
@@ -42,13 +43,13 @@ DOUBLE_CONTEXT = Context(prec=800)
 
 # Arithmetic of decimals and integers.
 
-# To a multiple of this, Spark rounds a quotient first, before it rounds it to its type.
-_QUOTIENT_UNIT = Decimal(1).scaleb(-MAX_DIGITS)
+# Spark rounds a quotient to a multiple of this before it rounds it to its type.
+QUOTIENT_UNIT = Decimal(1).scaleb(-MAX_DIGITS)
 
 
 def divide(left: Decimal, right: Decimal) -> Decimal:
     """Return a quotient rounded to 38 digits after the point."""
-    return EXACT_CONTEXT.divide(left, right).quantize(_QUOTIENT_UNIT, context=EXACT_CONTEXT)
+    return EXACT_CONTEXT.divide(left, right).quantize(QUOTIENT_UNIT, context=EXACT_CONTEXT)
 
 
 OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
@@ -65,7 +66,9 @@ DIVISIONS = frozenset({"/", "%"})
 def make_arithmetic(operator: str) -> Function:
     """Return the function of two decimals or integers for one of the OPERATIONS."""
     return Function(
-        (None, None), partial(find_operation_type, operator), partial(build_operation, operator)
+        (ANY_TYPE, ANY_TYPE),
+        partial(find_operation_type, operator),
+        partial(build_operation, operator),
     )
 
 
@@ -84,7 +87,7 @@ def build_operation(operator: str, use: FunctionUse) -> Compute:
     result has too many digits before the point.
     """
     operation = OPERATIONS[operator]
-    divides = operator in DIVISIONS
+    is_division = operator in DIVISIONS
     type_ = find_operation_type(operator, use)
     assert type_ is not None
     unit = Decimal(1).scaleb(-type_.scale)
@@ -92,7 +95,7 @@ def build_operation(operator: str, use: FunctionUse) -> Compute:
 
     def compute(left: Value, right: Value) -> Value:
         """Return the rounded result; if there is none, raise in ANSI mode or return NULL."""
-        if divides and not right:
+        if is_division and not right:
             return return_null_or_raise("division by zero", use)
         value = operation(Decimal(left), Decimal(right))
         rounded = value.quantize(unit, context=EXACT_CONTEXT)
@@ -130,8 +133,9 @@ def find_negated_type(use: FunctionUse) -> ValueType:
 def find_rounded_type(use: FunctionUse) -> ValueType | None:
     """Return the type of ROUND.
 
-    For an integer or a floating-point number it is the type of the number, for a decimal a type
-    with fewer digits after the point.
+    An integer or a floating-point number keeps its type. A decimal gets one more digit before the
+    point, and at most as many digits after it as the places to which it is rounded. None for any
+    other value.
     """
     (type_,) = use.types
     places = int(use.words[0])
@@ -224,7 +228,7 @@ def make_integral_decimal(rounding: str) -> Function:
         """Return the decimal rounded to a whole number."""
         return EXACT_CONTEXT.plus(value.to_integral_value(rounding))
 
-    return Function((Family.DECIMAL,), find_integral_type, for_all_types(compute))
+    return Function((Family.DECIMAL,), find_integral_type, use_for_all_types(compute))
 
 
 def find_integral_type(use: FunctionUse) -> ValueType:
@@ -235,8 +239,8 @@ def find_integral_type(use: FunctionUse) -> ValueType:
 
 # The functions of this file by their names; operators by their signs, as in the table of operators.
 NUMERALS: Mapping[str, Function] = {
-    "NEG": Function((Family.DECIMAL,), find_negated_type, for_all_types(EXACT_CONTEXT.minus)),
-    "ROUND": Function((None,), find_rounded_type, build_rounding),
+    "NEG": Function((Family.DECIMAL,), find_negated_type, use_for_all_types(EXACT_CONTEXT.minus)),
+    "ROUND": Function((ANY_TYPE,), find_rounded_type, build_rounding),
     "FLOOR": make_integral_decimal(ROUND_FLOOR),
     "CEIL": make_integral_decimal(ROUND_CEILING),
     **{operator: make_arithmetic(operator) for operator in OPERATIONS},

@@ -1,4 +1,4 @@
-"""Functions of two texts: one after the other, their distance, and LIKE.
+"""Functions of texts: concatenation, the Levenshtein distance of two texts, and LIKE.
 
 As in Spark, the characters of a text are its code points.
 """
@@ -14,10 +14,13 @@ from functools import lru_cache
 from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
-    for_all_types,
     split_names,
+    use_for_all_types,
 )
 from matchrec.conditions.types import BOOLEAN, INT, STRING
+
+# Spark's distance of two texts whose distance is greater than the limit.
+BEYOND_LIMIT = -1
 
 
 def concatenate(*texts: str) -> str:
@@ -28,7 +31,7 @@ def concatenate(*texts: str) -> str:
 def compute_levenshtein_distance(source: str, target: str, limit: int | None = None) -> int:
     """Return how many characters must be changed, inserted or deleted to get `target`.
 
-    If that is more than the limit, the result is -1.
+    If that is more than the limit, the result is -1, as in Spark.
 
     >>> compute_levenshtein_distance("kitten", "sitting")
     3
@@ -43,7 +46,7 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
     Source: Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching".
     """
     if limit is not None and abs(len(source) - len(target)) > limit:
-        return -1
+        return BEYOND_LIMIT
     if not source:
         return len(target)
     all_rows = (1 << len(source)) - 1
@@ -69,7 +72,7 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
         vertical = equal | falls
         grows = all_rows & (falls_right | ~(vertical | grows_right))
         falls = all_rows & grows_right & vertical
-    return distance if limit is None or distance <= limit else -1
+    return distance if limit is None or distance <= limit else BEYOND_LIMIT
 
 
 # LIKE: `%` is any text and `_` any character, unless the escape character precedes it.
@@ -112,15 +115,17 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
 
 TEXTS: Mapping[str, Function] = split_names(
     {
-        "|| CONCAT": Function((STRING,), STRING, for_all_types(concatenate), repeats_last=True),
+        "|| CONCAT": Function(
+            (STRING,), STRING, use_for_all_types(concatenate), repeats_last_parameter=True
+        ),
         "LEVENSHTEIN": Function(
             (STRING, STRING, INT),
             INT,
-            for_all_types(compute_levenshtein_distance),
-            least_arguments=2,
+            use_for_all_types(compute_levenshtein_distance),
+            min_arguments=2,
         ),
         "LIKE": Function(
-            (STRING, STRING, STRING), BOOLEAN, for_all_types(is_like), least_arguments=2
+            (STRING, STRING, STRING), BOOLEAN, use_for_all_types(is_like), min_arguments=2
         ),
     }
 )

@@ -23,7 +23,13 @@ from dataclasses import replace
 from matchrec.conditions import types
 from matchrec.conditions.functions.calendar import DAY, Zone, find_month, find_zone
 from matchrec.conditions.functions.casts import build_strict_cast
-from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse
+from matchrec.conditions.functions.function import (
+    ANY_TYPE,
+    Compute,
+    FindType,
+    Function,
+    FunctionUse,
+)
 from matchrec.conditions.functions.number_conversions import fits, wrap
 from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.amounts import MICROSECONDS
@@ -204,9 +210,11 @@ def build_time_difference(use: FunctionUse) -> Compute:
 
 TIME_FUNCTIONS: Mapping[str, Function] = {
     "TIMESTAMPDIFF": Function(
-        (None, None), find_timestamp_difference_type, build_timestamp_difference
+        (ANY_TYPE, ANY_TYPE), find_timestamp_difference_type, build_timestamp_difference
     ),
-    "DATEDIFF": Function((None, None), require_families(INT, TIMES, TIMES), build_days_between),
-    "TIME +": Function((None, None), find_time_sum_type, build_time_sum),
-    "TIME -": Function((None, None), find_time_difference_type, build_time_difference),
+    "DATEDIFF": Function(
+        (ANY_TYPE, ANY_TYPE), require_families(INT, TIMES, TIMES), build_days_between
+    ),
+    "TIME +": Function((ANY_TYPE, ANY_TYPE), find_time_sum_type, build_time_sum),
+    "TIME -": Function((ANY_TYPE, ANY_TYPE), find_time_difference_type, build_time_difference),
 }

@@ -47,7 +47,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
     """
     function = step.function
     if function is None:
-        return type_list(typer, step)
+        return type_list_aggregate(typer, step)
     if function is Reduction.COUNT:
         return TypedStep(type_count(typer, step), BIGINT)
     if step.column is None:
@@ -56,7 +56,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         return type_extreme(typer, function, step, step.column)
     type_ = typer.types[step.column]
     if step.listed_steps and (is_wide_decimal(type_) or type_.family in INTERVAL_TYPES):
-        return type_list(typer, step)
+        return type_list_aggregate(typer, step)
     if type_.family not in NUMBERS:
         raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
     if function is Reduction.SUM:
@@ -153,7 +153,7 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     return reduce_column(typer, Reduction.COUNT, step, column, type_)
 
 
-def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
+def type_list_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
     """Return an aggregate that Python computes from a list of rows, with its type.
 
     Raises:

@@ -381,7 +381,7 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
         return
     if compiled_query.strategy.algorithm != "breadth_first":
         raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)
-    if any(isinstance(call, PythonAggregate) for call in task.iterate_calls()):
+    if any(isinstance(call, PythonAggregate) for call in task.find_python_expressions()):
         raise streams.list_over_stream()
     # Ranks of strings are only valid in one call, so no run is allowed to keep one.
     ranked_columns = frozenset(
