@@ -21,6 +21,7 @@ from matchrec.errors.sql.clause import (
     clause_closed_too_early,
     clause_not_closed,
     part_outside_clause,
+    pattern_without_parentheses,
 )
 from matchrec.errors.sql.incomplete import unclosed_bracket_in_expression
 from matchrec.errors.sql.tokens import strange_sign, unexpected_token
@@ -191,6 +192,18 @@ def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str 
     return f"{tokens[index].text} AS"
 
 
+def _find_part_after_keys(tokens: TokenSequence, opening: int, index: int) -> str | None:
+    """Return the part at `index` in parentheses that begin a key: `PARTITION BY (sym ORDER BY`.
+
+    The result is None for other tokens and other parentheses.
+    """
+    if tokens.key(opening - 1) != "BY" or tokens.key(opening + 1) in ("SELECT", "WITH"):
+        return None
+    if tokens.key(opening - 2) == "PARTITION" and tokens.has_keys(index, "ORDER", "BY"):
+        return "ORDER BY"
+    return find_part_outside(tokens, index)
+
+
 def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """Return the error for the clause at `word`, whose parenthesis is not closed.
 
@@ -204,7 +217,11 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """
     for opening in _walk_pairs_outside_clauses(tokens, word + 2):
         for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
-            part = find_part_at(tokens, index) or _find_definition_at(tokens, opening, index)
+            part = (
+                find_part_at(tokens, index)
+                or _find_definition_at(tokens, opening, index)
+                or _find_part_after_keys(tokens, opening, index)
+            )
             if part:
                 return bracket_not_closed(
                     tokens[opening].span,
@@ -308,6 +325,12 @@ def _explain_part_outside(
     has_stray_parenthesis = any(
         other not in tokens.openings for other in tokens.indices_by_key[")"]
     )
+    opening = tokens.openings[closing]
+    for word in tokens.indices_by_key.get("PATTERN", ()):
+        is_bare = opening < word < closing and tokens.key(word + 1) not in ("(", ",", ".", "AS")
+        if has_stray_parenthesis and is_bare and tokens.key(word - 1) not in (".", "AS", ","):
+            pattern = tokens.text_at(tokens.span(word + 1, closing))
+            return pattern_without_parentheses(tokens[word].span, row_pattern=pattern)
     if has_stray_parenthesis:
         return clause_closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
     return part_outside_clause(tokens[index].span, part=part)

@@ -21,9 +21,13 @@ from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
-from matchrec.errors.sql.match_options import malformed_event_selection
+from matchrec.errors.sql.match_options import (
+    malformed_event_selection,
+    malformed_rows_per_match,
+    malformed_skip,
+)
 from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
-from matchrec.errors.sql.tokens import unexpected_token
+from matchrec.errors.sql.tokens import find_hint_for_token, unexpected_token
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
     AfterMatchSkip,
@@ -214,7 +218,8 @@ def _explain_words_after_pattern(
         options = clause.cut_out(clause.pairs[section.start] + 1, start)
         return malformed_event_selection(words.full_span, text=words.text, before=options.text)
     outside = explain_symbol_outside_pattern(clause, section.start - 1, start)
-    return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+    texts_around = "", clause.cut_out(start, section.end).text
+    return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span, texts_around)
 
 
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
@@ -320,6 +325,13 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
                 raise _explain_missing_name(clause, start, index)
             # The token after the name begins another measure, or belongs to no part of the clause.
             token = clause[index + 2]
+            has_two_words = clause[index + 1].is_word and token.is_word
+            is_name = index + 3 == end and find_hint_for_token(token.text, "MEASURES") is None
+            if has_two_words and is_name:
+                name = f"{clause[index + 1].text} {token.text}"
+                raise errors.name_with_blank(
+                    clause.span(index + 1, end), name=name, text=clause.cut_out(start, index).text
+                )
             raise unexpected_token(
                 token.text, "MEASURES", token.span, split_item(clause, start, end, token)
             )
@@ -403,7 +415,7 @@ def _read_rows_per_match(
             start = section.end - len(partial.words.split())
             return rows_per_match, replace(partial, span=clause.span(start, section.end))
     part = clause.cut_out(section.start, section.end)
-    raise errors.malformed_rows_per_match(part.text, part.full_span)
+    raise malformed_rows_per_match(part.text, part.full_span)
 
 
 # The choices of AFTER MATCH SKIP, by their words before the variable.
@@ -423,7 +435,7 @@ def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     variable = clause[end - 1]
     skip_to = _SKIPS.get(_join_keys(clause, start, end - 1))
     if skip_to is None or skip_to in _SKIPS_WITHOUT_VARIABLE or not variable.can_name:
-        raise errors.malformed_skip(span, text=clause.text_at(span))
+        raise malformed_skip(span, text=clause.text_at(span))
     _reject_reserved_word(variable, "AFTER MATCH SKIP")
     return AfterMatchSkip(skip_to, variable.variable, variable.span)
 

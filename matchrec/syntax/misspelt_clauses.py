@@ -110,7 +110,11 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
         raise errors.dot_before_clause(tokens[word - 1].span)
     is_name = after == "(" or before in (".", "AS")
     if not is_name:
-        raise errors.clause_without_parenthesis(tokens[word].span)
+        first_words = tokens.text_at(tokens.span(word + 1, min(word + 4, len(tokens))))
+        has_table = tokens.key(word + 2) == "(" and tokens.can_name(word + 1)
+        raise errors.clause_without_parenthesis(
+            tokens[word].span, text=first_words, table=tokens[word + 1].text if has_table else ""
+        )
 
 
 def reject_misspelt_statement(tokens: TokenSequence) -> None:

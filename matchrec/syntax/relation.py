@@ -66,7 +66,11 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
         inside = tokens.span(opening + 1, word - 1)
         brackets = tokens.span(opening, word)
         return errors.table_in_brackets(brackets, name=tokens.text_at(inside))
-    return errors.clause_in_wrong_place(tokens[word].span)
+    from_index = _find_last_from(tokens, word)
+    if from_index is None or from_index + 1 >= word:
+        return errors.clause_in_wrong_place(tokens[word].span)
+    relation = join_lines(tokens.text_at(tokens.span(from_index + 1, word))).removesuffix(" |>")
+    return errors.clause_in_wrong_place(tokens[word].span, relation=relation)
 
 
 def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
@@ -84,7 +88,8 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     if before != "|>":  # A pipe follows a query, not a relation.
         starts = list(_find_relation_starts(tokens, word))
     if word == 0 or word in starts or before in ("(", ","):
-        raise errors.clause_without_relation(tokens[word].span)
+        table = tokens[word - 2].text if before == "," and tokens.can_name(word - 2) else ""
+        raise errors.clause_without_relation(tokens[word].span, table=table)
     if not starts:
         raise _explain_misplaced(tokens, word)
     start = starts[-1]

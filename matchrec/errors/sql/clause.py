@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.lengths import Length
-from matchrec.errors.misspellings import find_keyword, find_nearest
+from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
@@ -491,108 +491,6 @@ def interval_with_parameter(
     )
 
 
-# Output options and AFTER MATCH SKIP.
-
-_OUTPUTS = (
-    "ONE ROW PER MATCH",
-    "ALL ROWS PER MATCH",
-    "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
-    "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
-    "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-)
-
-
-def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
-    """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
-    words = " ".join(text.upper().split())
-    output = _insert_per_match(words)
-    if output is not None:
-        headline = f"missing PER MATCH after {output.partition(' PER MATCH')[0]}"
-        notes: tuple[str, ...] = ()
-    else:
-        output = find_nearest(words, _OUTPUTS)
-        headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
-        notes = (
-            (
-                "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
-                "MATCHES or WITH UNMATCHED ROWS"
-            ),
-            (
-                "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED "
-                "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
-            ),
-        )
-        if output is not None and words.endswith("PER MATCH"):  # as in ONE ROWS PER MATCH
-            notes = ()
-    hint = f"write {output}" if output else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
-    return MatchRecognizeParseError(
-        headline, span, notes=notes, hint=hint, code="malformed-rows-per-match"
-    )
-
-
-def _insert_per_match(words: str) -> str | None:
-    """Return the output option that lacks PER MATCH in a text; None if it lacks something else.
-
-    >>> _insert_per_match("ALL ROWS SHOW EMPTY MATCHES"), _insert_per_match("ONE ROWS PER MATCH")
-    ('ALL ROWS PER MATCH SHOW EMPTY MATCHES', None)
-    """
-    for rows in ("ONE ROW", "ALL ROWS"):
-        output = words.replace(rows, f"{rows} PER MATCH", 1)
-        if words.startswith(rows) and output in _OUTPUTS:
-            return output
-    return None
-
-
-# For words that people write after AFTER MATCH SKIP: the strategy that they mean.
-_MEANT_SKIPS = {
-    "PAST NEXT ROW": "TO NEXT ROW",
-    "TO THE NEXT ROW": "TO NEXT ROW",
-    "TO NEXT": "TO NEXT ROW",
-    "NEXT": "TO NEXT ROW",
-    "TO LAST ROW": "PAST LAST ROW",
-    "LAST ROW": "PAST LAST ROW",
-    "PAST THE LAST ROW": "PAST LAST ROW",
-    "TO PAST LAST ROW": "PAST LAST ROW",
-    "PAST LAST": "PAST LAST ROW",
-    "PAST ROW": "PAST LAST ROW",
-    "PAST": "PAST LAST ROW",
-}
-_CORRECT_SKIP = re.compile(r"TO NEXT ROW|PAST LAST ROW|TO (?:FIRST |LAST )?\w+", re.IGNORECASE)
-_SKIP_WITHOUT_TO = re.compile(r"(?:NEXT ROW|(?:FIRST|LAST) (?!ROW$)\S+)", re.IGNORECASE)
-# These two are allowed for every PATTERN.
-_SKIPS_OF_EVERY_PATTERN = "write AFTER MATCH SKIP PAST LAST ROW or AFTER MATCH SKIP TO NEXT ROW"
-_SKIPS_TO_VARIABLES = (
-    "the other strategies are SKIP TO FIRST and SKIP TO LAST, with a variable of PATTERN"
-)
-
-
-def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for AFTER MATCH SKIP that no skip strategy follows.
-
-    Args:
-        span: the location in the text of the query.
-        text: AFTER MATCH SKIP with the words that follow it. SKIP may be missing.
-    """
-    line = join_lines(text)
-    words = line.upper()
-    strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", line)
-    headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
-    notes: tuple[str, ...] = ()
-    if strategy.upper() in _MEANT_SKIPS:
-        hint = f"write AFTER MATCH SKIP {_MEANT_SKIPS[strategy.upper()]}"
-    elif _CORRECT_SKIP.fullmatch(strategy) and "SKIP" not in words.split():
-        hint = f"write AFTER MATCH SKIP {strategy}"
-    elif _SKIP_WITHOUT_TO.fullmatch(strategy):
-        headline = "missing TO in AFTER MATCH SKIP"
-        hint = f"write SKIP TO {strategy}"
-    else:
-        hint = _SKIPS_OF_EVERY_PATTERN
-        notes = (_SKIPS_TO_VARIABLES,)
-    if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
-        headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
-    return MatchRecognizeParseError(headline, span, notes=notes, hint=hint, code="malformed-skip")
-
-
 # Items of MEASURES, SUBSET and DEFINE.
 
 
@@ -630,6 +528,23 @@ def _suggest_name(text: str) -> str:
     words = re.findall(r"\w+", text.lower())
     is_short = _NAMED_BY_WORDS.fullmatch(text) is not None
     return "_".join(words) if is_short and not words[0].isdigit() else "name"
+
+
+def name_with_blank(span: Span, *, name: str, text: str) -> MatchRecognizeParseError:
+    """Return the error for a measure whose name has a blank: `A.id AS my id`.
+
+    Args:
+        span: the name in the text of the query.
+        name: the two words of the name.
+        text: the expression of the measure.
+    """
+    return MatchRecognizeParseError(
+        f"name `{name}` in MEASURES has a blank",
+        span,
+        hint=f"write {shorten(text)} AS {quote_in_backticks(name)}, or a comma before the second "
+        "word if it is another measure",
+        code="name-with-blank",
+    )
 
 
 def star_as_measure(span: Span, *, text: str) -> MatchRecognizeParseError:
@@ -720,6 +635,9 @@ def malformed_definition(
 
 def _find_definition_hint(text: str, proposal: tuple[str, str] | None) -> str:
     """Return how to write a definition; the arguments are as for `malformed_definition`."""
+    in_parentheses = re.fullmatch(r"(?is)\(\s*(\w+\s+AS\s.+)\)", text)
+    if in_parentheses is not None:
+        return f"remove the parentheses: DEFINE {shorten(in_parentheses[1])}"
     without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
     if without_condition is not None:
         return f"write a condition after AS, such as {without_condition[1]} AS x > 1"

@@ -1,4 +1,4 @@
-"""Errors in the options after PATTERN, such as SKIP TILL NEXT MATCH and ALL MATCHES."""
+"""Errors in the options of the clause: output, AFTER MATCH SKIP, and the words after PATTERN."""
 
 from __future__ import annotations
 
@@ -106,3 +106,115 @@ def _option_after_option(span: Span, *, text: str, before: str) -> MatchRecogniz
         in_order = sorted([*written, (group, option)])
         hint = f"write {' '.join(name for _, name in in_order)}"
     return MatchRecognizeParseError(headline, span, hint=hint, code="misplaced-match-option")
+
+
+# Output options and AFTER MATCH SKIP.
+
+_OUTPUTS = (
+    "ONE ROW PER MATCH",
+    "ALL ROWS PER MATCH",
+    "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
+    "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+)
+
+
+def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
+    words = " ".join(text.upper().split())
+    output = _insert_per_match(words)
+    if output is not None:
+        headline = f"missing PER MATCH after {output.partition(' PER MATCH')[0]}"
+        notes: tuple[str, ...] = ()
+    else:
+        output = find_nearest(words, _OUTPUTS)
+        rows = re.match(r"(ONE ROWS?|ALL ROWS?) PER \w+$", words)
+        if rows is not None:  # as in ONE ROW PER PATTERN
+            output = f"{'ONE ROW' if words.startswith('ONE') else 'ALL ROWS'} PER MATCH"
+        headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
+        notes = (
+            (
+                "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
+                "MATCHES or WITH UNMATCHED ROWS"
+            ),
+            (
+                "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED "
+                "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
+            ),
+        )
+        if output is not None and (words.endswith("PER MATCH") or rows is not None):
+            notes = ()  # as in ONE ROWS PER MATCH
+    hint = f"write {output}" if output else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
+    return MatchRecognizeParseError(
+        headline, span, notes=notes, hint=hint, code="malformed-rows-per-match"
+    )
+
+
+def _insert_per_match(words: str) -> str | None:
+    """Return the output option that lacks PER MATCH in a text; None if it lacks something else.
+
+    >>> _insert_per_match("ALL ROWS SHOW EMPTY MATCHES"), _insert_per_match("ONE ROWS PER MATCH")
+    ('ALL ROWS PER MATCH SHOW EMPTY MATCHES', None)
+    """
+    for rows in ("ONE ROW", "ALL ROWS"):
+        output = words.replace(rows, f"{rows} PER MATCH", 1)
+        if words.startswith(rows) and output in _OUTPUTS:
+            return output
+    return None
+
+
+# For words that people write after AFTER MATCH SKIP: the strategy that they mean.
+_MEANT_SKIPS = {
+    "PAST NEXT ROW": "TO NEXT ROW",
+    "TO THE NEXT ROW": "TO NEXT ROW",
+    "TO NEXT": "TO NEXT ROW",
+    "NEXT": "TO NEXT ROW",
+    "TO LAST ROW": "PAST LAST ROW",
+    "LAST ROW": "PAST LAST ROW",
+    "PAST THE LAST ROW": "PAST LAST ROW",
+    "TO PAST LAST ROW": "PAST LAST ROW",
+    "PAST LAST": "PAST LAST ROW",
+    "PAST ROW": "PAST LAST ROW",
+    "PAST": "PAST LAST ROW",
+}
+_CORRECT_SKIP = re.compile(r"TO NEXT ROW|PAST LAST ROW|TO (?:FIRST |LAST )?\w+", re.IGNORECASE)
+# A variable with a quantifier, as in PATTERN.
+_QUANTIFIED_SKIP = re.compile(r"TO (?:FIRST |LAST )?\w+ ?[*+?{][*+?{},\d]*", re.IGNORECASE)
+_SKIP_WITHOUT_TO = re.compile(r"(?:NEXT ROW|(?:FIRST|LAST) (?!ROW$)\S+)", re.IGNORECASE)
+# These two are allowed for every PATTERN.
+_SKIPS_OF_EVERY_PATTERN = "write AFTER MATCH SKIP PAST LAST ROW or AFTER MATCH SKIP TO NEXT ROW"
+_SKIPS_TO_VARIABLES = (
+    "the other strategies are SKIP TO FIRST and SKIP TO LAST, with a variable of PATTERN"
+)
+
+
+def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for AFTER MATCH SKIP that no skip strategy follows.
+
+    Args:
+        span: the location in the text of the query.
+        text: AFTER MATCH SKIP with the words that follow it. SKIP may be missing.
+    """
+    line = join_lines(text)
+    words = line.upper()
+    strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", line)
+    headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
+    notes: tuple[str, ...] = ()
+    past_variable = re.fullmatch(r"(?i)PAST ((?:FIRST |LAST )?(?!ROW$)\w+)", strategy)
+    if strategy.upper() in _MEANT_SKIPS:
+        hint = f"write AFTER MATCH SKIP {_MEANT_SKIPS[strategy.upper()]}"
+    elif _CORRECT_SKIP.fullmatch(strategy) and "SKIP" not in words.split():
+        hint = f"write AFTER MATCH SKIP {strategy}"
+    elif _QUANTIFIED_SKIP.fullmatch(strategy):
+        hint = f"write AFTER MATCH SKIP {re.sub('[^A-Za-z0-9_]+$', '', strategy)}"
+    elif past_variable is not None:
+        hint = f"write AFTER MATCH SKIP PAST LAST ROW, or SKIP TO {past_variable[1]}"
+    elif _SKIP_WITHOUT_TO.fullmatch(strategy):
+        headline = "missing TO in AFTER MATCH SKIP"
+        hint = f"write SKIP TO {strategy}"
+    else:
+        hint = _SKIPS_OF_EVERY_PATTERN
+        notes = (_SKIPS_TO_VARIABLES,)
+    if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
+        headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
+    return MatchRecognizeParseError(headline, span, notes=notes, hint=hint, code="malformed-skip")

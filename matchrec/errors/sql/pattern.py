@@ -13,7 +13,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface
-from matchrec.errors.wording import shorten
+from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.wording import join_lines, shorten
 from matchrec.source import Span
 
 
@@ -30,9 +31,11 @@ def stray_character(
         brackets: if the symbol is `[`, the text from it to the bracket that closes it; otherwise,
             and if no bracket closes it, "".
     """
+    first, second = _find_neighbours(span)
     match text:
         case ",":
-            hint = "write A B for one after the other, PERMUTE(A, B) for any order"
+            hint = f"write {first} {second} for one after the other, PERMUTE({first}, {second}) "
+            hint += "for any order"
         case ".":
             hint = (
                 "write a variable without a condition in DEFINE for any row, such as X*? for "
@@ -52,18 +55,42 @@ def stray_character(
         case "=" | "<" | ">":
             hint = "write the condition in DEFINE: DEFINE A AS x > 1"
         case "&":
-            hint = "write A B for A and then B, PERMUTE(A, B) for any order"
+            hint = f"write {first} {second} for {first} and then {second}, "
+            hint += f"PERMUTE({first}, {second}) for any order"
+        case "'" if (string := _read_string(span)) and re.search(r"[\s+*?|{]", string):
+            hint = f"write PATTERN ({string}), without quotes"
         case "'":
             hint = "write the variable's name in backticks"
         case "/":
             hint = "write a comment as /* ... */, or as -- ... to the end of the line"
-        case "->" | "~>":
-            hint = "write A B for A and then B"
+        case "->" | "~>" | ";":
+            hint = f"write {first} {second} for {first} and then {second}"
         case _:
             hint = "write variables, ( ) | * + ? {n,m} ^ $ {- -} or PERMUTE(...)"
     return MatchRecognizeParseError(
         f"`{text}` is not allowed in PATTERN", span, hint=hint, code="stray-character"
     )
+
+
+def _find_neighbours(span: Span) -> tuple[str, str]:
+    """Return the variables before and after a symbol, with their quantifiers; A and B if unclear.
+
+    Args:
+        span: the symbol in the text of the query.
+    """
+    text, start = read_users_text_around(span)
+    before = re.search(r"(?<![\w`.])(\w+[*+?]?)\s*$", text[:start])
+    after = re.match(r"\W{1,2}?\s*(\w+[*+?]?)(?=[\s,;)]|$)", text[start:])
+    if before is None or after is None:
+        return "A", "B"
+    return before[1], after[1]
+
+
+def _read_string(span: Span) -> str:
+    """Return the text in the single quotes that begin at a span; "" if they are not closed."""
+    text, start = read_users_text_around(span)
+    string = re.match(r"'([^']+)'", text[start:])
+    return "" if string is None else join_lines(string[1])
 
 
 def unclosed_exclusion(span: Span, *, inside: str) -> MatchRecognizeParseError:
@@ -369,7 +396,10 @@ def malformed_quantifier(span: Span, *, text: str = "") -> MatchRecognizeParseEr
     """
     hint = "write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion"
     bounds = _BOUNDS_WITHOUT_COMMA.fullmatch(text)
-    if bounds is not None:
+    number = re.fullmatch(r"\{\s*(\d+(?:\s*,\s*\d*)?)\s*[)\]]?", text)
+    if number is not None:  # `A{3` without its end
+        hint = f"write {{{number[1]}}}"
+    elif bounds is not None:
         hint = f"write {{{bounds[1]},{bounds[2]}}} for {bounds[1]} to {bounds[2]} rows"
     return MatchRecognizeParseError(
         "the quantifier in PATTERN is malformed", span, hint=hint, code="malformed-quantifier"

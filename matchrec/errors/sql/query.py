@@ -78,12 +78,24 @@ def misspelt_clause(span: Span, *, text: str) -> MatchRecognizeParseError:
     )
 
 
-def clause_without_parenthesis(span: Span) -> MatchRecognizeParseError:
-    """Return the error for MATCH_RECOGNIZE that no parenthesis follows."""
+def clause_without_parenthesis(
+    span: Span, *, text: str, table: str = ""
+) -> MatchRecognizeParseError:
+    """Return the error for MATCH_RECOGNIZE that no parenthesis follows.
+
+    Args:
+        span: MATCH_RECOGNIZE in the text of the query.
+        text: the first words after it.
+        table: the word after it if a parenthesis follows that word, as in
+            `MATCH_RECOGNIZE t (...)`; otherwise "".
+    """
+    hint = f"write MATCH_RECOGNIZE ({shorten(text)} ...)"
+    if table:
+        hint = f"write {table} MATCH_RECOGNIZE (...)"
     return MatchRecognizeParseError(
         "missing parenthesis after MATCH_RECOGNIZE",
         span,
-        hint="write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)",
+        hint=hint,
         code="clause-without-parenthesis",
     )
 
@@ -131,13 +143,18 @@ def several_statements(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def clause_without_relation(span: Span) -> MatchRecognizeParseError:
-    """Return the error for FROM MATCH_RECOGNIZE (...)."""
+def clause_without_relation(span: Span, *, table: str = "") -> MatchRecognizeParseError:
+    """Return the error for FROM MATCH_RECOGNIZE (...), and for FROM t, MATCH_RECOGNIZE (...).
+
+    Args:
+        span: MATCH_RECOGNIZE in the text of the query.
+        table: the table before the comma; "" if there is no comma.
+    """
+    hint = "write FROM t MATCH_RECOGNIZE (...)"
+    if table:
+        hint = f"remove the comma: FROM {table} MATCH_RECOGNIZE (...)"
     return MatchRecognizeParseError(
-        "missing table before MATCH_RECOGNIZE",
-        span,
-        hint="write FROM t MATCH_RECOGNIZE (...)",
-        code="clause-without-relation",
+        "missing table before MATCH_RECOGNIZE", span, hint=hint, code="clause-without-relation"
     )
 
 
@@ -224,13 +241,19 @@ def table_in_brackets(span: Span, *, name: str) -> MatchRecognizeParseError:
     )
 
 
-def clause_in_wrong_place(span: Span) -> MatchRecognizeParseError:
-    """Return the error for a clause that does not follow a relation in FROM."""
+def clause_in_wrong_place(span: Span, *, relation: str = "...") -> MatchRecognizeParseError:
+    """Return the error for a clause that does not follow a relation in FROM.
+
+    Args:
+        span: MATCH_RECOGNIZE in the text of the query.
+        relation: the text from the table up to the clause.
+    """
     return MatchRecognizeParseError(
         "MATCH_RECOGNIZE is not allowed here",
         span,
         notes=(_ONE_RELATION,),
-        hint="wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)",
+        hint=f"wrap what precedes it in a subquery: FROM (SELECT * FROM {shorten(relation)}) "
+        "MATCH_RECOGNIZE (...)",
         code="clause-in-wrong-place",
     )
 

@@ -177,6 +177,20 @@ _SKIP_TARGET = re.compile(r"(?i)\s+(?:(?:NEXT|LAST)\s+ROW|(?:FIRST|LAST)\s+\w+|\
 # The marks of templates of Jinja, as dbt uses them.
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 _TEMPLATE_HINT = "render the template first, and pass the SQL that it makes"
+# For a word of the query around the clause: the text that the help repeats, and the help.
+_HINTS_FOR_WORDS_OF_QUERY = {
+    "LIMIT": (
+        r"LIMIT (\d+)",
+        "write LIMIT {0} after the clause, or FIRST {0} MATCHES after PATTERN (...)",
+    ),
+    "WHERE": (
+        r"(WHERE .{1,60})$",
+        (
+            "write FROM (SELECT * FROM ... {0}) to filter the input, {0} after the ) of "
+            "MATCH_RECOGNIZE to filter the matches, or a condition in DEFINE"
+        ),
+    ),
+}
 # What to write for "not greater" and "not less" of T-SQL.
 _NEGATED_COMPARISONS = {"!>": "<=", "!<": ">="}
 
@@ -290,6 +304,15 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
     case = _write_case(after) if text.upper() in ("CASE", "IF") else None
     if case is not None:
         return _TokenExplanation(f"`{text}` is not allowed here", f"write {shorten(case)}")
+    definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(after))
+    if definition is not None:
+        hint = f"write DEFINE {shorten(definition['text'])}"
+        return _TokenExplanation(f"`{text}` is not allowed here", hint)
+    if text.upper() in _HINTS_FOR_WORDS_OF_QUERY:
+        pattern, hint = _HINTS_FOR_WORDS_OF_QUERY[text.upper()]
+        written = re.match(pattern, join_lines(after), re.IGNORECASE)
+        if written is not None:
+            return _TokenExplanation(f"`{text}` is not allowed here", hint.format(written[1]))
     operator = after[:2]
     if operator in _TEMPLATE_MARKS:
         return _TokenExplanation(f"`{operator}` is not allowed here", _TEMPLATE_HINT)
@@ -405,10 +428,11 @@ def _write_with_comma(where: str, before: str, after: str) -> str | None:
     if where not in _HINTS_TO_ADD_COMMA or not before.strip() or not after.strip():
         return None
     before, after = " ".join(before.split()), " ".join(after.split())
-    separator = re.search(r"(?i)\s(THEN)$", before)
+    separator = re.search(r"(?i)\s(THEN)$|(;)$", before)
     if separator is not None and not re.search(r"(?i)\bCASE\b", before):
         comma_hint = _write_with_comma(where, before[: separator.start()], after) or ""
-        return comma_hint.replace("a comma:", f"a comma instead of {separator[1]}:", 1)
+        instead = separator[1] or separator[2]
+        return comma_hint.replace("a comma:", f"a comma instead of {instead}:", 1)
     start = f"{where} {before}"
     if len(before) > _MAX_AROUND:
         start = f"...{before[-_MAX_AROUND:]}"

@@ -114,6 +114,9 @@ OPERAND_STARTS = split_words("- + ~ ! (")
 # Operators that cannot follow each other, because each needs an operand before it.
 _BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 
+# Tokens about which errors repeat the text that follows.
+_KEYS_WITH_TEXT = ("GROUP", "WHERE", "LIMIT", "!", "{")
+
 # Signs right before a number that make the number part of a longer calculation.
 _ARITHMETIC_SIGNS = split_words("- + * / %")
 
@@ -356,12 +359,14 @@ class ExpressionCursor(Cursor, ABC):
         """Return the error for any other token that cannot come next."""
         token = self._next_token
         before = self._token_before
-        # IF and CASE were read as names: the error is about them, and not about the next token.
-        is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
+        # These words were read as names: the error is about them, and not about the next token.
+        is_after_keyword = (
+            before.key in ("IF", "CASE", "SELECT") and token.kind is not TokenKind.SYMBOL
+        )
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
         needs_text = is_key or self.scope.part is ClausePart.WITHIN
-        needs_text = needs_text or is_after_keyword or token.key in ("GROUP", "!", "{")
+        needs_text = needs_text or is_after_keyword or token.key in _KEYS_WITH_TEXT
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
         is_in_cast = token.key in ("AS", "USING") and syntax_errors.find_foreign_cast_hint(
