@@ -328,9 +328,10 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
             has_two_words = clause[index + 1].is_word and token.is_word
             is_name = index + 3 == end and find_hint_for_token(token.text, "MEASURES") is None
             if has_two_words and is_name:
-                name = f"{clause[index + 1].text} {token.text}"
                 raise errors.name_with_blank(
-                    clause.span(index + 1, end), name=name, text=clause.cut_out(start, index).text
+                    clause.span(index + 1, end),
+                    name=f"{clause[index + 1].text} {token.text}",
+                    text=clause.cut_out(start, index).text,
                 )
             raise unexpected_token(
                 token.text, "MEASURES", token.span, split_item(clause, start, end, token)
