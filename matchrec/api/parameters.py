@@ -58,7 +58,7 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
     rejects them if the text uses none of them: see `reject_values_without_parameters`.
 
     If a parameter has no value, nothing is checked here: a later check reports it with its
-    location.
+    location. So does a check of `{name}`, which a user of Python may write instead of `:name`.
 
     Raises:
         MatchRecognizePlanError: the name of a value is not in the text.
@@ -67,7 +67,8 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
         return
     possible_names = find_possible_parameters(text)
     for name in values:
-        if name not in possible_names:
+        is_in_braces = re.search(rf"{{\s*{re.escape(name)}\s*}}", text) is not None
+        if name not in possible_names and not is_in_braces:
             # Not `possible_names`: a word after a colon in a comment would be confusing.
             raise unknown_parameter(name=name, parameters=find_certain_parameters(text))
 
@@ -75,9 +76,9 @@ def reject_unused_values(text: str, values: Mapping[str, object]) -> None:
 def find_unused_values(text: str, values: object) -> tuple[str, ...]:
     """Return the names of all values if the text uses none of them; otherwise nothing.
 
-    A name after `:` or `@` counts as used, also in a comment or a string, and in upper or lower
-    case. The result is empty if the text has a `?`. If that is a parameter by position, it has no
-    value, and a later error says so better than one about the names.
+    A name after `:`, `@` or `{` counts as used, also in a comment or a string, and in upper or
+    lower case. The result is empty if the text has a `?`. If that is a parameter by position, it
+    has no value, and a later error says so better than one about the names.
 
     Args:
         text: a query or a clause, in any dialect.
@@ -92,7 +93,7 @@ def find_unused_values(text: str, values: object) -> tuple[str, ...]:
         return ()
     names = tuple(values)
     for name in names:
-        if re.search(rf"[:@]\s*`?{re.escape(name)}\b", text, re.IGNORECASE):
+        if re.search(rf"[:@{{]\s*`?{re.escape(name)}\b", text, re.IGNORECASE):
             return ()
     return names
 

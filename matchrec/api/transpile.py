@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGET_DIALECT
-from matchrec.api.text_kinds import reject_file_name
+from matchrec.api.text_kinds import SASE_START, reject_file_name
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import PRODUCTS
@@ -19,6 +19,7 @@ from matchrec.dialects.writing.convert import Conversion, convert_to_sql
 from matchrec.dialects.writing.read_queries import read_pattern, read_sase
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
+from matchrec.errors.kinds import with_source
 from matchrec.errors.language import current_surface, use_surface
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import argument_not_for_conversion
@@ -26,7 +27,7 @@ from matchrec.patterns.sase import StreamOptions
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.public_names import public
-from matchrec.source import Source
+from matchrec.source import Source, Span
 from matchrec.syntax.key_arguments import read_order_by, read_partition_by
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import find_data_frames
@@ -126,6 +127,8 @@ def convert_query(request: ConversionRequest) -> Conversion:
     query = request.query
     if isinstance(query, str):
         reject_file_name(query)
+    if isinstance(query, str) and request.read in PRODUCTS:
+        reject_sase(query)
     if isinstance(query, Pattern) or request.read in PRODUCTS:
         warn_about_unused_arguments(request)
     write = PRODUCTS[request.write]
@@ -149,6 +152,18 @@ def convert_query(request: ConversionRequest) -> Conversion:
     else:
         reading = read_pattern(query, stream_options)
     return convert_to_sql(reading, request.events, write)
+
+
+def reject_sase(text: str) -> None:
+    """Check that a text that is read as SQL is not SASE+.
+
+    Raises:
+        MatchRecognizePlanError: the text begins as SASE+ does.
+    """
+    beginning = SASE_START.match(text)
+    if beginning is not None:
+        span = Span(beginning.start(1), beginning.end(1))
+        raise with_source(errors.sase_read_as_sql(span), Source(text))
 
 
 def warn_about_unused_arguments(request: ConversionRequest) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -86,13 +87,18 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130  # the user pressed Ctrl-C
 
 
+# Advice to change a setting of Spark, as errors of workers have it, which do not know that the
+# command line shows them.
+SETTING_ADVICE = re.compile(r"\bset (?P<name>spark(?:\.\w+)+) to (?P<value>true|false)\b")
+
+
 def fail(sentence: str, code: ExitCode) -> NoReturn:
     """Print why there is no result, and end the program.
 
     Raises:
         click.exceptions.Exit: always.
     """
-    print_failure(sentence)
+    print_failure(SETTING_ADVICE.sub(r"pass --conf \g<name>=\g<value>", sentence))
     raise click.exceptions.Exit(code)
 
 

@@ -23,6 +23,9 @@ from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.misspellings import STATEMENT_KEYWORDS, find_nearest
 from matchrec.explain.pictures import figures
 
+# click's sentence for an option with too few values: "Option '--between' requires 2 arguments."
+NEEDED_VALUES = re.compile(r"requires (?P<count>\d+) arguments")
+
 # click's sentence for arguments that a command does not take: "Got unexpected extra argument (x)".
 EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra arguments? \((?P<arguments>.*)\)", re.DOTALL)
 
@@ -60,7 +63,9 @@ def reword(error: click.UsageError) -> str:
         value = error.param.make_metavar(error.ctx or click.Context(click.Command(None)))
         return str(errors.missing_option(option=option, value=value, reader=command))
     if isinstance(error, click.BadOptionUsage):
-        return str(errors.option_without_value(option=error.option_name))
+        needed = NEEDED_VALUES.search(error.message)
+        count = 1 if needed is None else int(needed["count"])
+        return str(errors.option_without_value(option=error.option_name, count=count))
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         return name_option(error.message, error.param.opts[0])
     extra_arguments = read_extra_arguments(error)

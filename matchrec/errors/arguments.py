@@ -321,9 +321,12 @@ def unknown_option_value(
     if argument == "write" and value in ("sase", "pattern"):
         hint = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]
+    # Users of other surfaces do not know the functions of Python, but the commands of a shell.
+    is_known_call = surface.is_python or call.startswith("`matchrec ")
+    owner = f" of {call}" if is_known_call else ""
     return about_argument(
         MatchRecognizePlanError(
-            f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
+            f"unknown value `{written}` for `{surface.name_option(argument)}`{owner}",
             notes=(f"it must be one of {join_names(choices)}",),
             hint=hint,
             code="unknown-option-value",

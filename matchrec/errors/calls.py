@@ -250,6 +250,20 @@ def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
     )
 
 
+def sase_read_as_sql(span: Span) -> MatchRecognizePlanError:
+    """Return the error for a text of SASE+ that is to be converted as SQL.
+
+    Args:
+        span: the first word of the text.
+    """
+    return MatchRecognizePlanError(
+        "a text of SASE+ is read as SQL",
+        span,
+        hint=f"write {current_surface().write_option('read', 'sase')}",
+        code="sase-read-as-sql",
+    )
+
+
 def file_name_as_query(span: Span, *, path: str) -> MatchRecognizePlanError:
     """Return the error for the name of a file instead of the text of a query.
 

@@ -58,11 +58,16 @@ def unknown_option(
     )
 
 
-def option_without_value(*, option: str) -> MatchRecognizeError:
-    """Return the error for an option at the end of the arguments that needs a value."""
+def option_without_value(*, option: str, count: int) -> MatchRecognizeError:
+    """Return the error for an option with too few values, such as one at the end of the arguments.
+
+    Args:
+        option: the option.
+        count: how many values it needs.
+    """
     return MatchRecognizeError(
-        f"`{option}` has no value",
-        hint=f"write a value after {option}",
+        f"`{option}` has no value" if count == 1 else f"`{option}` has fewer than {count} values",
+        hint=f"write {'a value' if count == 1 else f'{count} values'} after {option}",
         code="option-without-value",
     )
 

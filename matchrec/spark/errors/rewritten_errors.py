@@ -107,6 +107,8 @@ SYNTAX_ERROR = "syntax-error"
 REJECTED_BY_ENGINE = "rejected-by-engine"
 OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
 
+# The name of a DataFrame in braces.
+NAME_IN_BRACES = re.compile(r"\{\s*(?P<name>[^\W\d]\w*)\s*\}")
 # The beginning of a query up to its first word or sign, with the blanks and comments before it.
 FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*(?:\w+|\S)")
 
@@ -417,6 +419,9 @@ def find_syntax_hint(message: EngineMessage, span: Span, filled: FilledTemplate)
         filled: the text that the engine has read.
     """
     text_up_to_word = filled.source.text[: span.end]
+    braces = NAME_IN_BRACES.match(filled.source.text, span.start)
+    if braces is not None:
+        return current_surface().advice_on_frame.format(name=braces["name"])
     if FIRST_WORD.fullmatch(text_up_to_word):
         return message.advice or HINT_TO_BEGIN_STATEMENT
     return (
