@@ -140,10 +140,10 @@ class RegisterDescriber:
 
     def list_columns_read(self, register: int) -> str:
         """Return the columns that conditions read on the row whose position is in a register."""
-        # An instruction begins with its operation. READ has a column, then the row's register.
-        operations, read_columns, row_registers = self.linked.all_code[:, :3].T
-        is_read = (operations == op.READ) & (row_registers == register)
-        columns = dict.fromkeys(self.columns[index] for index in read_columns[is_read].tolist())
+        code = self.linked.all_code
+        is_read = (code[:, op.OPERATION] == op.READ) & (code[:, op.ARGUMENT_B] == register)
+        read_columns = code[is_read, op.ARGUMENT_A].tolist()
+        columns = dict.fromkeys(self.columns[index] for index in read_columns)
         return ", ".join(columns) or "position"
 
     def describe_rows(self, meaning: registers.AggregateRegister | registers.ListRegister) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from matchrec.automaton.facts import mark_live_states, mark_states_worth_remembering
 from matchrec.automaton.program import ANCHOR_END
 from matchrec.automaton.run_endings import NOTHING, TIMED_OUT
-from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
+from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.kernels import layout
@@ -62,7 +62,8 @@ class CompiledTask:
         if self.linked is None:
             return ()
         code = self.linked.all_code
-        return tuple(code[code[:, 0] == READ, 3].tolist())
+        is_read = code[:, op.OPERATION] == op.READ
+        return tuple(code[is_read, op.ARGUMENT_C].tolist())
 
     @property
     def reads_match_number(self) -> bool:
@@ -125,7 +126,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merges_runs: bool) -> C
         program=program,
         output=list(MatchOutput).index(task.output),
         skip=encode_skip(skip.to),
-        forgets_after_match=linked is not None and MATCH_NUMBER in linked.operations,
+        forgets_after_match=linked is not None and op.MATCH_NUMBER in linked.operations,
         merge_runs=merges_runs and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
     )
     selection_rules = layout.SelectionRules(

@@ -297,9 +297,9 @@ class ConditionCompiler:
         column = self._number_column(expression.column, expression.kind)
         navigation = expression.navigation
         if navigation is None:
-            self._emit(op.READ, column, -1)
+            self._emit(op.READ, column, op.CURRENT_ROW)
             return
-        register = -1
+        register = op.CURRENT_ROW
         if not self._is_current(navigation):
             register = self._use_register(self._make_row_meaning(navigation))
         self._emit(op.READ, column, register, navigation.physical_offset)

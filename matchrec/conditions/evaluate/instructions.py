@@ -13,6 +13,14 @@ from matchrec.conditions.run_condition import (
     OnFailure,
 )
 
+# The columns of the array of steps and instructions.
+OPERATION = 0
+ARGUMENT_A = 1
+ARGUMENT_B = 2
+ARGUMENT_C = 3
+ARGUMENT_D = 4
+COLUMN_COUNT = 5
+
 # Steps, applied when `row` is mapped to a variable.
 SET_ROW = 0  # r[a] = row
 SET = 1  # r[a] = b
@@ -40,8 +48,11 @@ def changes_two_registers(operation: int) -> bool:
     return operation >= SUM_INTEGER
 
 
+# The argument b of READ if it reads the current row, and not the row in a register.
+CURRENT_ROW = -1
+
 # Instructions. A value on the stack is an int64 or a float64, and whether it is not NULL.
-READ = 0  # push column a on row r[b] + c, or on the current row + c if b is -1
+READ = 0  # push column a on row r[b] + c, or on the current row + c if b is CURRENT_ROW
 CONSTANT = 1  # push a
 NULL_CONSTANT = 2  # push NULL
 REGISTER = 3  # push r[a]

@@ -173,7 +173,7 @@ class LinkedConditions:
     @cached_property
     def operations(self) -> frozenset[int]:
         """Return the operations of all conditions. Cached, because it is read for each batch."""
-        return frozenset(self.all_code[:, 0].tolist())
+        return frozenset(self.all_code[:, op.OPERATION].tolist())
 
     @cached_property
     def functions(self) -> frozenset[int]:
@@ -181,8 +181,8 @@ class LinkedConditions:
 
         Steps are among the instructions, too, but none has the number of MATHEMATICS.
         """
-        code = self.instructions
-        return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
+        is_mathematics = self.instructions[:, op.OPERATION] == op.MATHEMATICS
+        return frozenset(self.instructions[is_mathematics, op.ARGUMENT_A].tolist())
 
     def number_failing_operation(self, variable: int, index: int) -> int | None:
         """Return the index of the operation to which an instruction of a condition belongs.
@@ -201,8 +201,10 @@ class LinkedConditions:
         if not begin <= index < end:
             return None
         code = self.instructions[begin : index + 1]
-        is_arithmetic = (code[:, 0] == op.MATHEMATICS) & (code[:, 1] >= op.ARITHMETIC)
-        can_fail = is_arithmetic | np.isin(code[:, 0], (op.REDUCED, op.AVERAGE))
+        operations = code[:, op.OPERATION]
+        functions = code[:, op.ARGUMENT_A]
+        is_arithmetic = (operations == op.MATHEMATICS) & (functions >= op.ARITHMETIC)
+        can_fail = is_arithmetic | np.isin(operations, (op.REDUCED, op.AVERAGE))
         return int(can_fail.sum()) - 1 if can_fail[-1] else None
 
 
@@ -249,7 +251,7 @@ def link_conditions(
     step_ranges = _append_steps(writer.instructions, steps_by_move)
     all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
-        instructions=np.array(writer.instructions, np.int64).reshape(-1, 5),
+        instructions=np.array(writer.instructions, np.int64).reshape(-1, op.COLUMN_COUNT),
         step_ranges=step_ranges,
         code_ranges=code_ranges,
         initial_registers=np.array(registers.initial_values, np.int64),
