@@ -18,12 +18,15 @@ import numpy as np
 
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.output import total_kernels
-from matchrec.output.exact_sums import never_rounds, never_wraps
+from matchrec.output.exact_sums import are_float_sums_exact, are_integer_sums_exact
 from matchrec.output.match_reader import Links, MatchReader
 from matchrec.output.total_kernels import find_links, sum_each_match, sum_values
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
+
+# The position of the sign in an int64. `value >> SIGN_BIT` is -1 or 0: the sign in all bits.
+SIGN_BIT = 63
 
 
 def find_total_rows(reader: MatchReader, semantics: Semantics) -> IntArray:
@@ -42,25 +45,26 @@ class AggregateReader:
     """A reader of aggregates over the rows of one variable, for r output rows and k mapped rows.
 
     `count_values` and `sum_floats` return a value for each output row. The other methods return a
-    total for each mapped row. `find_total_rows` says which total an output row reads.
+    total for each mapped row: a sum, or the input row of an extreme. `find_total_rows` says which
+    total an output row reads.
     """
 
-    def __init__(self, reader: MatchReader, variable: str | None, valid: BoolArray) -> None:
+    def __init__(self, reader: MatchReader, variable: str | None, is_valid: BoolArray) -> None:
         """Prepare the aggregates.
 
         Args:
             reader: the matches and their output rows.
             variable: the variable; None for the universal variable.
-            valid: bool[n], which input rows count if they are mapped to the variable.
+            is_valid: bool[n], which input rows count if they are mapped to the variable.
         """
         self.reader = reader
         self.variable = variable
-        self.valid = valid
+        self.is_valid = is_valid
         # Whether every mapped row counts, as for `count(*)`. Then no mask is needed.
-        self.counts_all_rows = variable is None and bool(valid.all())
+        self.counts_all_rows = variable is None and bool(is_valid.all())
 
     @cached_property
-    def rows(self) -> IntArray:
+    def input_rows(self) -> IntArray:
         """Return the input row of each mapped row: int64[k]."""
         return self.reader.matches.mapped_rows
 
@@ -68,9 +72,9 @@ class AggregateReader:
     def counted_rows(self) -> IntArray:
         """Return the input row of each mapped row, -1 if it does not count: int64[k]."""
         if self.counts_all_rows:
-            return self.rows
-        is_counted = self.reader.mark_mapped_rows(self.variable) & self.valid[self.rows]
-        return np.where(is_counted, self.rows, -1)
+            return self.input_rows
+        is_counted = self.reader.mark_mapped_rows(self.variable) & self.is_valid[self.input_rows]
+        return np.where(is_counted, self.input_rows, -1)
 
     @cached_property
     def links(self) -> Links:
@@ -98,12 +102,13 @@ class AggregateReader:
         Raises:
             RunFailure: a sum is too large.
         """
-        if ansi and not never_wraps(values):
+        if ansi and not are_integer_sums_exact(values):
             # Add up with 128 bits: a sum fits 64 bits if its high word only repeats its sign.
-            low, high = self.sum_decimals(np.stack([values, values >> 63], axis=1)).T
-            overflowing = np.flatnonzero(high != low >> 63)
-            if len(overflowing):
-                row = int(self.counted_rows[overflowing[0]])
+            words = np.stack([values, values >> SIGN_BIT], axis=1)
+            low_words, high_words = self.sum_decimals(words).T
+            overflowing_rows = np.flatnonzero(high_words != low_words >> SIGN_BIT)
+            if len(overflowing_rows):
+                row = int(self.counted_rows[overflowing_rows[0]])
                 raise RunFailure(sum_too_large, row, {"type_name": "BIGINT"})
         return sum_values(values, self.counted_rows, self.links)
 
@@ -115,9 +120,9 @@ class AggregateReader:
             semantics: which rows an output row sees.
         """
         chains = self.reader.matches.chains
-        if chains is not None and not never_rounds(values, self.counted_rows, self.links):
-            first = self.reader.rows.current
-            return sum_each_match(values, self.counted_rows, chains.following, first)
+        if chains is not None and not are_float_sums_exact(values, self.counted_rows, self.links):
+            first_rows = self.reader.rows.current
+            return sum_each_match(values, self.counted_rows, chains.following, first_rows)
         sums = sum_values(values, self.counted_rows, self.links)
         return take_or_default(sums, find_total_rows(self.reader, semantics), 0)
 

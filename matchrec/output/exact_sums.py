@@ -14,16 +14,22 @@ from matchrec.search.partitions import FloatArray, IntArray
 
 DIGITS_OF_DOUBLE = 53  # a double holds every integer of this many binary digits
 
-FEW_VALUES = 1_000  # the number of values that `never_rounds` looks at first
+VALUES_IN_SAMPLE = 1_000  # the number of values that `are_float_sums_exact` tests first
+
+# The bits of one half of a 64-bit integer.
+BITS_OF_HALF = 32
+LOW_HALF = 0xFFFF_FFFF
 
 
-def never_wraps(values: IntArray) -> bool:
-    """Return whether the sum of the values, and of any choice of them, fits int64.
+def are_integer_sums_exact(values: IntArray) -> bool:
+    """Return whether no sum of the values, or of some of them, wraps around: each fits int64.
 
     The absolute values are added up, so the answer may be False although all sums fit.
 
-    >>> never_wraps(np.array([2**62, -(2**62) + 1])), never_wraps(np.array([2**62, -(2**62)]))
-    (True, False)
+    >>> are_integer_sums_exact(np.array([2**62, -(2**62) + 1]))
+    True
+    >>> are_integer_sums_exact(np.array([2**62, -(2**62)]))
+    False
     """
     if not len(values):
         return True
@@ -33,9 +39,10 @@ def never_wraps(values: IntArray) -> bool:
     # Unsigned, since the absolute value of the least int64 does not fit int64.
     sizes = np.abs(values).view(np.uint64)
     # The halves of the values are added up separately, so that these sums do not wrap.
-    high_halves = sizes >> np.uint64(32)
-    low_halves = sizes & np.uint64(0xFFFF_FFFF)
-    return (int(high_halves.sum()) << 32) + int(low_halves.sum()) < 2**63
+    high_halves = sizes >> np.uint64(BITS_OF_HALF)
+    low_halves = sizes & np.uint64(LOW_HALF)
+    sum_of_sizes = (int(high_halves.sum()) << BITS_OF_HALF) + int(low_halves.sum())
+    return sum_of_sizes < 2**63
 
 
 def find_common_unit(values: FloatArray) -> int | None:
@@ -70,18 +77,18 @@ def find_limit_of_sums(values: FloatArray) -> float:
         return float(np.ldexp(1.0, unit + DIGITS_OF_DOUBLE))
 
 
-def never_rounds(values: FloatArray, counted_rows: IntArray, links: Links) -> bool:
+def are_float_sums_exact(values: FloatArray, counted_rows: IntArray, links: Links) -> bool:
     """Return whether the sums of the counted values are the same in any order of additions.
 
     That is so if all values are multiples of one power of two, and the sum of their absolute values
     is less than 2^53 multiples of it. Then a double holds every sum on the way.
 
     >>> rows, links = np.array([0, 1, 2]), np.array([-1, 0, 1], np.int32)
-    >>> never_rounds(np.array([3.5, -5.25, 2.0**50]), rows, links)
+    >>> are_float_sums_exact(np.array([3.5, -5.25, 2.0**50]), rows, links)
     True
-    >>> never_rounds(np.array([3.5, -5.25, 2.0**51]), rows, links)
+    >>> are_float_sums_exact(np.array([3.5, -5.25, 2.0**51]), rows, links)
     False
-    >>> never_rounds(np.array([0.1, 0.2, 0.3]), rows, links)
+    >>> are_float_sums_exact(np.array([0.1, 0.2, 0.3]), rows, links)
     False
 
     Args:
@@ -92,11 +99,12 @@ def never_rounds(values: FloatArray, counted_rows: IntArray, links: Links) -> bo
     counted_values = values[counted_rows[counted_rows >= 0]]
     limit = np.inf
     # If the answer is False, a few values are mostly enough to find out, so they are tested first.
-    for some_values in (counted_values[:FEW_VALUES], counted_values):
-        if not np.isfinite(some_values).all():
+    sample = counted_values[:VALUES_IN_SAMPLE]
+    for tested_values in (sample, counted_values):
+        if not np.isfinite(tested_values).all():
             return False
-        limit = find_limit_of_sums(some_values)
-        if np.abs(some_values).max(initial=0) >= limit:
+        limit = find_limit_of_sums(tested_values)
+        if np.abs(tested_values).max(initial=0) >= limit:
             return False
     # Sums below the limit are exact. So a sum that reaches it is not rounded to a value below it.
     sums = sum_values(np.abs(values), counted_rows, links)

@@ -69,18 +69,18 @@ def find_last_marked(
         end: int64[r], the end of the mapped rows that each output row sees.
     """
     # The last marked row before each mapped row, and at the end the last of all.
-    last_before = np.empty(len(classifiers) + 1, np.int32)
-    last = -1
+    last_rows_before = np.empty(len(classifiers) + 1, np.int32)
+    last_row = -1
     for index in range(len(classifiers)):
-        last_before[index] = last
-        last = index if is_marked_variable[classifiers[index]] else last
-    last_before[len(classifiers)] = last
-    mapped = np.full(len(begin), -1)
+        last_rows_before[index] = last_row
+        last_row = index if is_marked_variable[classifiers[index]] else last_row
+    last_rows_before[len(classifiers)] = last_row
+    mapped_rows = np.full(len(begin), -1)
     for row in range(len(begin)):
-        last = last_before[end[row]]
-        if last >= begin[row]:
-            mapped[row] = last
-    return mapped
+        last_row = last_rows_before[end[row]]
+        if last_row >= begin[row]:
+            mapped_rows[row] = last_row
+    return mapped_rows
 
 
 @allocating
@@ -103,25 +103,25 @@ def find_nth_marked(
         ordinal: which of the marked rows, as a Python index: 0 for the first, -1 for the last.
     """
     # The number of marked rows before each mapped row, and at the end the number of all.
-    marked_before = np.empty(len(classifiers) + 1, np.int32)
+    marked_counts_before = np.empty(len(classifiers) + 1, np.int32)
     # The marked rows in ascending order, then elements that are not read.
     marked_rows = np.empty(len(classifiers), np.int32)
     marked_count = 0
     # A row that is not marked is written, too, and the next row replaces it. So the loop has no
     # branch, and is twice as fast if classifiers alternate without a rule.
     for index in range(len(classifiers)):
-        marked_before[index] = marked_count
+        marked_counts_before[index] = marked_count
         marked_rows[marked_count] = index
         marked_count += int(is_marked_variable[classifiers[index]])
-    marked_before[len(classifiers)] = marked_count
-    mapped = np.full(len(begin), -1)
+    marked_counts_before[len(classifiers)] = marked_count
+    mapped_rows = np.full(len(begin), -1)
     for row in range(len(begin)):
-        # The marked rows that the output row sees are marked_rows[first:past_last].
-        first, past_last = marked_before[begin[row]], marked_before[end[row]]
-        nth = (first if ordinal >= 0 else past_last) + ordinal
-        if first <= nth < past_last:
-            mapped[row] = marked_rows[nth]
-    return mapped
+        # The marked rows that the output row sees are marked_rows[first_index:end_index].
+        first_index, end_index = marked_counts_before[begin[row]], marked_counts_before[end[row]]
+        nth_index = (first_index if ordinal >= 0 else end_index) + ordinal
+        if first_index <= nth_index < end_index:
+            mapped_rows[row] = marked_rows[nth_index]
+    return mapped_rows
 
 
 # Kernels for matches that share their rows. The next row of a match has a smaller index, so one
@@ -138,15 +138,15 @@ def find_first_marked(is_marked: BoolArray, following: Links) -> IntArray:
         is_marked: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
     """
-    first_marked = np.empty(len(is_marked), np.int64)
-    for mapped in range(len(is_marked)):
-        if is_marked[mapped]:
-            first_marked[mapped] = mapped
-        elif following[mapped] >= 0:
-            first_marked[mapped] = first_marked[following[mapped]]
+    first_marked_rows = np.empty(len(is_marked), np.int64)
+    for mapped_row in range(len(is_marked)):
+        if is_marked[mapped_row]:
+            first_marked_rows[mapped_row] = mapped_row
+        elif following[mapped_row] >= 0:
+            first_marked_rows[mapped_row] = first_marked_rows[following[mapped_row]]
         else:
-            first_marked[mapped] = -1
-    return first_marked
+            first_marked_rows[mapped_row] = -1
+    return first_marked_rows
 
 
 @allocating
@@ -161,22 +161,22 @@ def find_nth_last_marked(is_marked: BoolArray, following: Links, rows_after: int
         rows_after: how many marked rows come after the returned row in the match: 0 for the last
             marked row.
     """
-    nth_last_marked = np.empty(len(is_marked), np.int64)
+    nth_last_marked_rows = np.empty(len(is_marked), np.int64)
     # The number of marked rows at or after each mapped row in its match.
     marked_counts = np.empty(len(is_marked), np.int64)
-    for mapped in range(len(is_marked)):
-        found = np.int64(-1)
+    for mapped_row in range(len(is_marked)):
+        nth_last_row = np.int64(-1)
         marked_count = np.int64(0)
-        if following[mapped] >= 0:
-            found = nth_last_marked[following[mapped]]
-            marked_count = marked_counts[following[mapped]]
-        if is_marked[mapped]:
+        if following[mapped_row] >= 0:
+            nth_last_row = nth_last_marked_rows[following[mapped_row]]
+            marked_count = marked_counts[following[mapped_row]]
+        if is_marked[mapped_row]:
             if marked_count == rows_after:
-                found = np.int64(mapped)
+                nth_last_row = np.int64(mapped_row)
             marked_count += 1
-        nth_last_marked[mapped] = found
-        marked_counts[mapped] = marked_count
-    return nth_last_marked
+        nth_last_marked_rows[mapped_row] = nth_last_row
+        marked_counts[mapped_row] = marked_count
+    return nth_last_marked_rows
 
 
 @dataclass(frozen=True)
@@ -283,15 +283,17 @@ class MatchReader:
         """
         if navigation.physical_offset == 0:
             return positions
-        partition = take_or_default(self.matches.partition, self.rows.match, 0)
-        first = self.partitions.starts[partition]
-        end = self.partitions.starts[partition + 1]
+        partition_ids = take_or_default(self.matches.partition, self.rows.match, 0)
+        first_positions = self.partitions.starts[partition_ids]
+        end_positions = self.partitions.starts[partition_ids + 1]
         if self.frame is not None:
-            first = take_or_default(self.matches.start, self.rows.match, 0)
+            first_positions = take_or_default(self.matches.start, self.rows.match, 0)
             if self.frame.end is not None:
-                end = np.minimum(end, first + self.frame.end + 1)
-        target = positions + navigation.physical_offset
-        return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
+                end_positions = np.minimum(end_positions, first_positions + self.frame.end + 1)
+        targets = positions + navigation.physical_offset
+        return np.where(
+            (positions >= 0) & (targets >= first_positions) & (targets < end_positions), targets, -1
+        )
 
     def find_mapped_rows(self, navigation: Navigation) -> IntArray:
         """Return the mapped row that FIRST or LAST of a navigation finds, or -1: int64[r]."""
@@ -301,8 +303,8 @@ class MatchReader:
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
         if navigation.variable is None:
-            nth = begin + offset if is_first else end - 1 - offset
-            return np.where((nth >= begin) & (nth < end), nth, -1)
+            nth_rows = begin + offset if is_first else end - 1 - offset
+            return np.where((nth_rows >= begin) & (nth_rows < end), nth_rows, -1)
         is_member = self.mark_members(navigation.variable)
         if not is_first and offset == 0:
             return find_last_marked(self.matches.classifiers, is_member, begin, end)
@@ -320,27 +322,29 @@ class MatchReader:
         """
         is_marked = self.mark_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
-            nth_last_marked = find_nth_last_marked(is_marked, following, navigation.logical_offset)
-            return take_or_default(nth_last_marked, self.rows.current, -1)
-        first_marked = find_first_marked(is_marked, following)
-        mapped = take_or_default(first_marked, self.rows.current, -1)
+            nth_last_marked_rows = find_nth_last_marked(
+                is_marked, following, navigation.logical_offset
+            )
+            return take_or_default(nth_last_marked_rows, self.rows.current, -1)
+        first_marked_rows = find_first_marked(is_marked, following)
+        mapped_rows = take_or_default(first_marked_rows, self.rows.current, -1)
         if navigation.logical_offset:
             # Go from marked row to marked row.
-            next_marked = take_or_default(first_marked, following.astype(np.int64), -1)
+            next_marked_rows = take_or_default(first_marked_rows, following.astype(np.int64), -1)
             for _ in range(navigation.logical_offset):
-                mapped = take_or_default(next_marked, mapped, -1)
-        return mapped
+                mapped_rows = take_or_default(next_marked_rows, mapped_rows, -1)
+        return mapped_rows
 
     def find_row_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""
-        mapped = self.find_mapped_rows(navigation)
+        mapped_rows = self.find_mapped_rows(navigation)
         if self.matches.rows is None:
-            positions = mapped + self.position_offsets
-            is_missing = mapped < 0
+            positions = mapped_rows + self.position_offsets
+            is_missing = mapped_rows < 0
             if is_missing.any():
                 positions[is_missing] = -1
         else:
-            positions = take_or_default(self.matches.rows, mapped, -1)
+            positions = take_or_default(self.matches.rows, mapped_rows, -1)
         return self.take_physical_step(positions, navigation)
 
     def find_classifiers(self, navigation: Navigation) -> Variables:
@@ -351,39 +355,39 @@ class MatchReader:
         A row that PREV or NEXT finds has a variable if the same match maps the row, even after the
         current row: NEXT may find rows that running semantics does not see.
         """
-        mapped = self.find_mapped_rows(navigation)
+        mapped_rows = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
-            mapped = self.find_mapped_at_distance(mapped, navigation.physical_offset)
-        return take_or_default(self.matches.classifiers, mapped, -1)
+            mapped_rows = self.find_mapped_at_distance(mapped_rows, navigation.physical_offset)
+        return take_or_default(self.matches.classifiers, mapped_rows, -1)
 
-    def find_mapped_at_distance(self, mapped: IntArray, distance: int) -> IntArray:
+    def find_mapped_at_distance(self, mapped_rows: IntArray, distance: int) -> IntArray:
         """Return the mapped row at a distance from a mapped row of the same match: int64[r].
 
         -1 if the match does not map the row at this distance. Matches must not share their rows.
 
         Args:
-            mapped: int64[r], a mapped row of the match of each output row, or -1.
-            distance: how many row positions after `mapped`; negative for rows before.
+            mapped_rows: int64[r], a mapped row of the match of each output row, or -1.
+            distance: how many row positions after `mapped_rows`; negative for rows before.
         """
-        target = mapped + distance
+        targets = mapped_rows + distance
         if self.matches.rows is None:
             begin, end = self.find_visible_rows(Semantics.FINAL)
-            is_in_match = (mapped >= 0) & (target >= begin) & (target < end)
-            return np.where(is_in_match, target, -1)
+            is_in_match = (mapped_rows >= 0) & (targets >= begin) & (targets < end)
+            return np.where(is_in_match, targets, -1)
         assert self.matches.chains is None, "without chains, the keys below ascend"
         rows = self.matches.rows
         if not len(rows):
-            return mapped  # no row is mapped, so all elements are -1
+            return mapped_rows  # no row is mapped, so all elements are -1
         # Rows were skipped, so neighbours in a match can be further apart. Search for the position
         # by keys of match and position, which ascend. `width` is so great that the target keys of
         # one match are not keys of another match.
         lengths = np.diff(self.matches.offsets)
         width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
-        # Where `mapped` is -1, the target key belongs to some other row. It is not used.
-        target_keys = self.rows.match * width + rows[mapped] + distance
+        # Where `mapped_rows` is -1, the target key belongs to some other row. It is not used.
+        target_keys = self.rows.match * width + rows[mapped_rows] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
-        return np.where((mapped >= 0) & (keys[indices] == target_keys), indices, -1)
+        return np.where((mapped_rows >= 0) & (keys[indices] == target_keys), indices, -1)
 
     def find_match_numbers(self) -> IntArray:
         """Return the match number, -1 for an unmatched row: int64[r]."""
@@ -396,8 +400,8 @@ class MatchReader:
         """
         assert self.matches.chains is None
         lengths = np.diff(self.matches.offsets)
-        first = np.repeat(self.matches.offsets[:-1], lengths)
-        return np.asarray(np.arange(len(self.matches.classifiers)) - first, np.int64)
+        first_rows = np.repeat(self.matches.offsets[:-1], lengths)
+        return np.asarray(np.arange(len(self.matches.classifiers)) - first_rows, np.int64)
 
     def find_current_positions_in_match(self) -> IntArray:
         """Return the position of the current row in its match, or -1: int64[r]."""
@@ -418,12 +422,14 @@ class MatchReader:
             Two arrays: the c collected mapped rows, output row after output row, int64[c]; and the
             index in it at which the rows of each output row begin, then c, int64[r + 1].
         """
-        marked_before = add_up_before(is_marked)  # number of marked rows before each mapped row
+        marked_counts_before = add_up_before(
+            is_marked
+        )  # number of marked rows before each mapped row
         begin, end = self.find_visible_rows(semantics)
-        first = marked_before[begin]
-        counts = marked_before[end] - first
-        collected = np.flatnonzero(is_marked)[list_positions(first, counts)]
-        return collected, find_group_starts(counts)
+        first_indices = marked_counts_before[begin]
+        counts = marked_counts_before[end] - first_indices
+        collected_rows = np.flatnonzero(is_marked)[list_positions(first_indices, counts)]
+        return collected_rows, find_group_starts(counts)
 
     def add_up_values(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """Return the sum of values over the mapped rows that each output row sees: int64[r].

@@ -1,11 +1,11 @@
-"""Measures as Spark evaluates them after the match: SQL with holes for reads and aggregates.
+"""Measures as the engine evaluates them after the match: SQL with holes for reads and aggregates.
 
     MEASURES LAST(A.price) - 1 AS p, stddev(A.price) AS s
 
     p    (ReadInSql(0), " - 1")      read 0 is LAST(A.price)
     s    (AggregateInSql(0),)        aggregate 0 is a `RowAggregate`
 
-A worker fills a column with each read. Spark computes each `RowAggregate` over the rows of the
+A worker fills a column with each read. The engine computes each `RowAggregate` over the rows of the
 match, which are an array of structs. Its terms are SQL over one of these structs, `MATCH_ROW`:
 
     stddev(A.price * 2)                  the term ("__e.c0",): workers get `price * 2` as a column
@@ -29,7 +29,7 @@ class ReadInSql:
 
 @dataclass(frozen=True, slots=True)
 class AggregateInSql:
-    """The value of an aggregate that Spark computes."""
+    """The value of an aggregate that the engine computes."""
 
     index: int  # among the `RowAggregate`s of the query
 
@@ -58,7 +58,7 @@ def name_row_value(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowAggregate:
-    """An aggregate that Spark computes over the rows of each match."""
+    """An aggregate that the engine computes over the rows of each match."""
 
     # The aggregate as the user wrote it.
     call: Aggregate

@@ -36,7 +36,7 @@ class ReadCollector:
     aggregates: list[RowAggregate] = field(default_factory=list)
 
     def add_read(self, read: Read) -> ReadInSql:
-        """Add a read to the reads of the query if it is new, and return it as SQL."""
+        """Add a read to the reads of the query if it is new, and return a hole for its value."""
         return ReadInSql(self.reads.setdefault(read, len(self.reads)))
 
     def add_column(self, column: RowColumn) -> int:
@@ -45,7 +45,10 @@ class ReadCollector:
         return self.columns.setdefault(column, index)
 
     def add_row_value(self, column: RowColumn) -> ReadInSql:
-        """Add the read of a column on the row of the output row, and return it as SQL."""
+        """Add the read of a column on the input row of the output row. Return a hole for its value.
+
+        See `ReadRow`.
+        """
         return self.add_read(ReadRow(self.add_column(column)))
 
     def add_value_of_match_rows(self, column: RowColumn) -> str:
@@ -59,9 +62,9 @@ class ReadCollector:
         return name_row_value(number)
 
     def add_row_aggregate(self, aggregate: RowAggregate) -> AggregateInSql:
-        """Add an aggregate that the engine computes if it is new, and return it as SQL.
+        """Add an aggregate that the engine computes if it is new. Return a hole for its value.
 
-        The reads must have `ROWS_FOR_ENGINE`.
+        The caller must also add the read `ROWS_FOR_ENGINE`, over whose rows the engine computes it.
         """
         if aggregate not in self.aggregates:
             self.aggregates.append(aggregate)

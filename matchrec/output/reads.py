@@ -44,7 +44,7 @@ class ColumnType:
 
 @dataclass(frozen=True, slots=True)
 class SumType:
-    """The type of Spark's sum of a column."""
+    """The type of the engine's `sum` of a column."""
 
     column: int
 
@@ -254,7 +254,7 @@ def name_value_field(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadRowsForEngine(Read):
-    """An array of all rows of the match, as structs, over which Spark computes aggregates.
+    """An array of all rows of the match, as structs, over which the engine computes aggregates.
 
     With two columns, a match of A and B is read as [{c0: 7, c1: "x", v: "A", p: 0},
     {c0: 9, c1: "y", v: "B", p: 1}].
@@ -284,7 +284,7 @@ class ReadRowsForEngine(Read):
     @property
     def row_list(self) -> RowList | None:
         """Return the list of all rows of the match."""
-        return RowList(None, self.columns, Semantics.FINAL)
+        return RowList(variable=None, columns=self.columns, semantics=Semantics.FINAL)
 
 
 # Facts about the match of an output row.
@@ -616,7 +616,8 @@ class ReadTotal(Read):
     @property
     def type(self) -> ReadType:
         """Return the type of the total, which may depend on the type of the measure."""
-        return TotalType(self.aggregate, None if self.measure is None else self.measure.type)
+        measure_type = None if self.measure is None else self.measure.type
+        return TotalType(self.aggregate, measure_type)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the text of its measure."""

@@ -31,15 +31,19 @@ class OutputRows:
         """Return the number r of output rows."""
         return len(self.row)
 
-    def take(self, chosen: BoolArray | slice) -> OutputRows:
-        """Return some of the output rows: the marked ones, bool[r], or a slice of them."""
-        return OutputRows(self.row[chosen], self.match[chosen], self.current[chosen])
+    def take(self, selection: BoolArray | slice) -> OutputRows:
+        """Return some of the output rows.
+
+        Args:
+            selection: bool[r], which rows to return; or a slice of the rows.
+        """
+        return OutputRows(self.row[selection], self.match[selection], self.current[selection])
 
 
 def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """Return the output rows of matches.
 
-    `find_unmatched_rows` returns the input rows that no match covers.
+    The output rows of unmatched input rows are not among them: see `find_unmatched_rows`.
     """
     if rows_per_match.has_one_row_per_match:
         return find_one_row_per_match(matches)
@@ -117,14 +121,14 @@ def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, row_count:
     return is_start
 
 
-def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
+def find_unmatched_rows(is_covered: BoolArray, partitions: Partitions) -> OutputRows:
     """Return the output rows of the input rows that no match covers.
 
     Args:
-        covered: bool[n], the rows that a match covers.
+        is_covered: bool[n], which input rows a match covers.
         partitions: the partitions of the n input rows.
     """
-    assert len(covered) == partitions.row_count
-    row = np.flatnonzero(~covered)
+    assert len(is_covered) == partitions.row_count
+    row = np.flatnonzero(~is_covered)
     no_match = np.full(len(row), -1, np.int64)
     return OutputRows(row, match=no_match, current=no_match)

@@ -3,6 +3,10 @@
 - ONE ROW PER MATCH: partition columns, measures.
 - ALL ROWS PER MATCH: partition columns, order columns, measures, then the other input columns.
 - ALL ROWS PER MATCH of some products, and row pattern windows: columns of the input, measures.
+- Aggregates over all matches: partition columns, measures that group matches, aggregates.
+
+A `Pattern` that outputs timeouts has one more column, `timed_out_at`. The graph of all matches also
+has the fields of its pointers. They come last.
 
 Each input column is listed at most once.
 """
@@ -58,6 +62,7 @@ class PointerOutput:
 class TimeoutOutput:
     """The time at which the window of a run that timed out ended; NULL for a match."""
 
+    # The windows at whose end runs time out.
     timeouts: Timeouts
     name: str = "timed_out_at"
 
@@ -90,7 +95,8 @@ def find_output_columns(
     Args:
         plan: a resolved plan.
         input_columns: the columns of the input.
-        name_expression: returns the name that Spark gives to the column of an expression in SQL.
+        name_expression: returns the name that the engine gives to the column of an expression in
+            SQL.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name, or an input column has the name of
@@ -151,9 +157,9 @@ def list_total_columns(
 def list_table_columns(
     plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> list[OutputColumn]:
-    """Return the columns of the row pattern output table in the order that the module explains.
+    """Return the columns of the row pattern output table, without those of totals and of graphs.
 
-    For the arguments see `find_output_columns`.
+    The docstring of the module has their order. For the arguments see `find_output_columns`.
     """
     partition_outputs = list_partition_columns(plan, input_columns, name_expression)
     input_outputs = [RowOutput(quote_name(name), name) for name in input_columns.names]
@@ -179,7 +185,7 @@ def list_partition_columns(
     """Return the columns of PARTITION BY, each once.
 
     An expression has the name that the user gave, or else the name of the input column, or else
-    the name that Spark gives it. For the arguments see `find_output_columns`.
+    the name that the engine gives it. For the arguments see `find_output_columns`.
     """
     partition_outputs = []
     for key in dict.fromkeys(plan.partition_by):
@@ -198,14 +204,14 @@ def check_output_names(outputs: list[OutputColumn], input_columns: InputColumns)
     """
     first_columns: dict[str, OutputColumn] = {}
     for column in outputs:
-        first = first_columns.setdefault(input_columns.fold_name(column.name), column)
-        if first is column:
+        first_column = first_columns.setdefault(input_columns.fold_name(column.name), column)
+        if first_column is column:
             continue
         if current_language() is PATTERN_CALLS:
             raise stage_name_taken(name=column.name)
-        if isinstance(first, Measure) and isinstance(column, Measure):
-            raise duplicate_measure(first.span, column.span, name=column.name)
-        span = find_name_span(column) or find_name_span(first)
+        if isinstance(first_column, Measure) and isinstance(column, Measure):
+            raise duplicate_measure(first_column.span, column.span, name=column.name)
+        span = find_name_span(column) or find_name_span(first_column)
         raise duplicate_output_column(span, name=column.name)
 
 

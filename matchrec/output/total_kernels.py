@@ -60,10 +60,10 @@ def sum_values(values: Numbers, counted_rows: IntArray, links: Links) -> Numbers
         int64[k] or float64[k].
     """
     sums = np.empty(len(counted_rows), values.dtype)
-    for mapped in range(len(counted_rows)):
-        sums[mapped] = sums[links[mapped]] if links[mapped] >= 0 else 0
-        if counted_rows[mapped] >= 0:
-            sums[mapped] += values[counted_rows[mapped]]
+    for mapped_row in range(len(counted_rows)):
+        sums[mapped_row] = sums[links[mapped_row]] if links[mapped_row] >= 0 else 0
+        if counted_rows[mapped_row] >= 0:
+            sums[mapped_row] += values[counted_rows[mapped_row]]
     return sums
 
 
@@ -77,17 +77,17 @@ def sum_decimals(words: IntArray, counted_rows: IntArray, links: Links) -> IntAr
         links: see `sum_values`.
     """
     sums = np.empty((len(counted_rows), 2), np.int64)
-    for mapped in range(len(counted_rows)):
+    for mapped_row in range(len(counted_rows)):
         low, high = np.uint64(0), np.int64(0)
-        if links[mapped] >= 0:
-            low, high = np.uint64(sums[links[mapped], 0]), sums[links[mapped], 1]
-        row = counted_rows[mapped]
+        if links[mapped_row] >= 0:
+            low, high = np.uint64(sums[links[mapped_row], 0]), sums[links[mapped_row], 1]
+        row = counted_rows[mapped_row]
         if row >= 0:
             low_sum = low + np.uint64(words[row, 0])
             carry = np.int64(1) if low_sum < low else np.int64(0)
             low, high = low_sum, high + words[row, 1] + carry
-        sums[mapped, 0] = np.int64(low)
-        sums[mapped, 1] = high
+        sums[mapped_row, 0] = np.int64(low)
+        sums[mapped_row, 1] = high
     return sums
 
 
@@ -108,22 +108,22 @@ def find_extreme_rows(
             indices. Otherwise the first one is returned.
     """
     extremes = np.empty(len(counted_rows), np.int64)
-    for mapped in range(len(counted_rows)):
-        best = extremes[links[mapped]] if links[mapped] >= 0 else np.int64(-1)
-        row = counted_rows[mapped]
-        if best < 0:
-            best = row
+    for mapped_row in range(len(counted_rows)):
+        best_row = extremes[links[mapped_row]] if links[mapped_row] >= 0 else np.int64(-1)
+        row = counted_rows[mapped_row]
+        if best_row < 0:
+            best_row = row
         elif row >= 0:
-            is_better = keys[row] < keys[best] if sign > 0 else keys[row] > keys[best]
-            if is_better or (takes_equal and keys[row] == keys[best]):
-                best = row
-        extremes[mapped] = best
+            is_better = keys[row] < keys[best_row] if sign > 0 else keys[row] > keys[best_row]
+            if is_better or (takes_equal and keys[row] == keys[best_row]):
+                best_row = row
+        extremes[mapped_row] = best_row
     return extremes
 
 
 @allocating
 def sum_each_match(
-    values: FloatArray, counted_rows: IntArray, following: Links, first: IntArray
+    values: FloatArray, counted_rows: IntArray, following: Links, first_rows: IntArray
 ) -> FloatArray:
     """Return the sum of the values of each match, added up in the order of its rows.
 
@@ -139,7 +139,7 @@ def sum_each_match(
         values: float64[n], the value of each input row.
         counted_rows: int64[k], the input row of each mapped row, -1 if it does not count.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
-        first: int64[m], the first mapped row of each match, -1 if the match is empty.
+        first_rows: int64[m], the first mapped row of each match, -1 if the match is empty.
 
     Returns:
         float64[m].
@@ -147,39 +147,39 @@ def sum_each_match(
     # 1. Count the matches of each mapped row. Matches flow from their first row to the root, whose
     # index is the smallest.
     match_counts = np.zeros(len(counted_rows), np.int64)
-    for match in range(len(first)):
-        if first[match] >= 0:
-            match_counts[first[match]] += 1
-    for mapped in range(len(counted_rows) - 1, -1, -1):
-        if following[mapped] >= 0:
-            match_counts[following[mapped]] += match_counts[mapped]
+    for match in range(len(first_rows)):
+        if first_rows[match] >= 0:
+            match_counts[first_rows[match]] += 1
+    for mapped_row in range(len(counted_rows) - 1, -1, -1):
+        if following[mapped_row] >= 0:
+            match_counts[following[mapped_row]] += match_counts[mapped_row]
 
     # 2. Give each mapped row a range of sums within the range of the row that follows it.
     begins = np.empty(len(counted_rows), np.int64)  # where the range of each mapped row begins
     # The first sum in the range that belongs to no row before the mapped row.
     next_sum = np.empty(len(counted_rows), np.int64)
     sum_count = 0
-    for mapped in range(len(counted_rows)):
-        if following[mapped] >= 0:
-            begins[mapped] = next_sum[following[mapped]]
-            next_sum[following[mapped]] += match_counts[mapped]
+    for mapped_row in range(len(counted_rows)):
+        if following[mapped_row] >= 0:
+            begins[mapped_row] = next_sum[following[mapped_row]]
+            next_sum[following[mapped_row]] += match_counts[mapped_row]
         else:
-            begins[mapped] = sum_count
-            sum_count += match_counts[mapped]
-        next_sum[mapped] = begins[mapped]
+            begins[mapped_row] = sum_count
+            sum_count += match_counts[mapped_row]
+        next_sum[mapped_row] = begins[mapped_row]
 
     # 3. Add each value to the range of its row. Rows with larger indices come first in matches.
     sums = np.zeros(sum_count, np.float64)
-    for mapped in range(len(counted_rows) - 1, -1, -1):
-        row = counted_rows[mapped]
+    for mapped_row in range(len(counted_rows) - 1, -1, -1):
+        row = counted_rows[mapped_row]
         if row >= 0:
-            sums[begins[mapped] : begins[mapped] + match_counts[mapped]] += values[row]
+            sums[begins[mapped_row] : begins[mapped_row] + match_counts[mapped_row]] += values[row]
 
     # 4. The sums that are left in the range of a row belong to the matches that begin there.
-    ordered = np.zeros(len(first), np.float64)
-    for match in range(len(first)):
-        mapped = first[match]
-        if mapped >= 0:
-            ordered[match] = sums[next_sum[mapped]]
-            next_sum[mapped] += 1
-    return ordered
+    sums_of_matches = np.zeros(len(first_rows), np.float64)
+    for match in range(len(first_rows)):
+        mapped_row = first_rows[match]
+        if mapped_row >= 0:
+            sums_of_matches[match] = sums[next_sum[mapped_row]]
+            next_sum[mapped_row] += 1
+    return sums_of_matches

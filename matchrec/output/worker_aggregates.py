@@ -24,10 +24,10 @@ def can_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     if aggregate.ordering or not aggregate.arguments:
         return False
     if aggregate.function == "count":
-        has_right_form = aggregate.distinct
+        can_workers_compute = aggregate.distinct
     else:
-        has_right_form = aggregate.function in STATISTICS and not aggregate.distinct
-    return has_right_form and has_column_inputs(aggregate)
+        can_workers_compute = aggregate.function in STATISTICS and not aggregate.distinct
+    return can_workers_compute and has_column_inputs(aggregate)
 
 
 def can_choose_row(aggregate: Aggregate) -> bool:
@@ -42,9 +42,9 @@ def can_choose_row(aggregate: Aggregate) -> bool:
 
 
 def has_column_inputs(aggregate: Aggregate) -> bool:
-    """Return whether all inputs of an aggregate, FILTER included, are computed from columns alone.
+    """Return whether each input of an aggregate, FILTER included, reads columns and nothing else.
 
-    A constant is not.
+    The result is False if an input is a constant, because a constant reads no column.
     """
     return all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
 

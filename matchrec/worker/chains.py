@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.run_condition import Reduction
-from matchrec.output.exact_sums import never_wraps
+from matchrec.output.exact_sums import are_integer_sums_exact
 from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
 from matchrec.search.task import Task
 from matchrec.worker import arrays, wire
@@ -65,4 +65,4 @@ def can_sum_in_chains(values: pa.Array, *, ansi: bool) -> bool:
         return has_exact_sums(values)
     if pa.types.is_floating(values.type):
         return True
-    return not ansi or never_wraps(arrays.read_integers(values))
+    return not ansi or are_integer_sums_exact(arrays.read_integers(values))

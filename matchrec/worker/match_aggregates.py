@@ -114,7 +114,7 @@ class AggregateFiller:
         is_too_large = find_too_large(words, self.sum_floats(), value_type.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
-            row = int(self.totals.rows[self.total_rows[first]])
+            row = int(self.totals.input_rows[self.total_rows[first]])
             fields = {"type_name": f"DECIMAL(38, {value_type.scale})"}
             raise RunFailure(failures.sum_too_large, row, fields)
         return make_decimals(words, is_null | is_too_large, type_of_sum)

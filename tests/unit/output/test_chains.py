@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import Reduction
 from matchrec.output.aggregates import AggregateReader, find_total_rows
-from matchrec.output.exact_sums import find_common_unit, never_rounds, never_wraps
+from matchrec.output.exact_sums import (
+    are_float_sums_exact,
+    are_integer_sums_exact,
+    find_common_unit,
+)
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
     ReadBasicAggregate,
@@ -187,13 +191,13 @@ def test_sums_of_doubles_that_are_rounded_on_their_way(
     values: list[float], links: np.ndarray, expected: bool
 ) -> None:
     rows = np.arange(3)
-    assert never_rounds(np.array(values, np.float64), rows, links) is expected
+    assert are_float_sums_exact(np.array(values, np.float64), rows, links) is expected
 
 
 def test_values_of_rows_that_do_not_count_are_not_rounded() -> None:
     values = np.array([1.0, 0.1, float("nan"), 2.0])
-    assert never_rounds(values, np.array([0, -1, -1, 3]), np.array([-1, 0, 1, 2], np.int32))
-    assert never_rounds(values, np.array([-1]), np.array([-1], np.int32))
+    assert are_float_sums_exact(values, np.array([0, -1, -1, 3]), np.array([-1, 0, 1, 2], np.int32))
+    assert are_float_sums_exact(values, np.array([-1]), np.array([-1], np.int32))
 
 
 def test_the_unit_of_values() -> None:
@@ -218,10 +222,10 @@ def test_each_match_is_added_up_in_the_order_of_its_rows() -> None:
 
 
 def test_sums_that_may_overflow_on_their_way() -> None:
-    assert never_wraps(np.array([2**61, -(2**61), 5]))
-    assert never_wraps(np.array([], np.int64))
-    assert never_wraps(np.array([2**62, 1]))
-    assert never_wraps(np.array([2**62, 2**62 - 1]))
-    assert not never_wraps(np.array([2**62, 2**62]))
-    assert not never_wraps(np.array([2**62, -1, 2**62 - 1]))
-    assert not never_wraps(np.array([-(2**63)]))
+    assert are_integer_sums_exact(np.array([2**61, -(2**61), 5]))
+    assert are_integer_sums_exact(np.array([], np.int64))
+    assert are_integer_sums_exact(np.array([2**62, 1]))
+    assert are_integer_sums_exact(np.array([2**62, 2**62 - 1]))
+    assert not are_integer_sums_exact(np.array([2**62, 2**62]))
+    assert not are_integer_sums_exact(np.array([2**62, -1, 2**62 - 1]))
+    assert not are_integer_sums_exact(np.array([-(2**63)]))
