@@ -86,7 +86,7 @@ def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
         worker: a picklable object. Its method `run` has the arguments of the function; the function
             counts the rows of arguments that are iterators.
     """
-    makes_queries.set()
+    makes_queries.set()  # so that this process does not count as a mere worker
     pickled_worker = pickle.dumps(worker)
     shortcuts = current_shortcuts()
     workers: list[Any] = []  # the unpickled worker, which all tasks of a process share
