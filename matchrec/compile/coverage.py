@@ -117,10 +117,10 @@ def build_coverage_query(query: SplitQuery) -> CoverageQuery:
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
-    plan = drop_output_options(query.plan, ())
+    plan = drop_output_options(query.plan, measures=())
     occurrences = compile_counted_occurrences(query, plan)
     order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
-    outputs = tuple(RowOutput(text, text) for text in order_texts)
+    outputs = tuple(RowOutput(text=text, name=text) for text in order_texts)
     tie_test = build_tie_test(order_texts, query)
     tests = {condition.variable: guard_tests(condition.tests) for condition in query.conditions}
     observed = list(chain.from_iterable(tests.values()))

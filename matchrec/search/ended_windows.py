@@ -29,14 +29,16 @@ def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches
     """
     assert matches.kind is not None
     assert matches.rows is not None
+    match_end_times = end_times[0]
+    neighbour_end_times = end_times[1:]
     # int64[t], the runs that timed out in a window between neighbours, and their last rows.
     runs = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
     last_row = matches.rows[matches.offsets[runs + 1] - 1]
     # int64[w, t], when each window between neighbours ends for each of these runs.
-    neighbour_ends = end_times[1:, last_row]
-    found_window = matches.kind[runs] - FIRST_NEIGHBOUR_WINDOW
-    end = neighbour_ends[found_window, np.arange(len(runs))]
-    has_match_window_ended = end_times[0, matches.start[runs]] <= end
+    neighbour_ends = neighbour_end_times[:, last_row]
+    reported_window = matches.kind[runs] - FIRST_NEIGHBOUR_WINDOW
+    end = neighbour_ends[reported_window, np.arange(len(runs))]
+    has_match_window_ended = match_end_times[matches.start[runs]] <= end
     first_window_with_end = (neighbour_ends == end).argmax(axis=0)
     kind = matches.kind.copy()
     kind[runs] = np.where(

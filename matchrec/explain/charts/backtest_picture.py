@@ -26,7 +26,7 @@ from matchrec.explain.charts.axes import (
     show_times,
     style_panel,
 )
-from matchrec.explain.charts.columns import has_positions, name_comparable_type, write_key_text
+from matchrec.explain.charts.columns import has_positions, is_number_type, write_key_text
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
 from matchrec.source import make_sort_key
@@ -127,8 +127,7 @@ class SpanColumns:
             for key, lane_column in zip(self.keys, lane_columns, strict=True)
         ]
         # Numbers can be decimals, which matplotlib does not draw.
-        is_number = name_comparable_type(types[self.begin]) == "number"
-        template = "CAST({} AS DOUBLE)" if is_number else "{}"
+        template = "CAST({} AS DOUBLE)" if is_number_type(types[self.begin]) else "{}"
         begin_sql = template.format(quote_name(self.begin))
         end_sql = template.format(quote_name(self.end))
         rows = frame.selectExpr(

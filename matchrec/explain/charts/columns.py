@@ -73,6 +73,15 @@ def write_key_text(key: str, type_name: str) -> str:
     return f"CAST({key} AS STRING)"
 
 
+def is_number_type(type_name: str) -> bool:
+    """Return whether the values of a type are numbers.
+
+    >>> is_number_type("decimal(10,2)"), is_number_type("string")
+    (True, False)
+    """
+    return type_name.partition("(")[0] in NUMBER_TYPES
+
+
 def name_comparable_type(type_name: str) -> str:
     """Return a name that is the same for types whose values can be compared with each other.
 
@@ -81,11 +90,11 @@ def name_comparable_type(type_name: str) -> str:
     >>> name_comparable_type("timestamp_ntz"), name_comparable_type("date")
     ('timestamp', 'date')
     """
-    if type_name.partition("(")[0] in NUMBER_TYPES:
+    if is_number_type(type_name):
         return "number"
     return "timestamp" if type_name == "timestamp_ntz" else type_name
 
 
 def has_positions(type_name: str) -> bool:
     """Return whether values of a type have positions on an axis: numbers, dates and times."""
-    return name_comparable_type(type_name) in ("number", "date", "timestamp")
+    return is_number_type(type_name) or type_name in ("date", "timestamp", "timestamp_ntz")

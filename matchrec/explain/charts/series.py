@@ -17,7 +17,7 @@ from matchrec.explain.charts.columns import (
     FLOATS,
     find_column,
     has_positions,
-    name_comparable_type,
+    is_number_type,
     write_column_name,
     write_series_name,
 )
@@ -137,7 +137,7 @@ class ChartSource:
     def has_numbers(self) -> bool:
         """Return whether y is a number, drawn as a line. Other values are texts, drawn on lanes."""
         column = find_column(self.data, "y", self.y)
-        return name_comparable_type(dict(self.data.dtypes)[column]) == "number"
+        return is_number_type(dict(self.data.dtypes)[column])
 
     @property
     def rows_sql(self) -> str:
