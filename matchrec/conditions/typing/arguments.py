@@ -1,12 +1,13 @@
-"""Convert the arguments of a function that Python computes to the types that it takes.
+"""Convert the arguments of a function to the types that it takes.
 
-1. What Spark casts implicitly is cast here, and nowhere else. In `levenshtein(A.s, B.s, C.l)`,
-   where l is a BIGINT, the last argument becomes `CAST(C.l AS INT)`: 4294967297 is 1 without ANSI
-   mode, and an error in ANSI mode.
+1. The casts that Spark adds to an argument are added here. In `levenshtein(A.s, B.s, C.l)`, where l
+   is a BIGINT, the last argument becomes `CAST(C.l AS INT)`: 4294967297 is 1 without ANSI mode, and
+   an error in ANSI mode.
 2. Nested values and their elements are brought to one type, as Spark does before it computes. In
    `array_contains(A.ints, B.i)`, the elements and B.i get the wider of their types.
 
-`Function.parameters` lists the types that a function takes.
+`Function.parameters` lists the types that a function of Python takes. Mathematical functions of the
+search take floats: see `operand_types.convert_to_float`.
 
 Source: Spark's rules of implicit casts, `TypeCoercion.implicitCast`. The tests ask Spark which
 types it takes.
@@ -58,18 +59,23 @@ def convert_argument(
 ) -> TypedStep:
     """Return a value as an argument that a function takes.
 
-    A parameter that is a type takes what Spark casts to the type. A parameter that is a family
-    takes only values of the family, and None takes any value.
+    Args:
+        typer: the typer of the condition.
+        step: the call of the function, for errors.
+        operand: the value.
+        parameter: what the function takes. If it is a type, the value is cast to it as Spark does.
+            If it is a family, the value must be of the family. ANY_TYPE leaves the value as it is.
 
     Raises:
-        MatchRecognizeUnsupportedError: Spark does not cast it implicitly, or Python cannot.
+        MatchRecognizeUnsupportedError: the function does not take the value, or Python cannot cast
+            it.
     """
-    if parameter is None:
+    if parameter is None:  # ANY_TYPE
         return operand
     type_ = operand.type
     if isinstance(parameter, Family):
         if type_ == VOID and parameter is Family.INTEGER:
-            return make_null(INT)
+            return make_null(INT)  # the index in `A.array[NULL]`
         if type_.family is not parameter:
             raise conditions.wrong_argument_type(
                 step.span, function=step.operator, value=type_.name
@@ -79,9 +85,10 @@ def convert_argument(
         return make_null(parameter)
     if type_.family not in IMPLICIT_SOURCES[parameter.family]:
         raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
-    if type_.family is parameter.family and type_.bits <= parameter.bits:
-        if type_.family is Family.STRING:
-            return operand
+    is_narrower = type_.family is parameter.family and type_.bits <= parameter.bits
+    if is_narrower and type_.family is Family.STRING:
+        return operand
+    if is_narrower:
         # A number of fewer bits is held as one of more bits.
         return TypedStep(operand.expression, parameter)
     return cast_implicitly(typer, step, operand, parameter)
@@ -90,9 +97,15 @@ def convert_argument(
 def cast_implicitly(
     typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
 ) -> TypedStep:
-    """Return an argument cast to a type by Spark, the search or Python.
+    """Return an argument cast to a type.
 
-    Spark casts a column for every row, so it does so only if the cast cannot fail.
+    1. Spark casts a column for every row, before the match. So it does that only if the cast cannot
+       fail.
+    2. The search casts a number to a float.
+    3. Python casts any other value.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Python does not have this cast.
     """
     type_ = operand.type
     if operand.column_read is not None and not (typer.ansi and cast_can_fail(type_, target)):
@@ -119,9 +132,9 @@ def unify_arguments(
 def find_common_types(
     typer: Typer, name: str, types: Sequence[ValueType]
 ) -> list[ValueType] | None:
-    """Return the types to which Spark brings the arguments of a function.
+    """Return the types to which Spark brings nested arguments of a function, and their elements.
 
-    None if they keep their types.
+    None if the arguments keep their types.
     """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
         element = find_common_nested_type(types[0].element, types[1], ansi=typer.ansi)

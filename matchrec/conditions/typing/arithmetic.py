@@ -31,7 +31,12 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 from matchrec.conditions.typing import calls
-from matchrec.conditions.typing.numbers import build_day_arithmetic, build_number_arithmetic, negate
+from matchrec.conditions.typing.numbers import (
+    build_day_arithmetic,
+    build_number_arithmetic,
+    name_wider_decimal,
+    negate,
+)
 from matchrec.conditions.typing.typer import (
     Typer,
     are_columns,
@@ -109,7 +114,7 @@ def type_number_arithmetic(
 ) -> TypedStep:
     """Return arithmetic of two numbers with its type.
 
-    Python computes exact quotients, and arithmetic of decimals that an int64 cannot hold.
+    Python computes quotients of decimals, and arithmetic of decimals that an int64 cannot hold.
 
     Raises:
         MatchRecognizeUnsupportedError: the search cannot compute it.
@@ -150,13 +155,13 @@ def find_origin(step: TypedOperation, bits: int) -> OperationOrigin | None:
         bits: the width of its result if it is an integer.
     """
     first_operand = step.operands[0]
-    is_narrow = first_operand.type.family is Family.INTEGER and bits < BIGINT.bits
-    # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
-    wider_type: str | None = f"DECIMAL(20, {first_operand.type.scale})"
-    if is_narrow:
+    wider_type: str | None
+    if first_operand.type.family is Family.INTEGER and bits < BIGINT.bits:
         wider_type = "BIGINT"
     elif step.operator == "DIV":
         wider_type = None  # the search has DIV only for integers
+    else:
+        wider_type = name_wider_decimal(first_operand.type.scale)
     return make_operation_origin(step.span, first_operand.span, wider_type)
 
 
@@ -165,15 +170,18 @@ def find_operand_types(
 ) -> tuple[ValueType, ValueType]:
     """Return the types to which the search brings two numbers to compute with them.
 
-    A quotient is one of doubles. A product of exact numbers needs no common type. All other
-    operations have operands of one type.
+    A quotient is computed from doubles; Python computes quotients of decimals. The factors of a
+    product keep their types, unless one is a float. All other operations have operands of one type.
     """
     has_float = Family.FLOATING in (left.family, right.family)
     if operator is ArithmeticOperator.DIVIDE:
         return DOUBLE, DOUBLE
     if operator is ArithmeticOperator.MULTIPLY and not has_float:
         return left, right
-    common = find_comparison_type(left, right, ansi=ansi) or left
+    common = find_comparison_type(left, right, ansi=ansi)
+    # Only decimals that are too wide for an int64 can need more than 38 digits together, and Python
+    # computes with these.
+    assert common is not None
     return common, common
 
 

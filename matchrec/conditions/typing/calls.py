@@ -39,7 +39,8 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     ]
     arguments = unify_arguments(typer, step, arguments)
     words = step.words
-    if name in CASTS and typer.settings.timestamp_type == "timestamp_ntz":
+    if name in CASTS and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
+        # In this session, a cast to TIMESTAMP is one to TIMESTAMP_NTZ.
         words = tuple("TIMESTAMP_NTZ" if word == "TIMESTAMP" else word for word in words)
     types = tuple(argument.type for argument in arguments)
     use = FunctionUse(types, words, typer.ansi, typer.settings.time_zone)
@@ -66,10 +67,15 @@ def build_argument_error(step: TypedOperation, types: Sequence[ValueType]) -> Ma
 
 
 def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueType]) -> None:
-    """Check that Python knows the local times of instants, if a function has to do with instants.
+    """Check that Python knows the session's time zone, if a function takes or returns an instant.
+
+    Args:
+        typer: the typer, which has the settings of the session.
+        step: the call of the function, for the error.
+        types: the types of its arguments and of its result.
 
     Raises:
-        MatchRecognizeUnsupportedError: Python does not know the time zone of the session.
+        MatchRecognizeUnsupportedError: Python does not know the time zone.
     """
     time_zone = typer.settings.time_zone
     has_instant = any(type_.family is Family.TIMESTAMP for type_ in types)

@@ -11,8 +11,8 @@ def find_constant(step: ColumnRead, type_: ValueType) -> TypedStep | None:
     """Return a column as a constant, if it is a number or an interval that the user wrote.
 
     The value of a decimal is its digits: 1.5 as a decimal(5,2) is the constant 150. An interval is
-    a number of microseconds. None if the column is anything else, or if the type does not hold the
-    value exactly.
+    a number of microseconds. None if the column is anything else, if the type does not hold the
+    value exactly, or if it is neither a number that the search holds nor an interval.
 
     Args:
         step: the read of the column.

@@ -54,7 +54,10 @@ def can_overflow(type_: ValueType) -> bool:
 
 
 def cast_can_fail(source: ValueType, target: ValueType) -> bool:
-    """Return whether a value of one type can have no value of another type."""
+    """Return whether a cast from one type to another can raise an error in ANSI mode.
+
+    True if that is not known: also for casts that never fail, such as one of BOOLEAN to INT.
+    """
     if source == target or target.family is Family.STRING:
         return False
     if source.family in NUMBERS and target.family in NUMBERS:

@@ -1,7 +1,8 @@
 """Type mathematical functions: round, floor, ln, sqrt, power and so on.
 
-The search computes floats, and rounds narrow decimals. Python computes anything else, also ROUND of
-a float close to the middle between two results.
+The search computes functions of floats, converts other arguments to floats, and rounds integers and
+decimals that an int64 holds. Python computes the other functions of decimals, rounds integers to
+tens, hundreds and so on, and rounds floats that are close to the middle between two results.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from matchrec.errors.conditions import function_of_several_rows
 from matchrec.plan.operators import OPERATORS
 
 FUNCTIONS_OF_TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
-MAX_PLACES = 18  # the most decimal places to which ROUND can round
+# The most places to which ROUND can round, before or after the point.
+MAX_PLACES = 18
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -58,7 +60,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     argument_count = 2 if function in FUNCTIONS_OF_TWO_ARGUMENTS else 1
     if len(step.operands) != argument_count:
         raise function_of_several_rows(step.span, what=step.operator)
-    if function is None:
+    if function is None:  # ISNAN, the only one that is rewritten
         return type_isnan(typer, step)
     if function in INTEGER_FUNCTIONS:
         return type_floor_or_ceiling(typer, step, function)
@@ -90,12 +92,13 @@ def type_floor_or_ceiling(typer: Typer, step: TypedOperation, function: MathFunc
 def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return ROUND(x) or ROUND(x, places) with its type.
 
-    A float is rounded by the search, or by Python if compiled code cannot be certain of the result.
-    A number of any other type that the search does not round is rounded by Python.
+    The search rounds integers and decimals that an int64 holds, unless `places` is negative. It
+    rounds floats, too; if compiled code cannot be certain of the result, it calls Python. Python
+    rounds any other number, and a float that Python has computed.
 
     Raises:
-        MatchRecognizeUnsupportedError: `places` is not a whole number that the user wrote, or the
-            function does not take x.
+        MatchRecognizeUnsupportedError: `places` is not an INT between -18 and 18 that the user
+            wrote, or x is not a number.
     """
     value = step.operands[0]
     type_ = value.type
@@ -104,15 +107,18 @@ def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
         return TypedStep(value.expression, type_)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
         return round_decimal(value, places)
-    by_python = type_call(typer, replace(step, operands=(value,), words=(str(places),)))
+    python_call = type_call(typer, replace(step, operands=(value,), words=(str(places),)))
     if type_.family is not Family.FLOATING or isinstance(value.expression, PythonExpression):
-        return by_python
+        return python_call
     double = convert_to_float(typer, step, value).expression
-    by_search = build_operation(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
+    places_constant = Constant(float(places), Kind.FLOATING)
+    search_result = build_operation(MathFunction.ROUND, double, places_constant)
     if type_ == FLOAT:
-        by_search = build_operation(BasicOperator.NARROW, by_search)
-    is_uncertain = build_operation(BasicOperator.IS_NULL, by_search)
-    rounded = build_operation(BasicOperator.CHOOSE, is_uncertain, by_python.expression, by_search)
+        search_result = build_operation(BasicOperator.NARROW, search_result)
+    is_uncertain = build_operation(BasicOperator.IS_NULL, search_result)
+    rounded = build_operation(
+        BasicOperator.CHOOSE, is_uncertain, python_call.expression, search_result
+    )
     return TypedStep(rounded, type_)
 
 
@@ -133,7 +139,8 @@ def read_rounding_places(step: TypedOperation) -> int:
     """Return the second argument of ROUND, a number of decimal places, which is 0 by default.
 
     Raises:
-        MatchRecognizeUnsupportedError: it is not an INT that the user wrote, or too large.
+        MatchRecognizeUnsupportedError: it is not an INT that the user wrote, or it is beyond
+            MAX_PLACES.
     """
     if len(step.operands) == 1:
         return 0

@@ -1,12 +1,12 @@
 """Build arithmetic that the search computes: of numbers, dates, timestamps and intervals.
 
-Each function takes values with their types, and returns the run expression with the type that Spark
+Most functions take values with their types, and return the run expression with the type that Spark
 gives to the result. `price * 2`, with a decimal(5,2) and an integer, becomes the product of two
 int64 and has the type decimal(16,2).
 
-A decimal is held as its digits, an int64; its type says where the point is. A number that does not
-fit an int64 ends the query with an error that says so, although Spark would go on with decimals of
-up to 38 digits.
+A decimal is held as its digits, an int64; its type says where the point is. If the digits of a
+result do not fit an int64, the query ends with an error that says so, although Spark would go on
+with up to 38 digits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import (
+    ADDED_BY_AVERAGE,
     DATE,
     FLOAT,
     INT,
@@ -39,8 +40,20 @@ from matchrec.conditions.types import (
 MICROSECONDS_PER_DAY = 86_400_000_000
 LARGEST_INT64 = 2**63 - 1
 
+# The precision of the decimals that messages suggest if an int64 overflows: more digits than an
+# int64 holds.
+SUGGESTED_PRECISION = 20
+
 # Short, for the patterns in `build_time_arithmetic`.
 F = Family
+
+
+def name_wider_decimal(scale: int) -> str:
+    """Return the decimal type that a message suggests if the search overflows.
+
+    Decimals of this type are too wide for an int64, so Python computes with them.
+    """
+    return f"DECIMAL({SUGGESTED_PRECISION}, {scale})"
 
 
 def widen(number: TypedStep, type_: ValueType) -> TypedStep:
@@ -100,7 +113,7 @@ def widen_clamped(integer: TypedStep, type_: ValueType) -> TypedStep:
 def make_integer_arithmetic(
     operator: ArithmeticOperator, left: RunExpression, right: RunExpression
 ) -> RunExpression:
-    """Return arithmetic of 64-bit integers. Its overflow is an error."""
+    """Return arithmetic of 64-bit integers. In every mode, its overflow is an error."""
     return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
@@ -171,9 +184,8 @@ def build_decimal_average(
         count: the number of the decimals.
         type_: the type of the decimals.
     """
-    shifted_total = make_integer_arithmetic(
-        ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER)
-    )
+    power = Constant(10**ADDED_BY_AVERAGE, Kind.INTEGER)
+    shifted_total = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, total, power)
     # DIVIDE rounds half away from zero, as Spark does.
     average = make_integer_arithmetic(ArithmeticOperator.DIVIDE, shifted_total, count)
     return TypedStep(average, find_average_type(type_))
@@ -239,6 +251,9 @@ def scale_interval(
 def build_day_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep
 ) -> RunExpression:
-    """Return arithmetic of days as an expression. It wraps around in 32 bits, even in ANSI mode."""
+    """Return a date plus or minus days, or the days between two dates.
+
+    The result wraps around in 32 bits, even in ANSI mode.
+    """
     operands = (left.expression, right.expression)
     return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, OnFailure.WRAP)

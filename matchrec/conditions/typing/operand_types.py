@@ -34,8 +34,8 @@ from matchrec.conditions.typing.constants import make_null
 from matchrec.conditions.typing.numbers import widen_clamped
 from matchrec.conditions.typing.python_values import (
     can_be_in_python,
+    can_be_rank,
     cast_in_python,
-    is_rank,
     needs_values_of_ranks,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, make_types_error
@@ -52,7 +52,7 @@ def unify_compared_operands(typer: Typer, step: TypedOperation) -> tuple[TypedSt
     """Return the operands of a comparison as values of one type.
 
     An integer and a decimal are compared within an int64, even if their common type has more
-    digits.
+    digits: see `numbers.widen_clamped`. But Spark casts two columns to the common type.
 
     Raises:
         MatchRecognizeUnsupportedError: there is no such type.
@@ -117,7 +117,8 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
             return operand
         return typer.type_operation(TypedOperation("CAST", (operand,), step.span, (target,)))
 
-    return replace(step, operands=tuple(round_number(operand) for operand in step.operands))
+    operands = tuple(round_number(operand) for operand in step.operands)
+    return replace(step, operands=operands)
 
 
 def find_narrowest_type(operand: TypedStep) -> ValueType:
@@ -172,10 +173,10 @@ def find_common_float_type(number_types: Sequence[ValueType], *, ansi: bool) -> 
 def convert_to_float(
     typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType = DOUBLE
 ) -> TypedStep:
-    """Return an argument as a float.
+    """Return an argument as a float of the target's width.
 
     Raises:
-        MatchRecognizeUnsupportedError: Spark does not cast it implicitly.
+        MatchRecognizeUnsupportedError: Spark does not cast the argument implicitly.
     """
     if operand.type.family in NUMBERS and not is_wide_decimal(operand.type):
         return typer.convert_number(step, operand, target)
@@ -185,8 +186,8 @@ def convert_to_float(
 def unify_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the two values of IF as values of one type.
 
-    If only Python can have one of the values, or if it must be computed from ranks, the other value
-    is converted so that Python can hold it, too.
+    If only Python can have one of the values, or if a number must be computed from its rank, both
+    are converted to values that Python has.
 
     Raises:
         MatchRecognizeUnsupportedError: there is no such type.
@@ -211,17 +212,21 @@ def unify_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, Typed
 def convert_branch(
     typer: Typer, step: TypedOperation, operand: TypedStep, type_: ValueType
 ) -> TypedStep:
-    """Return one of the values of IF if the other value can be in Python.
+    """Return one of the values of IF as a value that Python has.
 
-    It stays as it is if it has the type already and is a rank, a value that Python holds, or NULL.
-    Python converts any other value.
+    A value of the type stays as it is if Python can read it: NULL, a value of a type without ranks,
+    a value that Python has computed, and a rank. Python casts any other value.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Python does not have this cast.
     """
     is_null = operand.expression == make_null(type_).expression
-    if operand.type == type_ and (
+    is_readable = (
         is_null
         or not is_ranked(type_)
         or can_be_in_python(operand)
-        or is_rank(operand.expression, typer)
-    ):
+        or can_be_rank(typer, operand.expression)
+    )
+    if operand.type == type_ and is_readable:
         return operand
     return cast_in_python(typer, step, operand, type_)

@@ -49,11 +49,11 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
 def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
     """Return whether an operation on numbers needs values, but the search has only their ranks.
 
-    Ranks of one type can be compared. Columns of different types are cast to one type by Spark.
+    The search can compare ranks of one type. Spark casts columns of different types to one type.
     """
     numbers = [operand for operand in step.operands if operand.type.family in NUMBERS]
     are_ranks = [
-        is_wide_decimal(number.type) and is_rank(number.expression, typer) for number in numbers
+        is_wide_decimal(number.type) and can_be_rank(typer, number.expression) for number in numbers
     ]
     if not any(are_ranks):
         return False
@@ -64,10 +64,11 @@ def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
     return not can_compare_ranks and not are_columns(*numbers)
 
 
-def is_rank(expression: RunExpression, typer: Typer) -> bool:
-    """Return whether the search has, or can have, the rank of a wide decimal instead of its value.
+def can_be_rank(typer: Typer, expression: RunExpression) -> bool:
+    """Return whether the search has, or can have, the rank of a value instead of the value.
 
-    It has ranks of decimals that it reads from columns, and digits of decimals that it computes.
+    It has ranks of texts, nested values and wide decimals that it reads from columns. Of a wide
+    decimal that it computes, it has the digits.
     """
     reads = [
         value
@@ -78,7 +79,10 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
 
 
 def can_be_in_python(operand: TypedStep) -> bool:
-    """Return whether only Python has a value, or can have it: it was computed during the match."""
+    """Return whether a value is one that only Python has, or is so in some runs.
+
+    Python has computed such a value during the match, so the search has no rank of it.
+    """
     possible_values = find_possible_values(operand.expression)
     return is_ranked(operand.type) and any(
         isinstance(value, PythonExpression) for value in possible_values

@@ -1,7 +1,8 @@
-"""Type aggregates: count, sum, avg, min and max, which the search updates, and all others.
+"""Type aggregates over the run.
 
-As in Spark, SUM of integers is a bigint, and AVG of them a double. Python computes the other
-aggregates from a list of rows, also sums of wide decimals and of intervals.
+The search updates count, sum, avg, min and max with each row. Python computes all other aggregates
+from a list of rows, and sums and averages of wide decimals and of intervals, too. As in Spark, SUM
+of integers is a bigint, and AVG of them a double.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from matchrec.conditions.types import (
     find_sum_type,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.numbers import build_decimal_average
+from matchrec.conditions.typing.numbers import build_decimal_average, name_wider_decimal
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
 from matchrec.errors.run.origins import make_operation_origin
@@ -107,13 +108,12 @@ def reduce_column(
         type_: its type.
     """
     read = typer.read_column(column, type_)
-    total = build_run_aggregate(function, step, read.column, read.kind)
+    aggregate = build_run_aggregate(function, step, read.column, read.kind)
     if read.kind is Kind.FLOATING or not step.aggregate.arguments:
-        return total  # it cannot overflow
-    # A sum of decimals that an int64 cannot hold is computed by Python.
-    wider_type = f"DECIMAL(20, {type_.scale})"
+        return aggregate  # it cannot overflow
     argument_span = step.aggregate.arguments[0].span
-    return replace(total, origin=make_operation_origin(step.span, argument_span, wider_type))
+    wider_type = name_wider_decimal(type_.scale)
+    return replace(aggregate, origin=make_operation_origin(step.span, argument_span, wider_type))
 
 
 def build_run_aggregate(
@@ -140,8 +140,8 @@ def build_run_aggregate(
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     """Return the count of rows, or of the values that are not NULL.
 
-    The search counts only numbers. So a column of any other type is replaced by 1 where it has a
-    value.
+    The search counts only values of numbers that it holds. So a column of texts, times or wide
+    decimals, for example, is replaced by a column that is 1 where it has a value.
     """
     if step.column is None:
         return build_run_aggregate(Reduction.COUNT, step, column=None, kind=Kind.INTEGER)
@@ -178,7 +178,7 @@ def type_list_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
     result_type = find_result_type(function, use)
     if result_type is None:
         raise wrong_aggregate_argument_type(function, [type_.name for type_ in types], step.span)
-    aggregated = PythonAggregate(
+    python_aggregate = PythonAggregate(
         name=function,
         variable=aggregate.variable,
         items_by_variable=items_by_variable,
@@ -186,19 +186,20 @@ def type_list_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         type=result_type,
         excludes_current_row=aggregate.excludes_current_row,
     )
-    return TypedStep(aggregated, result_type)
+    return TypedStep(python_aggregate, result_type)
 
 
 def find_result_type(function: str, use: AggregateUse) -> ValueType | None:
     """Return the type of an aggregate over a list; None if it does not take these arguments.
 
-    The values that an aggregate compares must have an order. All compare their other arguments, but
-    not all compare their first one: collect_list and max_by do not.
+    The values that an aggregate compares must have an order. Every aggregate compares the arguments
+    after the first one. Most compare the first one, too, and all do with DISTINCT; without it,
+    collect_list and max_by do not.
     """
     from matchrec.conditions.accumulators.table import AGGREGATES
 
-    is_value_compared = find_entry(function).compares_values or use.distinct
-    compared_types = use.types if is_value_compared else use.types[1:]
+    compares_first_argument = find_entry(function).compares_values or use.distinct
+    compared_types = use.types if compares_first_argument else use.types[1:]
     has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in use.types)
     if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):
         return None
