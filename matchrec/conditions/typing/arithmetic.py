@@ -114,22 +114,18 @@ def type_number_arithmetic(
 ) -> TypedStep:
     """Return arithmetic of two numbers with its type.
 
-    Python computes quotients of decimals, and arithmetic of decimals that an int64 cannot hold.
-
-    Raises:
-        MatchRecognizeUnsupportedError: the search cannot compute it.
+    Python computes quotients and remainders of decimals, and arithmetic of decimals that an int64
+    cannot hold.
     """
     operator = ArithmeticOperator(step.operator)
-    is_on_decimals = has_exact_decimal(left.type, right.type)
+    is_division = operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
     has_wide_decimal = is_wide_decimal(left.type) or is_wide_decimal(right.type)
-    if is_on_decimals and (operator is ArithmeticOperator.DIVIDE or has_wide_decimal):
+    if has_exact_decimal(left.type, right.type) and (is_division or has_wide_decimal):
         return calls.type_call(typer, step)
     left_type, right_type = find_operand_types(operator, left.type, right.type, ansi=typer.ansi)
     left_value = typer.convert_number(step, left, left_type)
     right_value = typer.convert_number(step, right, right_type)
     typed = build_number_arithmetic(operator, left_value, right_value, ansi=typer.ansi)
-    if typed is None:
-        raise make_types_error(step, left.type, right.type)
     return add_origin(typed, step)
 
 
@@ -170,8 +166,8 @@ def find_operand_types(
 ) -> tuple[ValueType, ValueType]:
     """Return the types to which the search brings two numbers to compute with them.
 
-    A quotient is computed from doubles; Python computes quotients of decimals. The factors of a
-    product keep their types, unless one is a float. All other operations have operands of one type.
+    A quotient is computed from doubles; Python divides decimals. The factors of a product keep
+    their types, unless one is a float. All other operations have operands of one type.
     """
     has_float = Family.FLOATING in (left.family, right.family)
     if operator is ArithmeticOperator.DIVIDE:

@@ -119,10 +119,11 @@ def make_integer_arithmetic(
 
 def build_number_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, *, ansi: bool
-) -> TypedStep | None:
+) -> TypedStep:
     """Return arithmetic of two numbers with its type. Integers and decimals can be mixed.
 
-    None if the search does not have it: division and remainder of decimals.
+    The search cannot divide decimals as Spark does, so DIVIDE and REMAINDER are not allowed for
+    them.
     """
     if Family.DECIMAL in (left.type.family, right.type.family):
         return build_decimal_arithmetic(operator, left, right)
@@ -138,14 +139,12 @@ def build_number_arithmetic(
 
 def build_decimal_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep
-) -> TypedStep | None:
+) -> TypedStep:
     """Return the sum or difference of decimals of one scale, or the product of any decimals.
 
-    Integers count as decimals without digits after the point. None for any other operator: the
-    search cannot divide decimals as Spark does.
+    Integers count as decimals without digits after the point.
     """
-    if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
-        return None
+    assert operator not in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
     left_type = find_decimal_type(left.type)
     right_type = find_decimal_type(right.type)
     type_ = find_arithmetic_type(operator.value, left_type, right_type)
