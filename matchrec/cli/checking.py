@@ -262,14 +262,17 @@ def check_statement(
 
     label = request.label_statement(statement)
     prefix = f"{label}: " if label else ""
-    if request.language is QueryLanguage.SQL and not (statement.is_query or statement.creates_view):
-        print_notice(f"{prefix}{check_other_statement(request, spark, statement)}")
-        return
     if request.dialect == "spark":
         reject_parameters_without_value(request, statement.text)
+    creates_view = request.language is QueryLanguage.SQL and statement.creates_view
+    if request.language is QueryLanguage.SQL and not (statement.is_query or creates_view):
+        print_notice(f"{prefix}{check_other_statement(request, spark, statement)}")
+        return
     frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)
-    columns = ", ".join(write_column(field) for field in frame.schema.fields)
+    # Sail returns a row for a statement that creates a view, and Spark none.
+    fields = () if creates_view else frame.schema.fields
+    columns = ", ".join(write_column(field) for field in fields)
     print(f"{prefix}ok; columns of the result: {columns}" if columns else f"{prefix}ok")
 
 

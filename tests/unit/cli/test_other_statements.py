@@ -60,3 +60,20 @@ def test_check_rejects_a_text_that_is_no_statement(
 def test_an_error_at_the_first_word_says_how_a_statement_begins(embedded: Path) -> None:
     error = invoke_failing("check", "-", stdin="hello world", code=1)
     assert "help: begin a statement with a keyword of SQL, such as SELECT," in error
+
+
+def test_check_of_a_view_shows_no_columns_of_its_statement(embedded: Path) -> None:
+    view = "CREATE OR REPLACE TEMP VIEW checked AS SELECT 1 AS one; SELECT * FROM checked"
+    result = invoke("check", "-", stdin=view)
+    assert result.stdout.splitlines() == [
+        "statement 1 of 2: ok",
+        "statement 2 of 2: ok; columns of the result: one INT",
+    ]
+
+
+def test_a_parameter_without_a_value_in_another_statement(embedded: Path) -> None:
+    statement = "INSERT INTO results VALUES (:low, ':x', CAST(NULL AS STRUCT<a:INT>))"
+    message = invoke_failing("check", "-c", statement, code=1)
+    assert message.startswith("matchrec: error: parameter `:low` has no value [")
+    result = invoke("check", "-c", statement, "--arg", "low=3")
+    assert (result.exit_code, result.stderr) == (0, SYNTAX_CHECKED)
