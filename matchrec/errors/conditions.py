@@ -560,6 +560,8 @@ def _find_aggregate_hint(function: str, type_names: Sequence[str], span: Span | 
     start, value = (call["start"], call["value"]) if call else (f"{function}(", "A.x")
     if function.lower() == "count":
         return f"write {start}to_json({value}))"
+    if function.lower() == "sum" and type_names[0] == "boolean" and call is not None:
+        return f"write count_if({value})"
     number = find_number_example(type_names[0], value)
     return AS_MEASURE if number is None else f"write {start}{number})"
 

@@ -623,7 +623,7 @@ def malformed_definition(
             otherwise "".
     """
     hint = _find_definition_hint(text, proposal)
-    if follows_comma:
+    if follows_comma and not text.isidentifier():
         hint = _find_comma_hint(text, number_before) or f"{hint}, or AND instead of the comma"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in DEFINE does not have the form A AS condition",
@@ -641,6 +641,8 @@ def _find_definition_hint(text: str, proposal: tuple[str, str] | None) -> str:
     without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
     if without_condition is not None:
         return f"write a condition after AS, such as {without_condition[1]} AS x > 1"
+    if re.fullmatch(r"[^\W\d]\w*", text):  # a variable alone
+        return f"write {text} AS and a condition, or remove {text}, which then takes any row"
     without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
     if without_variable is not None:
         return f"write a variable before AS: A {shorten(text)}"
@@ -666,6 +668,8 @@ def _find_comma_hint(text: str, number_before: str) -> str | None:
     if joining_word is not None:
         return f"remove the comma before {joining_word[1]}"
     digits = re.match(r"\d+\b", text)
+    if digits is not None and number_before and len(digits[0]) == 3:
+        return f"write {number_before}{digits[0]} without the comma"
     if digits is not None and number_before:
         return f"write {number_before}.{digits[0]}: the decimal point is `.`"
     return None

@@ -7,6 +7,7 @@ the part of the clause that has the expression, such as MEASURES.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import (
@@ -17,7 +18,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import SQL, current_language, find_argument, name_part
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names, list_candidates, shorten, write_name
 from matchrec.source import Span
@@ -197,11 +198,13 @@ def misplaced_running_or_final(
         what: what follows the word, such as "a column".
         clause: the part of the clause.
     """
+    text, start = read_users_text_around(span)
+    column = re.match(rf"(?i){word}\s+((?:\w+\.)?\w+)(?![\w.(])", text[start:])
     return MatchRecognizePlanError(
         f"{word} is not allowed before {what} in {clause}",
         span,
         notes=(f"{word} is allowed before FIRST, LAST, CLASSIFIER and aggregates",),
-        hint=f"remove {word}, or write {word} LAST(A.x)",
+        hint=f"remove {word}, or write {word} LAST({column[1] if column else 'A.x'})",
         code="misplaced-running-or-final",
     )
 

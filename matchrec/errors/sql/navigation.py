@@ -71,7 +71,9 @@ def malformed_offset(  # noqa: PLR0913 -- the parts of the call
         default: the offset that a navigation without one has.
     """
     digits = re.match(r"\d+", offset)
-    number = digits[0] if digits else default
+    number = digits[0] if digits else str(default)
+    if value.isdecimal():  # the arguments are in the wrong order
+        value, number = offset, value
     return MatchRecognizePlanError(
         f"offset of {function} in {clause} is `{offset}`, not a constant whole number of rows",
         span,

@@ -494,6 +494,8 @@ def _find_time_sum_hint(infix: _Infix, time: TypedText) -> str:
     if _is_parameter(other):
         return current_surface().advise_on_length(other.text)
     other_text = other.text.strip("'\"")
+    if is_written_literal(TypeKind.INTERVAL, other_text):
+        return f"write {infix.write(other, write_literal(TypeKind.INTERVAL, other_text))}"
     count = other_text if _INTEGER.fullmatch(other_text) else "1"
     other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
     return f"write {time.text} {infix.operator} INTERVAL '{count}' DAY{other_units}"

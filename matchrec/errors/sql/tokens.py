@@ -271,6 +271,8 @@ def _explain_token(
         limit_hint = _find_limit_hint(before, text)
         if limit_hint is not None:
             return _TokenExplanation(not_allowed, limit_hint)
+    if where in ("PARTITION BY", "ORDER BY") and before.strip().upper() == "MEASURES":
+        return _TokenExplanation("a key is missing before MEASURES", f"write {where} x MEASURES")
     text_with_comma = _write_with_comma(where, before, after)
     follows_number = before.rstrip()[-1:].isdigit()
     if text_with_comma and _find_unit(text) and not follows_number:  # `day` is a column here
@@ -304,6 +306,8 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
     case = _write_case(after) if text.upper() in ("CASE", "IF") else None
     if case is not None:
         return _TokenExplanation(f"`{text}` is not allowed here", f"write {shorten(case)}")
+    if re.match(r"(?i)NOT\s+NULL\b", after):
+        return _TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", after[:8])
     definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(after))
     if definition is not None:
         hint = f"write DEFINE {shorten(definition['text'])}"
@@ -326,10 +330,12 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
 
 
 def find_foreign_cast_hint(before: str, after: str) -> str | None:
-    """Return what to write for AS or USING in a cast that Spark lacks; else None.
+    """Return what to write for a word of a cast or a function that Spark lacks; else None.
+
+    The words are AS, USING, SEPARATOR and AT TIME ZONE.
 
     Args:
-        before: the text of the part before AS or USING.
+        before: the text of the part before the word.
         after: the text from this word on.
 
     >>> find_foreign_cast_hint("DEFINE A AS TRY_PARSE(x ", "AS INT) > 1")
@@ -337,6 +343,14 @@ def find_foreign_cast_hint(before: str, after: str) -> str | None:
     >>> find_foreign_cast_hint("CONVERT(LAST(sym) ", "USING latin1) = 'a'")
     "write encode(LAST(sym), 'latin1')"
     """
+    concatenated = re.search(r"(?i).*\bGROUP_CONCAT\s*\((?P<value>.+)$", before, re.DOTALL)
+    separator = re.match(r"(?i)SEPARATOR\s+(?P<text>'[^']*')", after)
+    if concatenated is not None and separator is not None:
+        return f"write listagg({join_lines(concatenated['value'])}, {separator['text']})"
+    value_before = re.search(r"(?P<value>[\w.]+(?:\([^()]*\))?)\s*$", before)
+    zone = re.match(r"(?i)AT\s+TIME\s+ZONE\s+(?P<name>'[^']*')", after)
+    if value_before is not None and zone is not None:
+        return f"write convert_timezone({zone['name']}, {value_before['value']})"
     charset = re.match(r"(?i)USING\s+(?P<name>\w+)\s*\)", after)
     converted = re.search(r"(?i).*\bCONVERT\s*\((?P<value>.+)$", before, re.DOTALL)
     if charset is not None and converted is not None:
@@ -376,6 +390,12 @@ def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParse
 _MAX_AROUND = 40
 
 
+# Functions whose parentheses are often forgotten, as in `LAST A.price`.
+_CALLED_WITH_PARENTHESES = frozenset(
+    ("PREV", "NEXT", "FIRST", "LAST", "SUM", "AVG", "MIN", "MAX", "COUNT", "ABS")
+)
+
+
 def _separate_words(where: str, first: str, second: str) -> str | None:
     """Return the help for two words or signs of an expression between which something is missing.
 
@@ -388,6 +408,8 @@ def _separate_words(where: str, first: str, second: str) -> str | None:
     """
     if not first:
         return None
+    if first.upper() in _CALLED_WITH_PARENTHESES:
+        return f"write parentheses around the argument of {first}"
     if first.upper() in ("ORDER", "PARTITION"):
         return f"write {first} BY {shorten(second)}"
     separator = "AND or another operator" if where == "DEFINE" else "a comma or an operator"

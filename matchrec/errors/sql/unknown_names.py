@@ -123,7 +123,7 @@ def unknown_column(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
     advice = _explain_keyword_argument(name, span) or _explain_name(
-        name, clause, names, find_variable_before(name, span), compared=_is_compared(name, span)
+        name, clause, names, find_variable_before(name, span), span
     )
     columns = show_list("the input has", names.columns, "columns")
     is_field = find_column_of_field(name, names.columns) is not None
@@ -225,7 +225,7 @@ def find_variable_before(name: str, span: Span | None) -> str:
 
 
 def _explain_name(
-    name: str, clause: str, names: KnownNames, variable: str, *, compared: bool
+    name: str, clause: str, names: KnownNames, variable: str, span: Span | None
 ) -> Advice:
     """Explain a name that is not a column, by the first explanation that fits.
 
@@ -236,19 +236,19 @@ def _explain_name(
         clause: the clause of the expression.
         names: the names that the expression can use.
         variable: what `find_variable_before` returns.
-        compared: whether a value before the name is compared with it.
+        span: the name, or an expression with it, in the text of the query.
     """
     return (
         _explain_columns_of_file(names)
         or _explain_spelling(name, clause, names)
         or _explain_field(name, clause, names, variable)
-        or _explain_variable(name, clause, names)
+        or _explain_variable(name, clause, names, span)
         or _explain_measure(name, clause, names)
         or _explain_index(name, clause, names)
         or _explain_key(name, names)
         or _explain_keyword(name, clause, names)
         or _explain_none(name, names)
-        or _explain_unquoted_string(name, names, compared)
+        or _explain_unquoted_string(name, names, _is_compared(name, span))
         or _explain_misspelling(name, names)
     )
 
@@ -355,12 +355,32 @@ def _find_parent(name: str, types: Mapping[str, str]) -> str:
     return parent
 
 
-def _explain_variable(name: str, clause: str, names: KnownNames) -> Advice | None:
+def _explain_variable(
+    name: str, clause: str, names: KnownNames, span: Span | None
+) -> Advice | None:
     """Explain a pattern variable where a value is needed; None for other names."""
     if name.upper() not in names.variables or clause in BEFORE_THE_MATCH:
         return None
     note = f"`{name}` is a pattern variable, which stands for rows"
-    return Advice(note, _replace_variable(name, names))
+    return Advice(note, _write_column_of_variable(name, span) or _replace_variable(name, names))
+
+
+def _write_column_of_variable(name: str, span: Span | None) -> str | None:
+    """Return what to write for `LAST(A).x` and `A[1].x`; None for other texts.
+
+    Args:
+        name: the variable.
+        span: the name, or an expression with it, in the text of the query.
+    """
+    text, start = ("", 0) if span is None else read_users_text_around(span)
+    text = text[max(start - 8, 0) :]
+    call = re.search(rf"(?i)\b(FIRST|LAST|PREV|NEXT)\s*\(\s*{re.escape(name)}\s*\)\.(\w+)", text)
+    if call is not None:
+        return f"write {call[1]}({name}.{call[2]})"
+    element = re.search(rf"(?i)(?<!\w){re.escape(name)}\[(\d+)\]\.(\w+)", text)
+    if element is not None:
+        return f"write FIRST({name}.{element[2]}, {element[1]}), which counts rows from 0"
+    return None
 
 
 def _explain_index(name: str, clause: str, names: KnownNames) -> Advice | None:
@@ -636,6 +656,7 @@ def unknown_function(
         hint = "write one condition for each value: x LIKE 'a' AND x LIKE 'b'"
     elif span is not None:
         keyword_hint = find_keyword_argument_hint(name, *read_users_text_around(span))
+        keyword_hint = keyword_hint or _find_method_hint(name, span)
         hint = keyword_hint or write_arguments(hint, read_users_text(span), name)
     error = MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
@@ -644,6 +665,27 @@ def unknown_function(
         code="unknown-function",
     )
     return point_at(error, name)
+
+
+def _find_method_hint(name: str, span: Span) -> str | None:
+    """Return what to write for `A.LAST(price)` and `A.price(1)`; None for other calls.
+
+    Args:
+        name: the function with its qualifier.
+        span: the call in the text of the query.
+    """
+    qualifier, _, plain = name.rpartition(".")
+    text, start = read_users_text_around(span)
+    call = re.search(rf"(?i){re.escape(plain)}\s*\(\s*(\w+)\s*\)", text[start:])
+    if not qualifier or "." in qualifier or call is None:
+        return None
+    if call[1].isdecimal():
+        return (
+            f"write FIRST({qualifier}.{plain}, {call[1]}) or LAST({qualifier}.{plain}, {call[1]})"
+        )
+    if plain.upper() in _MATCH_FUNCTIONS or plain.upper() in ("SUM", "AVG", "MIN", "MAX", "COUNT"):
+        return f"write {plain}({qualifier}.{call[1]})"
+    return None
 
 
 def find_unknown_function_hint(name: str, functions: Iterable[str]) -> str:

@@ -115,7 +115,8 @@ OPERAND_STARTS = split_words("- + ~ ! (")
 _BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 
 # Tokens about which errors repeat the text that follows.
-_KEYS_WITH_TEXT = ("GROUP", "WHERE", "LIMIT", "!", "{")
+_WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT")
+_KEYS_WITH_TEXT = ("GROUP", "WHERE", "LIMIT", "NOT", "!", "{")
 
 # Signs right before a number that make the number part of a longer calculation.
 _ARITHMETIC_SIGNS = split_words("- + * / %")
@@ -369,7 +370,7 @@ class ExpressionCursor(Cursor, ABC):
         needs_text = needs_text or is_after_keyword or token.key in _KEYS_WITH_TEXT
         texts_around = self.sequence.split_at(span)
         is_about_brackets = token.key == "[" or "[" in texts_around[0]
-        is_in_cast = token.key in ("AS", "USING") and syntax_errors.find_foreign_cast_hint(
+        is_in_cast = token.key in _WORDS_IN_CALLS and syntax_errors.find_foreign_cast_hint(
             *texts_around
         )
         if not needs_text and not is_about_brackets and not is_in_cast:
