@@ -405,6 +405,8 @@ def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
         return f"write {infix.write(other, _write_cast(other, 'BOOLEAN'))}"
     if other.kind is TypeKind.NUMBER and not _INTEGER.fullmatch(other.text):
         return f"write {infix.write(boolean, _write_cast(boolean, 'INT'))}"
+    if other.kind is TypeKind.STRING and not _CONSTANT.fullmatch(other.text):
+        return f"write {infix.write(other, _write_cast(other, 'BOOLEAN'))}"
     return f"write {boolean.text} for true, NOT {_parenthesize(boolean)} for false"
 
 
@@ -448,9 +450,10 @@ def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> st
     if length.kind is TypeKind.MONTHS:
         unit = "MONTH"
         other_units = ", or YEAR"
-    count = number.text if is_whole_number else "1"
-    with_interval = infix.write(number, f"INTERVAL '{count}' {unit}")
-    return f"write {with_interval}{other_units}"
+    interval = f"INTERVAL '{number.text if is_whole_number else 1}' {unit}"
+    if length.kind is TypeKind.INTERVAL and not is_whole_number:
+        interval = f"{_parenthesize(number)} * {interval}"
+    return f"write {infix.write(number, interval)}{other_units}"
 
 
 def _find_arithmetic_hint(infix: _Infix) -> str | None:
@@ -493,6 +496,8 @@ def _find_time_sum_hint(infix: _Infix, time: TypedText) -> str:
     other = infix.find_other(time)
     if _is_parameter(other):
         return current_surface().advise_on_length(other.text)
+    if time.kind is TypeKind.DATE and other.kind is TypeKind.INTERVAL:
+        return f"write {infix.write(time, _write_cast(time, 'TIMESTAMP'))}"
     other_text = other.text.strip("'\"")
     if is_written_literal(TypeKind.INTERVAL, other_text):
         return f"write {infix.write(other, write_literal(TypeKind.INTERVAL, other_text))}"
