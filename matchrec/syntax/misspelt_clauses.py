@@ -102,8 +102,9 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
         next_token = tokens[word + 1]
         raise strange_sign(next_token.text, "the query", next_token.span)
     has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
-    has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
-    if not has_parts:
+    has_other_part = not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
+    begins_with_part = tokens.key(word + 1) in ("PARTITION", "ORDER", "PATTERN")
+    if not has_pattern or not (has_other_part or begins_with_part):
         return
     before, after = tokens.key(word - 1), tokens.key(word + 1)
     if before == "." and after == "(":
