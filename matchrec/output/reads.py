@@ -456,7 +456,7 @@ class ReadBasicAggregate(Read):
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the name of its column."""
         argument = "*" if self.column is None else columns[self.column]
-        return show_aggregate(self.function.value, self.variable, argument, self.semantics)
+        return show_aggregate(self.function.value, self.variable, [argument], self.semantics)
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
@@ -488,7 +488,7 @@ class ReadList(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of `collect_list` with the name of its column."""
-        return show_aggregate("collect_list", self.variable, columns[self.column], self.semantics)
+        return show_aggregate("collect_list", self.variable, [columns[self.column]], self.semantics)
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without values, the array is empty."""
@@ -551,10 +551,17 @@ class ReadChosenValue(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
-        argument = columns[self.column]
+        arguments = [columns[self.column]]
         if self.key is not None:
-            argument += f", {columns[self.key]}"
-        return show_aggregate(self.function, self.variable, argument, self.semantics)
+            arguments.append(columns[self.key])
+        return show_aggregate(
+            self.function,
+            self.variable,
+            arguments,
+            self.semantics,
+            condition=None if self.condition is None else columns[self.condition],
+            ignores_nulls=self.ignores_nulls,
+        )
 
     @property
     def can_read_chains(self) -> bool:
@@ -588,8 +595,15 @@ class ReadAccumulated(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
-        argument = ", ".join(columns[column] for column in self.columns)
-        return show_aggregate(self.function, self.variable, argument, self.semantics)
+        return show_aggregate(
+            self.function,
+            self.variable,
+            [columns[column] for column in self.columns],
+            self.semantics,
+            is_distinct=self.use.distinct,
+            condition=None if self.condition is None else columns[self.condition],
+            ignores_nulls=self.use.ignore_nulls,
+        )
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
@@ -628,13 +642,38 @@ class ReadTotal(Read):
 # Functions over reads.
 
 
-def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
+def show_aggregate(  # noqa: PLR0913 -- the parts of a call in SQL
+    function: str,
+    variable: str | None,
+    arguments: Sequence[str],
+    semantics: Semantics,
+    *,
+    is_distinct: bool = False,
+    condition: str | None = None,
+    ignores_nulls: bool = False,
+) -> str:
     """Return the text for an aggregate of the rows of a match.
 
-    >>> show_aggregate("sum", "A", "price", Semantics.FINAL)
-    'FINAL sum(A.price)'
+    >>> show_aggregate("max_by", "A", ["name", "price"], Semantics.FINAL)
+    'FINAL max_by(A.name, A.price)'
+    >>> show_aggregate("count", None, ["x"], Semantics.RUNNING, is_distinct=True, condition="x > 1")
+    'RUNNING count(DISTINCT x) FILTER (WHERE x > 1)'
+
+    Args:
+        function: the name of the aggregate.
+        variable: the variable whose rows are aggregated; None for all rows of the match.
+        arguments: the SQL of each argument over one row, without the variable.
+        semantics: which rows of the match count.
+        is_distinct: whether the call has DISTINCT.
+        condition: the SQL of FILTER over one row, without the variable; None without FILTER.
+        ignores_nulls: whether the call has IGNORE NULLS.
     """
-    return f"{semantics.value} {function}({show.show_qualifier(variable)}{argument})"
+    qualifier = show.show_qualifier(variable)
+    distinct = "DISTINCT " if is_distinct else ""
+    content = ", ".join(f"{qualifier}{argument}" for argument in arguments)
+    filter_where = "" if condition is None else f" FILTER (WHERE {qualifier}{condition})"
+    ignore_nulls = " IGNORE NULLS" if ignores_nulls else ""
+    return f"{semantics.value} {function}({distinct}{content}){filter_where}{ignore_nulls}"
 
 
 def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:

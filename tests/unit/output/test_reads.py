@@ -8,8 +8,18 @@ import sys
 
 import pytest
 
+from matchrec.conditions.functions.function import AggregateUse
 from matchrec.output import reads
-from matchrec.output.reads import POINTER_TYPES, FixedType, PointerField, Read, ReadFact
+from matchrec.output.reads import (
+    POINTER_TYPES,
+    FixedType,
+    PointerField,
+    Read,
+    ReadAccumulated,
+    ReadChosenValue,
+    ReadFact,
+)
+from matchrec.plan.expression import Semantics
 from matchrec.spark.read_types import FIXED_TYPES
 from matchrec.worker import gather
 from matchrec.worker.gather import FILL_FUNCTIONS
@@ -50,3 +60,16 @@ def test_filling_columns_loads_no_pyspark() -> None:
     text = "import sys, matchrec.worker.gather; print('pyspark' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
     assert loaded.stdout.decode().strip() == "False"
+
+
+def test_the_text_of_an_aggregate_has_distinct_filter_and_ignore_nulls() -> None:
+    """Two reads with different values must not have the same text in `explain`."""
+    columns = ["x", "key", "x > 1"]
+    count = ReadAccumulated(
+        "count", "A", (0,), Semantics.RUNNING, AggregateUse(types=(), distinct=True), condition=2
+    )
+    assert count.show(columns) == "RUNNING count(DISTINCT A.x) FILTER (WHERE A.x > 1)"
+    value = ReadChosenValue("max_by", "A", 0, Semantics.FINAL, key=1, condition=2)
+    assert value.show(columns) == "FINAL max_by(A.x, A.key) FILTER (WHERE A.x > 1)"
+    value = ReadChosenValue("first_value", None, 0, Semantics.FINAL, ignores_nulls=True)
+    assert value.show(columns) == "FINAL first_value(x) IGNORE NULLS"
