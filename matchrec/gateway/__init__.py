@@ -16,6 +16,7 @@ The modules:
 
     serve        starts a gateway
     listener     where the gateway listens, and who is allowed to connect
+    defaults     where it listens by default
     engines      finds or starts the server of the engine
     server       the event loop and the threads of a gateway
     forward      the calls of clients: forwarded, or answered here

@@ -26,32 +26,32 @@ MAX_EXECUTIONS = 1000
 class EngineRequest:
     """The decision to let the engine handle a call."""
 
-    # The serialized request for the engine: the client's own, or the same with its SQL replaced.
+    # The serialized request for the engine, as the client sent it or with its SQL replaced.
     message: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class OwnResponses:
-    """The decision that the gateway handles a call itself, with its responses."""
+class GatewayResponses:
+    """The decision that the gateway handles a call itself, with the responses to the call."""
 
     # The serialized responses, in the order in which the client gets them.
     messages: tuple[bytes, ...]
     # The ids of the responses to an execution, one for each message; empty for other calls.
     ids: tuple[str, ...] = ()
 
-    def drop_received(self, response_id: str) -> OwnResponses:
+    def drop_received(self, response_id: str) -> GatewayResponses:
         """Return the responses that a client has not received yet.
 
         Args:
             response_id: the id of the last response that the client has received; "" if it has
                 received none.
         """
-        first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
-        return OwnResponses(self.messages[first:], self.ids[first:])
+        first_index = self.ids.index(response_id) + 1 if response_id in self.ids else 0
+        return GatewayResponses(self.messages[first_index:], self.ids[first_index:])
 
 
 # The decision about who handles a call.
-Decision = EngineRequest | OwnResponses
+Decision = EngineRequest | GatewayResponses
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def read_execution_key(request: Message) -> ExecutionKey:
     return ExecutionKey(read_session_key(request), request.operation_id)
 
 
-def build_responses(request: proto.ExecutePlanRequest, relation: ProtoRelation) -> OwnResponses:
+def build_responses(request: proto.ExecutePlanRequest, relation: ProtoRelation) -> GatewayResponses:
     """Return the responses to a SQL command: its result, and the end of the execution.
 
     Args:
@@ -122,7 +122,7 @@ def build_responses(request: proto.ExecutePlanRequest, relation: ProtoRelation) 
     result.sql_command_result.relation.CopyFrom(relation)
     end = build_response(request)
     end.result_complete.SetInParent()
-    return OwnResponses(
+    return GatewayResponses(
         messages=(result.SerializeToString(), end.SerializeToString()),
         ids=(result.response_id, end.response_id),
     )

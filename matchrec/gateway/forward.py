@@ -32,7 +32,7 @@ from matchrec.gateway.executions import (
     Decision,
     EngineRequest,
     ExecutionLog,
-    OwnResponses,
+    GatewayResponses,
     build_responses,
     read_execution_key,
     read_session_key,
@@ -100,12 +100,12 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         return grpc.stream_stream_rpc_method_handler(partial(self.forward_call, method))
 
     def is_allowed(self, metadata: Metadata) -> bool:
-        """Return whether a call carries the token."""
+        """Return whether a call carries the token, or needs none."""
         if self.token is None:
             return True
-        sent = [str(value).encode() for name, value in metadata if name == TOKEN_KEY]
-        expected = f"Bearer {self.token}".encode()
-        return any(hmac.compare_digest(value, expected) for value in sent)
+        sent_tokens = [str(value).encode() for name, value in metadata if name == TOKEN_KEY]
+        expected_token = f"Bearer {self.token}".encode()
+        return any(hmac.compare_digest(value, expected_token) for value in sent_tokens)
 
     # Calls that are forwarded.
 
@@ -131,8 +131,8 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             await self.end_if_engine_is_down(context, error)
             if SAILS_LOST_OPERATION in (error.details() or ""):
                 await self.end_with_error(context, errors.operation_not_found())
-            trailing = tuple(error.trailing_metadata() or ())
-            await context.abort(error.code(), error.details(), trailing)
+            trailing_metadata = tuple(error.trailing_metadata() or ())
+            await context.abort(error.code(), error.details(), trailing_metadata)
         finally:
             call.cancel()
 
@@ -142,13 +142,13 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         The gateway's own token is not forwarded. Metadata with a name that the gateway itself sends
         to the engine is not forwarded either, so a client cannot replace the engine's token.
         """
-        withheld = {*CONNECTION_METADATA, *(name for name, _ in self.metadata)}
+        withheld_names = {*CONNECTION_METADATA, *(name for name, _ in self.metadata)}
         if self.token is not None:
-            withheld.add(TOKEN_KEY)
+            withheld_names.add(TOKEN_KEY)
         return tuple(
             (name, value)
             for name, value in metadata
-            if name not in withheld and not name.startswith("grpc-")
+            if name not in withheld_names and not name.startswith("grpc-")
         )
 
     # Calls that end with an error.
@@ -187,7 +187,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     ) -> AsyncIterator[bytes]:
         """Let a handler decide who handles a call, and yield the responses to it."""
         decision = await handler(self, message, context)
-        if isinstance(decision, OwnResponses):
+        if isinstance(decision, GatewayResponses):
             for response in decision.messages:
                 yield response
         else:
@@ -225,13 +225,16 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         return await self.await_result(planning, context)
 
     async def reattach(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
-        """Continue an execution after the last response that the client has received."""
+        """Return the responses that a client has not received; let the engine continue any others.
+
+        The engine continues an execution that the engine itself runs.
+        """
         request = proto.ReattachExecuteRequest.FromString(message)
         planning = self.executions.find(read_execution_key(request))
         if planning is None:
             return EngineRequest(message)
         decision = await self.await_result(planning, context)
-        if isinstance(decision, OwnResponses):
+        if isinstance(decision, GatewayResponses):
             return decision.drop_received(request.last_response_id)
         return EngineRequest(message)
 
@@ -254,10 +257,10 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
                 interrupt = partial(self.planner.interrupt, caller, request.operation_id)
                 await self.await_result(self.run_in_thread(interrupt), context)
             self.executions.forget(key)
-        released = proto.ReleaseExecuteResponse(
+        response = proto.ReleaseExecuteResponse(
             session_id=request.session_id, operation_id=request.operation_id
         )
-        return OwnResponses((released.SerializeToString(),))
+        return GatewayResponses((response.SerializeToString(),))
 
     async def interrupt(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine interrupt executions.
@@ -283,7 +286,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         """Return the whole message of an error, of the gateway or of the engine."""
         request = proto.FetchErrorDetailsRequest.FromString(message)
         details = self.error_log.answers.get(request.error_id)
-        return EngineRequest(message) if details is None else OwnResponses((details,))
+        return EngineRequest(message) if details is None else GatewayResponses((details,))
 
     # Planning, which runs in threads.
 

@@ -37,7 +37,7 @@ class Listener:
 
     @property
     def url_host(self) -> str:
-        """The host as it is written in a URL: an IPv6 address is in brackets."""
+        """Return the host as it is written in a URL: an IPv6 address is in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def check(self) -> None:
@@ -74,8 +74,10 @@ class Listener:
         try:
             if self.tls_cert is None or self.tls_key is None:
                 return int(server.add_insecure_port(target))
-            pair = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
-            return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
+            key_and_certificate = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
+            return int(
+                server.add_secure_port(target, grpc.ssl_server_credentials([key_and_certificate]))
+            )
         except RuntimeError as error:
             # gRPC does not say whether the address or the certificate is wrong.
             self.check_certificate()

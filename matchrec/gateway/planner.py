@@ -52,7 +52,7 @@ IDLE_SECONDS = 3600.0
 MAX_RETRIES = 4
 
 # The beginning of a statement that asks how a query runs.
-EXPLAIN = re.compile(
+EXPLAIN_START = re.compile(
     rf"{BLANKS}EXPLAIN\s+((EXTENDED|FORMATTED|COST|CODEGEN)\s+)?(?=\S)", re.IGNORECASE
 )
 
@@ -232,8 +232,8 @@ class Planner:
                 session = PlanningSession(open_session(self.address, self.channel, key))
             session.last_used = now
             self.sessions[key] = session  # moves to the end: it was used last
-            for other_key, other in list(self.sessions.items()):
-                if other.last_used >= now - IDLE_SECONDS:
+            for other_key, other_session in list(self.sessions.items()):
+                if other_session.last_used >= now - IDLE_SECONDS:
                     break
                 del self.sessions[other_key]
             return session
@@ -303,10 +303,10 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
     reject_clause_as_query(statement.text)
     text, frames = name_frames(spark, statement)
     dialect, options = settings.build_options(read_settings(spark))
-    explain = EXPLAIN.match(text)
-    if explain is None:
+    explain_start = EXPLAIN_START.match(text)
+    if explain_start is None:
         return build_sql_handler(dialect, options)(spark, text, statement.args, frames)
-    query_text = text[explain.end() :]
+    query_text = text[explain_start.end() :]
     query = build_sql_query(spark, query_text, statement.args, dialect, options, frames)
     return explain_query(spark, query)
 

@@ -15,6 +15,7 @@ from threading import Thread
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
+from matchrec.gateway.defaults import DEFAULT_PORT
 from matchrec.gateway.engines import find_or_start_server
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Planner
@@ -22,10 +23,12 @@ from matchrec.gateway.server import GatewayServer
 from matchrec.public_names import public
 from matchrec.spark.sail.start import ENGINE
 
+MAX_PORT = 65_535
+
 PORT_NUMBER = ArgumentKind(
-    "a port from 0 to 65535",
-    lambda value: type(value) is int and 0 <= value <= 65535,
-    "write {argument}=15002",
+    f"a port from 0 to {MAX_PORT}",
+    lambda value: type(value) is int and 0 <= value <= MAX_PORT,
+    f"write {{argument}}={DEFAULT_PORT}",
     right_types=(int,),
 )
 
@@ -103,6 +106,7 @@ def serve(  # noqa: PLR0913 -- public signature
     spark: SparkSession | None = None,
     *,
     engine: str | None = None,
+    # DEFAULT_HOST and DEFAULT_PORT, written out because the reference shows them.
     host: str = "127.0.0.1",
     port: int = 15002,
     token: str | None = None,
@@ -161,10 +165,10 @@ def start_gateway(
     """Start a gateway in a new thread, and return it once it listens.
 
     Args:
-        listener: where the gateway listens.
+        listener: where the gateway listens, and who can connect.
         engine_url: the address of the server behind the gateway, with its parameters.
-        prepare: is called with each new session of a client. If it is None, plans without a clause
-            are forwarded unread.
+        prepare: a function that is called with each new session of a client; None if sessions need
+            no preparation. Then plans without a clause are forwarded unread.
 
     Raises:
         MatchRecognizePlanError: the gateway cannot listen there.

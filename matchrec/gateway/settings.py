@@ -19,7 +19,7 @@ from matchrec.spark.request import Options
 # The beginning of the names of the settings.
 SETTING_PREFIX = "matchrec."
 
-# The setting that marks sessions which have the views of the gateway. It is not an option.
+# The setting that marks sessions which a gateway has prepared. It is not an option.
 PREPARED_SETTING = "matchrec.gateway.prepared"
 
 # The values of each option; empty if any whole number of 1 or more is a value.
@@ -129,7 +129,7 @@ def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:
     for name, value in settings.items():
         check_setting(name, value)
     values: dict[str, Any] = dict(settings)
-    dialect = values.pop("dialect", "spark")
+    dialect = values.pop("dialect", DEFAULTS["dialect"])
     if "max_steps" in values:
         values["max_steps"] = int(values["max_steps"])
     return dialect, Options(**values)

@@ -26,7 +26,7 @@ ProtoRelation = Any
 
 # A message is parsed only if it has one of these words of a clause, of SASE+ or of a statement
 # about settings, in any case, or bytes that zstd has compressed, which may hide such a word.
-WORDS = (b"match_recognize", b"pattern", b"seq(", b"matchrec.", b"reset")
+CLAUSE_WORDS = (b"match_recognize", b"pattern", b"seq(", b"matchrec.", b"reset")
 START_OF_ZSTD = b"\x28\xb5\x2f\xfd"
 
 # Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
@@ -49,14 +49,17 @@ class SqlStatement:
 PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 
 
-def can_message_have_clause(serialized: bytes) -> bool:
+def can_message_have_clause(serialized_message: bytes) -> bool:
     """Return whether a serialized message may hold SQL with a clause or a setting of matchrec.
 
     All calls wait for this test, and a message can have 100 MB. A regular expression would take
     seconds.
     """
-    in_lower_case = serialized.lower()
-    return any(word in in_lower_case for word in WORDS) or START_OF_ZSTD in serialized
+    lower_case_message = serialized_message.lower()
+    return (
+        any(word in lower_case_message for word in CLAUSE_WORDS)
+        or START_OF_ZSTD in serialized_message
+    )
 
 
 def expand_plan(plan: Message) -> None:
@@ -66,11 +69,11 @@ def expand_plan(plan: Message) -> None:
     operation = plan.compressed_operation
     type_names = operation.DESCRIPTOR.fields_by_name["op_type"].enum_type.values_by_number
     with pa.CompressedInputStream(pa.BufferReader(operation.data), "zstd") as stream:
-        serialized = stream.read()
+        serialized_plan = stream.read()
     if type_names[operation.op_type].name == "OP_TYPE_RELATION":
-        plan.root.ParseFromString(serialized)
+        plan.root.ParseFromString(serialized_plan)
     else:
-        plan.command.ParseFromString(serialized)
+        plan.command.ParseFromString(serialized_plan)
 
 
 def read_command(plan: Message) -> SqlStatement | None:
@@ -102,15 +105,17 @@ def read_relation(relation: ProtoRelation) -> SqlStatement | None:
         return build_statement(relation.sql.query, relation.sql)
     if relation_type != "with_relations":
         return None
-    inner = read_relation(relation.with_relations.root)
-    if inner is None:
+    root_statement = read_relation(relation.with_relations.root)
+    if root_statement is None:
         return None
     references = {
         reference.subquery_alias.alias: reference.subquery_alias.input
         for reference in relation.with_relations.references
         if reference.WhichOneof("rel_type") == "subquery_alias"
     }
-    return SqlStatement(inner.text, inner.args, {**references, **inner.relations})
+    return SqlStatement(
+        root_statement.text, root_statement.args, {**references, **root_statement.relations}
+    )
 
 
 def build_statement(text: str, holder: Message) -> SqlStatement | None:
@@ -141,9 +146,9 @@ def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
     Raises:
         MatchRecognizeUnsupportedError: a value is an expression that has to be computed.
     """
-    named = {name: read_literal(name, value) for name, value in find_named_arguments(holder)}
-    if named:
-        return named
+    named_values = {name: read_literal(name, value) for name, value in find_named_arguments(holder)}
+    if named_values:
+        return named_values
     fields = holder.DESCRIPTOR.fields_by_name
     values = list(holder.pos_args)
     if "pos_arguments" in fields:
@@ -181,25 +186,25 @@ def replace_statements(message: Message, plan_statement: PlanStatement) -> bool:
 
     Args:
         message: the message. It is changed in place.
-        plan_statement: returns the relation that replaces a statement; None to leave the statement.
+        plan_statement: see `PlanStatement`. If it returns None, the statement stays.
 
     Returns:
         True if a relation was replaced.
     """
     is_changed = False
-    remaining = [message]
-    while remaining:
-        current = remaining.pop()
-        if isinstance(current, proto.Plan):
-            expand_plan(current)
-        if isinstance(current, proto.Relation):
-            statement = read_relation(current)
+    unvisited_messages = [message]
+    while unvisited_messages:
+        visited_message = unvisited_messages.pop()
+        if isinstance(visited_message, proto.Plan):
+            expand_plan(visited_message)
+        if isinstance(visited_message, proto.Relation):
+            statement = read_relation(visited_message)
             relation = None if statement is None else plan_statement(statement)
             if relation is not None:
-                replace_relation(current, relation)
+                replace_relation(visited_message, relation)
                 is_changed = True
                 continue
-        remaining.extend(find_children(current))
+        unvisited_messages.extend(find_children(visited_message))
     return is_changed
 
 
@@ -224,12 +229,14 @@ def copy_relation(relation: ProtoRelation) -> ProtoRelation:
 
 def renumber_plans(relation: ProtoRelation) -> ProtoRelation:
     """Move the ids of the plans in a relation to a range that no client uses. Return it."""
-    remaining: list[Message] = [relation]
-    while remaining:
-        current = remaining.pop()
-        if "plan_id" in current.DESCRIPTOR.fields_by_name and current.HasField("plan_id"):
-            current.plan_id += FIRST_PLAN_ID
-        remaining.extend(find_children(current))
+    unvisited_messages: list[Message] = [relation]
+    while unvisited_messages:
+        visited_message = unvisited_messages.pop()
+        if "plan_id" in visited_message.DESCRIPTOR.fields_by_name and visited_message.HasField(
+            "plan_id"
+        ):
+            visited_message.plan_id += FIRST_PLAN_ID
+        unvisited_messages.extend(find_children(visited_message))
     return relation
 
 

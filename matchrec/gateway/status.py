@@ -34,16 +34,23 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 
-# The number of characters of a message that the status holds, as in Spark.
+# The most characters of a message that a status holds, as in Spark.
 MAX_MESSAGE_CHARACTERS = 2048
 
 # The most errors that are kept for `FetchErrorDetails`. If there are more, the oldest are dropped.
 MAX_DETAILS = 1000
 
-# The classes of Java for classes of PySpark, by their names, the most special ones first.
+# The end of a message that was longer.
+ELLIPSIS = "..."
+
+# Names of classes of Java: for mistakes in a query, for texts that cannot be parsed, and for
+# everything else.
 ANALYSIS = "org.apache.spark.sql.AnalysisException"
 PARSE = "org.apache.spark.sql.catalyst.parser.ParseException"
 FAILURE = "org.apache.spark.SparkException"
+
+# The class of Java for each class of PySpark, by its name. An error has the class of its own class,
+# or else of the nearest base class that is listed.
 JAVA_CLASSES = {
     "ParseException": PARSE,
     "AnalysisException": ANALYSIS,
@@ -90,11 +97,11 @@ class ErrorLog:
             # errors have none.
             error_id = info.metadata["errorId"] = str(uuid4())
             self.keep_answer(error_id, classes, message)
-            message = message[: MAX_MESSAGE_CHARACTERS - 3] + "..."
-        packed = PackedMessage()
-        packed.Pack(info)
+            message = message[: MAX_MESSAGE_CHARACTERS - len(ELLIPSIS)] + ELLIPSIS
+        packed_info = PackedMessage()
+        packed_info.Pack(info)
         code = StatusCode.INTERNAL.value[0]
-        return rpc_status.to_status(Status(code=code, message=message, details=[packed]))
+        return rpc_status.to_status(Status(code=code, message=message, details=[packed_info]))
 
     def keep_answer(self, error_id: str, classes: list[str], message: str) -> None:
         """Keep the answer to `FetchErrorDetails` for an error. Drop the oldest of many answers."""
