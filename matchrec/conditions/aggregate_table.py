@@ -55,13 +55,14 @@ class AggregateEntry:
     # The name of the function. Several names if functions have the same facts, such as `avg` and
     # its alias `mean`.
     names: tuple[str, ...]
-    # The basic form that kernels add up; None if there is none.
-    basic: Reduction | None = None
-    # Whether the value is a truth value.
+    # The reduction of its basic form, which kernels compute; None if it has no basic form.
+    reduction: Reduction | None = None
+    # Whether its argument and its value are truth values.
     is_truth: bool = False
-    # The row whose first argument is the value; None if the value is computed.
+    # The row whose first argument is the value; None if the value is not that of one row, or is an
+    # extreme.
     choice: ValueChoice | None = None
-    # Whether it is a statistic of numbers, a DOUBLE.
+    # Whether the value is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False
     # Whether it compares the values of its first argument, which then cannot contain maps.
     compares_values: bool = True
@@ -91,7 +92,7 @@ AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {
 }
 
 # The entry of any other aggregate.
-OTHER_AGGREGATE = AggregateEntry(())
+OTHER_AGGREGATE = AggregateEntry(names=())
 
 
 # Aggregates that workers can add up row by row in MEASURES: see

@@ -22,18 +22,20 @@ from matchrec.source import Span
 def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """Return the basic form of an aggregate, or None if it has none.
 
-    The basic form of `count_if(x > 0)` is COUNT of the column `IF(x > 0, 1, NULL)`.
+    The basic form of `count_if(x > 0)` is COUNT of the column `IF(x > 0, 1, NULL)`. An aggregate
+    with several arguments or an order has no basic form, nor has one whose argument reads more than
+    columns. With DISTINCT only an extreme has one, because DISTINCT does not change it.
     """
-    function = find_entry(aggregate.function).basic
-    if function is None or len(aggregate.arguments) > 1 or aggregate.ordering:
+    reduction = find_entry(aggregate.function).reduction
+    if reduction is None or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
-    if aggregate.distinct and not function.is_extreme:
+    if aggregate.distinct and not reduction.is_extreme:
         return None
     if not all(expression.reads_columns_only(term) for term in expression.list_inputs(aggregate)):
         return None
     text = write_basic_argument(aggregate)
     column = None if text is None else build_row_column(text)
-    return RunningAggregate(function, aggregate, column, aggregate.span or NO_SPAN)
+    return RunningAggregate(reduction, aggregate, column, aggregate.span or NO_SPAN)
 
 
 def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
@@ -53,8 +55,8 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
     return text
 
 
-# Splits a term of an aggregate: returns the step by which the search computes it on a row that is
-# mapped to the variable with this name.
+# Takes the name of a variable and a term of an aggregate. Returns the step by which the search
+# computes the term on a row that is mapped to the variable.
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
@@ -63,14 +65,15 @@ def split_aggregate(
 ) -> RunningAggregate:
     """Return an aggregate in its basic form, with the steps for a list of its rows, or with both.
 
-    Sums and averages get both, because the search cannot add values of all types.
+    Sums and averages get both, because the search cannot add values of all types. Other aggregates
+    get the basic form if they have one, and otherwise the list.
 
     Args:
-        aggregate: the aggregate.
+        aggregate: an aggregate without a frame.
         variables: for each primary variable, by id, the variable for which its listed rows are
             split: see `split.find_listing_variables`.
         split_term: splits a term that reads MATCH_NUMBER().
-        span: the location of the aggregate.
+        span: the location of the aggregate in the query.
 
     Raises:
         MatchRecognizeUnsupportedError: conditions cannot have this aggregate, or one of its
@@ -119,9 +122,9 @@ def build_listed_steps(
 
     Args:
         aggregate: the aggregate over the list.
-        variable: the primary variable.
-        split_term: splits a term that reads MATCH_NUMBER().
-        span: the location of the aggregate.
+        variable: the primary variable to which the row is mapped.
+        split_term: splits a term that reads MATCH_NUMBER(). Spark computes all other terms.
+        span: the location of the aggregate in the query.
 
     Raises:
         MatchRecognizeUnsupportedError: a term reads something else than columns, CLASSIFIER() and

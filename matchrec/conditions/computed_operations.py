@@ -5,7 +5,7 @@
     name LIKE LAST(A.prefix)     Python, which the search calls
     exists(A.tags, t -> t = x)   none of them, so it is an error
 
-`split` calls this module for each operation that Spark cannot compute from one row.
+`split` calls this module for each expression that reads several rows.
 """
 
 from __future__ import annotations
@@ -25,10 +25,21 @@ from matchrec.plan.show import show_scalar
 COMPUTED_BY_WORKER = BASIC_OPERATORS | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
 
 # Functions that take a lambda.
-LAMBDA_FUNCTIONS = {
-    *("AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"),
-    *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES"),
-}
+LAMBDA_FUNCTIONS = frozenset(
+    {
+        "AGGREGATE",
+        "EXISTS",
+        "FILTER",
+        "FORALL",
+        "MAP_FILTER",
+        "MAP_ZIP_WITH",
+        "REDUCE",
+        "TRANSFORM",
+        "TRANSFORM_KEYS",
+        "TRANSFORM_VALUES",
+        "ZIP_WITH",
+    }
+)
 
 
 def find_worker_operation(scalar: Scalar) -> Operation | None:

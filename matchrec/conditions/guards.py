@@ -31,7 +31,10 @@ from matchrec.plan.operators import OPERATORS
 
 
 def is_truth_value(scalar: Scalar) -> bool:
-    """Return whether an expression is a truth value, judged by its form.
+    """Return whether an expression is certainly a truth value, judged by its form.
+
+    False for a column, and for a function that the table of operators does not have, because their
+    types are not known yet. True for NULL.
 
     >>> from matchrec.plan.build_expressions import make_literal
     >>> from matchrec.source import Span
@@ -78,29 +81,32 @@ class GuardedPart(NamedTuple):
 
     part: Scalar
     # Conditions that hold wherever this part is evaluated, besides the guards from earlier parts.
-    guards: Sequence[Scalar]
+    guards: Sequence[Scalar] = ()
     # Conditions that hold wherever the parts after this one are evaluated.
-    later_guards: Sequence[Scalar]
+    later_guards: Sequence[Scalar] = ()
 
 
 def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
     """Yield the operands of an operation with their guards.
 
     In `IF(a, x, y)`, x has the guard `a`, and y has the guard `a IS NOT TRUE`. In `a OR b`, b has
-    the guard `a IS NOT TRUE`.
+    the guard `a IS NOT TRUE`. Operands that are always evaluated have no guards.
     """
     if operation.operator in ("IF", "CASE"):
         for index, operand in enumerate(operation.operands):
             if index % 2 == 0:  # a condition, or the value after ELSE
-                yield GuardedPart(operand, (), ())
+                yield GuardedPart(operand)
             else:
                 condition = operation.operands[index - 1]
-                yield GuardedPart(operand, (condition,), (make_complement(condition),))
+                complement = make_complement(condition)
+                yield GuardedPart(operand, guards=(condition,), later_guards=(complement,))
         return
     build_later_guard = LATER_GUARD_BUILDERS.get(operation.operator)
     for operand in operation.operands:
-        later_guards = () if build_later_guard is None else (build_later_guard(operand),)
-        yield GuardedPart(operand, (), later_guards)
+        if build_later_guard is None:
+            yield GuardedPart(operand)
+        else:
+            yield GuardedPart(operand, later_guards=(build_later_guard(operand),))
 
 
 def build_not_false(scalar: Scalar) -> Scalar:

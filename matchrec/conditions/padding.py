@@ -23,7 +23,8 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 class TextPadder:
     """A padder of the texts that the conditions of a plan compare, see `pad_plan`."""
 
-    # Returns the n of a CHAR(n) column with these names, None for any other column.
+    # Returns the n of a CHAR(n) column, None for any other column. The argument is
+    # `ColumnReference.names`.
     find_char_length: Callable[[tuple[str, ...]], int | None]
     # Returns whether a constant, as SQL, is a text.
     is_text: Callable[[str], bool]
@@ -48,7 +49,8 @@ class TextPadder:
         """Return the operation with the texts that it compares padded to one length.
 
         An operation is returned unchanged if it reads only the current row, because Spark pads
-        there, or if it compares anything but CHAR(n) columns and constants.
+        there, if it compares anything but CHAR(n) columns and constants, or if all of these are
+        CHAR(n) columns with one n.
 
         Args:
             operation: an operation in a condition.
@@ -62,13 +64,13 @@ class TextPadder:
             return operation
         lengths: set[str] = set()
         for operand in compared_operands:
-            length = self.find_length(operand)
+            length = self.write_length(operand)
             if length is None:
                 return operation
             lengths.add(length)
         if len(lengths) == 1:
             return operation
-        longest = f"GREATEST({', '.join(sorted(lengths))})"
+        longest_length = f"GREATEST({', '.join(sorted(lengths))})"
         # By identity: in a CASE, a value can be equal to an operand that is compared.
         compared_ids = {id(operand) for operand in compared_operands}
 
@@ -76,14 +78,16 @@ class TextPadder:
             """Return an operand padded to the longest length, if it is compared."""
             if id(operand) not in compared_ids:
                 return operand
-            return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)
+            parts = ("RPAD(", operand, f", {longest_length}, ' ')")
+            return Operation("RPAD", parts, operand.span)
 
         return operation.map_operands(pad_operand)
 
-    def find_length(self, scalar: Scalar) -> str | None:
+    def write_length(self, scalar: Scalar) -> str | None:
         """Return the length of a constant text or of a CHAR(n) column, as SQL.
 
-        None for any other expression.
+        `LENGTH('a')` for the constant `'a'`, `3` for a CHAR(3) column. None for any other
+        expression.
         """
         if not scalar.references:
             text = "".join(str(piece) for piece in scalar.pieces)
@@ -117,5 +121,5 @@ def is_on_current_row(reference: Reference, variable: str) -> bool:
     if not isinstance(reference, expression.ColumnReference):
         return False
     navigation = reference.navigation
-    is_own_variable = navigation.variable in (None, variable)
-    return is_own_variable and navigation.is_last and not navigation.physical_offset
+    has_variable = navigation.variable in (None, variable)
+    return has_variable and navigation.is_last and not navigation.physical_offset

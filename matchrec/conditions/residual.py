@@ -44,9 +44,9 @@ class ColumnRead:
     # so that it needs fewer columns: see `typing.steps.type_column_arithmetic`.
     arithmetic: CombinedStep | None = None
     # The same value as an operation, if the expression can fail and guards over other rows decide
-    # whether it is evaluated; otherwise None. If the expression can fail for its types, too, the
-    # search computes the operation instead: see `typing.steps.type_deferred`.
-    deferred: CombinedStep | None = None
+    # whether it is evaluated; otherwise None. If its types say, too, that it can fail, the search
+    # computes the operation instead of reading the column: see `typing.steps.type_deferred`.
+    deferred_operation: CombinedStep | None = None
 
 
 @dataclass(frozen=True, slots=True)

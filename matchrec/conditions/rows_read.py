@@ -50,8 +50,8 @@ def find_distances(plan: MatchPlan, variable: str, scalar: Scalar) -> frozenset[
 def find_distance(plan: MatchPlan, variable: str, reference: Reference) -> int | None:
     """Return how many rows after the current row a reference reads, negative for rows before.
 
-    None if the distance depends on the run. 0 for an aggregate over a frame, whose value Spark
-    computes for each row.
+    None if the distance depends on the run, as it does for an aggregate over rows of the match and
+    for MATCH_NUMBER(). 0 for an aggregate over a frame, whose value Spark computes for each row.
 
     Args:
         plan: the plan of the query.
@@ -75,8 +75,8 @@ def find_distance(plan: MatchPlan, variable: str, reference: Reference) -> int |
 def find_single_position(scalar: Scalar) -> Navigation | None:
     """Return the position that all references of an expression read.
 
-    None if there are several positions, or if the references are neither all columns nor all
-    classifiers.
+    None if there are several positions or no references, or if the references are neither all
+    columns nor all classifiers.
     """
     has_only_classifiers = bool(scalar.references) and all(
         isinstance(reference, Classifier) for reference in scalar.references

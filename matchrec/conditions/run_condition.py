@@ -4,9 +4,11 @@ Conjuncts that read one row, or rows at a fixed distance, are evaluated before t
 gets their truth value as a bit. A run condition has the other conjuncts. They depend on the run,
 and read columns that Spark sends.
 
-Every value is an int64 or a float64 with a NULL flag: integers, booleans (0 and 1), dates (days),
-timestamps and day-time intervals (microseconds), and ranks of any other sortable type are INTEGER.
-Logic is three-valued. NaN equals NaN and is greater than any other number, as in Spark.
+Every value is an int64 (INTEGER) or a float64 (FLOATING) with a NULL flag. Integers, booleans (0
+and 1), dates (days), times of day (nanoseconds), timestamps and day-time intervals (microseconds),
+year-month intervals (months) and the digits of decimals up to 18 digits are INTEGER. So are ranks,
+which stand for the values of texts, wider decimals and other types with an order. Logic is
+three-valued. NaN equals NaN and is greater than any other number, as in Spark.
 
 For `price > 2 * LAST(A.price)`, where `price` is column 0 and `2 * price` column 1, both doubles:
 
@@ -95,7 +97,7 @@ class Comparison(Enum):
 
 
 class ArithmeticOperator(Enum):
-    """Operators of arithmetic. Compiled code knows them by their index."""
+    """Operators of arithmetic. Compiled code knows them by their index in this order."""
 
     ADD = "+"
     SUBTRACT = "-"
@@ -312,7 +314,7 @@ RunExpression = (
 
 
 def build_operation(operator: Operator, *operands: RunExpression) -> RunOperation:
-    """Return the operation of an operator on some operands."""
+    """Return the operation of an operator on operands, each of which is an argument."""
     return RunOperation(operator, operands)
 
 

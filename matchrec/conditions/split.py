@@ -186,7 +186,7 @@ class ConditionSplitter:
         run_steps: list[Step] = []
         # A conjunct is evaluated only if all conjuncts before it are true.
         guarded_conjuncts = [
-            GuardedPart(conjunct, guards=(), later_guards=(conjunct,))
+            GuardedPart(conjunct, later_guards=(conjunct,))
             for conjunct in split_conjuncts(condition)
         ]
         for splitter, conjunct in self.pair_with_splitters(guarded_conjuncts):
@@ -426,7 +426,7 @@ class ConditionSplitter:
         """Return the read of the column that Spark computes for an expression, with its guards."""
         column = self.build_fixed_distance_column(self.add_row_guards(scalar))
         read = read_current_row(column, scalar.span)
-        return replace(read, deferred=self.build_deferred(scalar))
+        return replace(read, deferred_operation=self.build_deferred_operation(scalar))
 
     def read_at_position(self, scalar: Scalar, position: Navigation) -> ColumnRead:
         """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
@@ -437,8 +437,8 @@ class ConditionSplitter:
             scalar: the expression, whose references all read columns at one position.
             position: the position, which is the only one that the expression reads.
         """
-        guarded = self.add_row_guards(scalar)
-        column = build_row_column(render(guarded, choose_writer(guarded)))
+        guarded_scalar = self.add_row_guards(scalar)
+        column = build_row_column(render(guarded_scalar, choose_writer(guarded_scalar)))
         column_without_row = None
         is_null = is_null_without_row(scalar)
         if not is_null and not always_exists(self.plan, self.variable, position):
@@ -448,7 +448,7 @@ class ConditionSplitter:
             navigation=position,
             column_without_row=column_without_row,
             span=scalar.span,
-            deferred=self.build_deferred(scalar),
+            deferred_operation=self.build_deferred_operation(scalar),
         )
 
     def combine_operands(self, operation: Operation) -> CombinedStep:
@@ -459,7 +459,7 @@ class ConditionSplitter:
         ]
         return CombinedStep(operation.operator, tuple(steps), operation.span, operation.words)
 
-    def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
+    def build_deferred_operation(self, scalar: Scalar) -> CombinedStep | None:
         """Return the operation that the search can compute instead of a column of Spark.
 
         Spark computes the column for every row, even if a guard over other rows does not hold. The
@@ -490,6 +490,8 @@ class ConditionSplitter:
 
 class NearbySplitter(ConditionSplitter):
     """A splitter that builds the step of a `NearbyTest`, which the worker computes for all rows.
+
+    It works in the scope WORKER.
 
     All expressions that it gets read only rows at a fixed distance.
     """
@@ -557,9 +559,8 @@ def choose_by_classifier(
     """Return an expression over one classifier as a choice among constants.
 
     There is a constant for each variable to which the row can be mapped, and a constant for the
-    case that there is no such row. For
-    `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on, and
-    `CAST(NULL AS STRING) = 'A'`.
+    case that there is no such row. For `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`,
+    `'B' = 'A'` and so on, and `CAST(NULL AS STRING) = 'A'`.
 
     Args:
         scalar: the expression. All its references are CLASSIFIER of one row.

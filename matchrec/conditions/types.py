@@ -54,9 +54,10 @@ class ValueType:
     family: Family
     # The name as Spark prints it, such as `decimal(10,2)`.
     name: str
-    # The width of an INTEGER.
+    # The width of an INTEGER; 64 for every other type.
     bits: int = 64
-    # The number of digits of a DECIMAL, and how many of them are after the point.
+    # The number of digits of a DECIMAL, and how many of them are after the point; 0 for every other
+    # type.
     precision: int = 0
     scale: int = 0
     # The types inside: the element of an ARRAY, the key and the value of a MAP, the fields of a
@@ -193,7 +194,8 @@ def find_decimal_type(type_: ValueType) -> ValueType:
 def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
     """Return the type to which Spark casts numbers of two types to compare them.
 
-    None if the type would be a decimal with more than 38 digits.
+    It is the wider of two integer types, or a decimal type with all digits of both; None if these
+    are more than 38. If one of the numbers is floating, see `find_common_floating`.
     """
     families = {left.family, right.family}
     if Family.FLOATING in families:
@@ -344,6 +346,7 @@ TYPES_BY_NAME = {
     "TIMESTAMP_LTZ": TIMESTAMP,
 }
 DECIMAL_NAMES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+DEFAULT_PRECISION = "10"  # of the type DECIMAL without arguments, in Spark
 
 
 def find_type(name: str) -> ValueType | None:
@@ -360,8 +363,7 @@ def find_type(name: str) -> ValueType | None:
     word, _, arguments = name.removesuffix(")").partition("(")
     if word not in DECIMAL_NAMES:
         return TYPES_BY_NAME.get(name)
-    # Without arguments, a decimal has 10 digits, as in Spark.
-    numbers = arguments.split(",") if arguments else ["10"]
+    numbers = arguments.split(",") if arguments else [DEFAULT_PRECISION]
     if len(numbers) > 2 or not all(number.isdecimal() for number in numbers):
         return None
     precision = int(numbers[0])

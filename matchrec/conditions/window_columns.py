@@ -61,10 +61,12 @@ class WindowColumns(NamedTuple):
 
 
 def build_window_columns(plan: MatchPlan, interval: RowExpression) -> WindowColumns:
-    """Return the columns of windows of a given length.
+    """Return the columns of the windows of a length.
 
-    Both are the order column if the interval has no SQL, because the length of the window follows
-    from conditions.
+    Args:
+        plan: the plan of the query.
+        interval: the length. If it has no SQL, the length follows from conditions, and both columns
+            are the order column.
     """
     order = plan.order_by[0].expression.text
     end = f"({order}) + {write_window_length(interval)}" if interval.text else order

@@ -612,7 +612,7 @@ class ReadAccumulated(Read):
     @property
     def is_count(self) -> bool:
         """Return whether the aggregate is a count of distinct values."""
-        return find_entry(self.function).basic is Reduction.COUNT
+        return find_entry(self.function).reduction is Reduction.COUNT
 
 
 # Aggregates over all matches.

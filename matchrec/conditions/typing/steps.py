@@ -281,13 +281,13 @@ def can_compute(type_: ValueType) -> bool:
 def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
     """Return the value of a step as the search computes it during the match, if it can fail.
 
-    None if the expression cannot fail, or if the search cannot compute the expression. Spark then
-    computes the column.
+    None if the expression cannot fail, as outside of ANSI mode, or if the search cannot compute it.
+    Spark then computes the column.
     """
-    if step.deferred is None or not typer.ansi:
+    if step.deferred_operation is None or not typer.ansi:
         return None
     try:
-        typed = typer.type_step(step.deferred)
+        typed = typer.type_step(step.deferred_operation)
     except MatchRecognizeUnsupportedError:
         return None
     return typed if typed.can_fail else None

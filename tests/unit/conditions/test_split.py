@@ -273,7 +273,8 @@ def test_unknown_functions_may_fail(text: str, fails: bool) -> None:
 def test_expressions_under_a_guard_on_other_rows_may_be_deferred(condition: str) -> None:
     step = split_b(condition).run_step
     assert step is not None
-    (deferred,) = (read.deferred for read in find_column_reads(step) if read.deferred is not None)
+    operations = [read.deferred_operation for read in find_column_reads(step)]
+    (deferred,) = (operation for operation in operations if operation is not None)
     assert "x" in {show_column(column) for column in find_step_columns(deferred)}
 
 
