@@ -13,9 +13,13 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.lengths import Length
 from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
+
+# The most characters of the definitions before a word that the help repeats.
+LONGEST_BEFORE = 40
 
 _ORDER = f"the order is: {PARTS_IN_ORDER}"
 
@@ -68,9 +72,17 @@ def missing_pattern(span: Span) -> MatchRecognizeParseError:
         "missing PATTERN in MATCH_RECOGNIZE",
         span,
         notes=(_ORDER,),
-        hint="add PATTERN (A B+) here",
+        hint=f"add PATTERN ({_list_defined_variables(span) or 'A B+'}) here",
         code="missing-pattern",
     )
+
+
+def _list_defined_variables(span: Span) -> str:
+    """Return the variables of DEFINE if it begins at a span, with blanks between them; else ""."""
+    text, start = read_users_text_around(span)
+    if not text[start:].upper().startswith("DEFINE"):
+        return ""
+    return " ".join(re.findall(r"(?i)(?:^DEFINE|,)\s+([^\W\d]\w*)\s+AS\s", text[start:]))
 
 
 def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizeParseError:
@@ -366,10 +378,13 @@ def duplicate_within(*spans: Span) -> MatchRecognizeParseError:
 
 def within_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
     """Return the error for WITHIN with a time and a number of rows for the same rows."""
+    texts = [read_users_text(span) or "" for span in spans]
+    numbers = [number for text in texts for number in re.findall(r"(?i)(\d+)\s+ROWS", text)]
+    rows = numbers[0] if numbers else "20"
     return MatchRecognizeParseError(
         "WITHIN limits both the time and the number of rows",
         *spans,
-        hint="keep one, and write the other as a condition in DEFINE, such as count(*) <= 20",
+        hint=f"keep one, and write the other as a condition in DEFINE, such as count(*) <= {rows}",
         code="within-rows-and-time",
     )
 
@@ -687,13 +702,32 @@ def and_between_definitions(
             `DEFINE A AS x > 1, AND B AS x > 2`; otherwise "".
     """
     where = "between two variables"
-    hint = "write a comma instead: DEFINE A AS x > 1, B AS x > 2"
+    hint = f"write a comma instead: {_join_definitions(span)}"
     if definition:
         where = "before a variable"
         hint = f"remove {word}: {shorten(definition)}"
     return MatchRecognizeParseError(
         f"{word} is not allowed {where} in DEFINE", span, hint=hint, code="and-between-definitions"
     )
+
+
+def _join_definitions(span: Span) -> str:
+    """Return the texts around a word between two definitions, with a comma instead of the word.
+
+    Args:
+        span: the word in the text of the query.
+    """
+    text, start = read_users_text_around(span)
+    before = re.split(r"(?i)\bDEFINE\s", text[:start])[-1]
+    after = text[start + span.end - span.start :]
+    definition = re.match(r"(?s)\s*(\w+\s+AS\s[^,)]{1,40})", after)
+    if not before.strip() or definition is None:
+        return "DEFINE A AS x > 1, B AS x > 2"
+    shown = join_lines(before)
+    start_text = (
+        f"DEFINE {shown}" if len(shown) <= LONGEST_BEFORE else f"...{shown[-LONGEST_BEFORE:]}"
+    )
+    return f"{start_text}, {join_lines(definition[1])}"
 
 
 def initial_or_seek_outside_window(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:

@@ -136,10 +136,12 @@ def navigation_in_aggregate(
 
 def argument_not_a_variable(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for CLASSIFIER(A.x) and the like."""
+    argument = re.fullmatch(r"['\"](\w+)['\"]", read_users_text(span) or "")
+    variable = argument[1] if argument else "A"
     return MatchRecognizePlanError(
         f"{function} in {clause} takes a pattern variable, not an expression",
         span,
-        hint=f"write {function}() or {function}(A)",
+        hint=f"write {function}() or {function}({variable})",
         code="argument-not-a-variable",
     )
 
@@ -199,7 +201,7 @@ def misplaced_running_or_final(
         clause: the part of the clause.
     """
     text, start = read_users_text_around(span)
-    column = re.match(rf"(?i){word}\s+((?:\w+\.)?\w+)(?![\w.(])", text[start:])
+    column = re.match(rf"(?i){word}\s+(?!FINAL\b|RUNNING\b)((?:\w+\.)?\w+)(?![\w.(])", text[start:])
     return MatchRecognizePlanError(
         f"{word} is not allowed before {what} in {clause}",
         span,

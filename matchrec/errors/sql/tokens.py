@@ -13,6 +13,7 @@ from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import current_surface
+from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_keyword, find_nearest
 from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.sql.foreign_names import add_dialect_hint
@@ -253,7 +254,7 @@ def _explain_token(
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
-    explanation = _explain_text_from_elsewhere(text, before, after)
+    explanation = _explain_text_from_elsewhere(text, where, before, after)
     if explanation is not None:
         return explanation
     if text.upper() in _HINTS_FOR_CASE:
@@ -290,14 +291,17 @@ def _explain_token(
     return _TokenExplanation(not_allowed, value_hint)
 
 
-def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenExplanation | None:
+def _explain_text_from_elsewhere(
+    text: str, where: str, before: str, after: str
+) -> _TokenExplanation | None:
     """Explain text of another language or another place; None if it is neither.
 
     Examples are `[t]`, SAFE_CAST, `{{`, `!>`, and an output option such as SHOW EMPTY MATCHES.
 
     Args:
         text: the word or sign.
-        before: the text of the part of the query before the word.
+        where: the part of the query.
+        before: the text of this part before the word.
         after: the text from the word on.
     """
     hint = find_bracket_hint(text, before, after) or find_foreign_cast_hint(before, after)
@@ -306,6 +310,12 @@ def _explain_text_from_elsewhere(text: str, before: str, after: str) -> _TokenEx
     case = _write_case(after) if text.upper() in ("CASE", "IF") else None
     if case is not None:
         return _TokenExplanation(f"`{text}` is not allowed here", f"write {shorten(case)}")
+    window = re.match(
+        r"(?i)(?:(?:INTERVAL|DURATION)\s+)?(?:'[^']*'(?:\s+[a-z]+)?|\d+\s*[a-z]+)", after
+    )
+    length = None if window is None or before else find_meant_length(window[0])
+    if length is not None and where == "MATCH_RECOGNIZE":
+        return _TokenExplanation(f"`{text}` is not allowed here", f"write WITHIN {length.sql}")
     if re.match(r"(?i)NOT\s+NULL\b", after):
         return _TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", after[:8])
     definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(after))
