@@ -413,8 +413,8 @@ def _separate_words(where: str, first: str, second: str) -> str | None:
 
     >>> _separate_words("DEFINE", "5", "volume")
     'write AND or another operator between 5 and volume'
-    >>> _separate_words("MEASURES", "last", "price")
-    'write a comma or an operator between last and price, or backticks around a name with a blank'
+    >>> _separate_words("MEASURES", "best", "price")
+    'write a comma or an operator between best and price, or backticks around a name with a blank'
     """
     if not first:
         return None
