@@ -78,19 +78,19 @@ def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, 
 
     def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
-        first_waiting = states_after_skip[pair.first]
-        second_waiting = states_after_skip[pair.second]
-        if first_waiting is not None and second_waiting is not None:
-            yield RunPair(first_waiting, second_waiting, pair.has_two_ways)
+        first_state_after_skip = states_after_skip[pair.first]
+        second_state_after_skip = states_after_skip[pair.second]
+        if first_state_after_skip is not None and second_state_after_skip is not None:
+            yield RunPair(first_state_after_skip, second_state_after_skip, pair.has_two_ways)
         yield from iterate_pairs_after_mapping(folding.choices, pair)
 
-    is_completing = [can_complete(folding, state) for state in range(len(folding.choices))]
+    can_state_complete = [can_complete(folding, state) for state in range(len(folding.choices))]
     starting_pairs = [
         RunPair(first, second, first != second)
         for first, second in product(range(folding.start_count), repeat=2)
     ]
     for pair in find_reachable(starting_pairs, iterate_next_pairs):
-        if pair.has_two_ways and is_completing[pair.first] and is_completing[pair.second]:
+        if pair.has_two_ways and can_state_complete[pair.first] and can_state_complete[pair.second]:
             return True
     return False
 

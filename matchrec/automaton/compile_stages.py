@@ -89,7 +89,7 @@ documentation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
@@ -148,7 +148,7 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
         start=order[start],
         final=order[FINAL],
         variables=variables,
-        names=number_names(tuple(compiler.names[old] for old in order)),
+        names=number_names([compiler.names[state] for state in order]),
         stop=order.get(STOP),
         completed_by_time=frozenset(
             order[state] for state in compiler.completed_by_time if state in order
@@ -246,8 +246,8 @@ def constrain_group_body(
     repetitions: RemainingRepetitions, constraints: Constraints
 ) -> Constraints:
     """Return the constraints at the start of a group's repetition, before its first row."""
-    if_repeated = constrain_repetition(repetitions, constraints)
-    return replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
+    repetition_constraints = constrain_repetition(repetitions, constraints)
+    return replace(repetition_constraints, empty_groups=repetition_constraints.empty_groups + 1)
 
 
 def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
@@ -287,7 +287,7 @@ class _StageCompiler:
         """
         if key not in self.state_by_key:
             if len(self.states) >= MAX_STATES:
-                raise pattern_too_large(None, limit=MAX_STATES, what="states")
+                raise pattern_too_large(span=None, limit=MAX_STATES, what="states")
             self.state_by_key[key] = len(self.states)
             self.states.append(State())
             self.names.append(name_state(key))
@@ -466,16 +466,16 @@ class _StageCompiler:
         If the state has proceed edges, a run that skips a row enters its companion.
         """
         repetitions = key.repetitions
-        if_repeated = constrain_repetition(repetitions, key.constraints)
+        repetition_constraints = constrain_repetition(repetitions, key.constraints)
         if key.is_companion:
-            yield from self.build_reading_edges(repetitions, if_repeated, key)
+            yield from self.build_reading_edges(repetitions, repetition_constraints, key)
             return
         waiting_key = key
         if repetitions.can_leave and repetitions.contiguity is not Contiguity.STRICT:
             waiting_key = replace(key, is_companion=True)
         # `not_next` applies to the next row, but not to the rows after a skipped one.
         next_row_tests = (event.test for event in find_next_row_nots(repetitions))
-        next_row_constraints = if_repeated.add_stopping_tests(*next_row_tests)
+        next_row_constraints = repetition_constraints.add_stopping_tests(*next_row_tests)
         yield from self.build_reading_edges(repetitions, next_row_constraints, waiting_key)
         if repetitions.can_leave:
             yield from self.build_exit_edges(repetitions, key.constraints)
@@ -576,28 +576,29 @@ class _StageCompiler:
             constraints: the constraints that apply whether the group is repeated or left.
         """
         part = repetitions.part
-        outer_until_tests = repetitions.part_and_rest.until_tests
+        until_tests = repetitions.part_and_rest.until_tests
+        if part.until is not None:
+            until_tests = (*until_tests, part.until.test)
         body = RemainingSteps(
             steps=steps,
             index=0,
             after_steps=repetitions.repeat_once(),
-            until_tests=outer_until_tests
-            if part.until is None
-            else (*outer_until_tests, part.until.test),
+            until_tests=until_tests,
             first_contiguity=repetitions.contiguity,
         )
         return self.compile_remaining(body, constrain_group_body(repetitions, constraints))
 
 
-def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
+def number_names(names: Iterable[str]) -> tuple[str, ...]:
     """Make names unique: append a number to each name that occurred before. "A:0" is the second A.
 
     >>> number_names(("A", "B", "A", "A"))
     ('A', 'B', 'A:0', 'A:1')
     """
-    occurrences: Counter[str] = Counter()
+    counts_so_far: Counter[str] = Counter()
     unique_names = []
     for name in names:
-        unique_names.append(f"{name}:{occurrences[name] - 1}" if occurrences[name] else name)
-        occurrences[name] += 1
+        count = counts_so_far[name]
+        unique_names.append(name if count == 0 else f"{name}:{count - 1}")
+        counts_so_far[name] += 1
     return tuple(unique_names)

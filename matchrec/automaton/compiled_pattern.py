@@ -34,20 +34,23 @@ class CompiledPattern:
 
     @cached_property
     def longest_match(self) -> int | None:
-        """Return the number of rows of the longest match; None if there is no bound."""
+        """Return the most rows that a match can have; None if there is no limit.
+
+        The result is 3 for `A B? C`. Rows that the match skips do not count.
+        """
         choices_by_state = self.folding.choices
         targets_by_state = {
             state: find_targets(choices_by_state, state) for state in range(len(choices_by_state))
         }
-        longest: dict[int, int] = {}
+        longest_lengths: dict[int, int] = {}
         try:
             # Each state comes after all states to which it leads.
             for state in TopologicalSorter(targets_by_state).static_order():
-                lengths = (longest[target] + 1 for target in targets_by_state[state])
-                longest[state] = max(lengths, default=0)
+                lengths = (longest_lengths[target] + 1 for target in targets_by_state[state])
+                longest_lengths[state] = max(lengths, default=0)
         except CycleError:
             return None
-        return max(longest[state] for state in range(self.folding.start_count))
+        return max(longest_lengths[state] for state in range(self.folding.start_count))
 
     @cached_property
     def is_deterministic(self) -> bool:
@@ -68,9 +71,10 @@ class CompiledPattern:
 
     @cached_property
     def has_shared_states(self) -> bool:
-        """Return whether two runs can be in the same state at the same row.
+        """Return whether two runs that skip no rows can be in the same state at the same row.
 
-        They cannot for `A B C D`: the state says how far a run is from its first row.
+        They cannot for `A B C D`: the state says how far a run is from its first row. Runs that
+        skip rows always can.
         """
         return any(mark_states_worth_remembering(self.folding.choices))
 

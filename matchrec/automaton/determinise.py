@@ -50,12 +50,12 @@ def determinise(folding: Folding) -> Folding | None:
         return None
 
     start = frozenset(range(folding.start_count))
-    numbered_sets = number_states([start], partial(merge_choices, folding.choices))
-    numbered = list(islice(numbered_sets, MAX_STATE_SETS + 1))
-    if len(numbered) > MAX_STATE_SETS:
+    numbered_states = number_states([start], partial(merge_choices, folding.choices))
+    numbered_state_sets = list(islice(numbered_states, MAX_STATE_SETS + 1))
+    if len(numbered_state_sets) > MAX_STATE_SETS:
         return None
-    sets, choices = zip(*numbered, strict=True)
-    states = tuple(folding.states[min(state_set)] for state_set in sets)
+    state_sets, choices = zip(*numbered_state_sets, strict=True)
+    states = tuple(folding.states[min(state_set)] for state_set in state_sets)
     return Folding(choices=choices, states=states)
 
 

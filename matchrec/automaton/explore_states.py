@@ -33,37 +33,37 @@ def number_states(
     Yields:
         Each state with its choices, whose targets are numbers of states.
     """
-    order = list(starts)
-    numbers = {state: number for number, state in enumerate(order)}
-    for state in order:  # grows while it is read
+    states = list(starts)
+    numbers = {state: number for number, state in enumerate(states)}
+    for state in states:  # grows while it is read
         choices = []
         for choice, target in iterate_choices(state):
             if target is None:
                 choices.append(choice)
                 continue
             if target not in numbers:
-                numbers[target] = len(order)
-                order.append(target)
+                numbers[target] = len(states)
+                states.append(target)
             choices.append(replace(choice, target=numbers[target]))
         yield state, tuple(choices)
 
 
 def limit_choices(
-    numbered: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
+    numbered_states: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
     """Yield the states of `number_states`, unless they have too many choices together.
 
     Args:
-        numbered: the states with their choices.
+        numbered_states: the states with their choices.
         span: the location of the row pattern, for the error; None for a pattern of stages.
 
     Raises:
         MatchRecognizePlanError: there are more than MAX_CHOICES choices.
     """
-    total = 0
-    for state, choices in numbered:
-        total += len(choices)
-        if total > MAX_CHOICES:
+    choice_count = 0
+    for state, choices in numbered_states:
+        choice_count += len(choices)
+        if choice_count > MAX_CHOICES:
             raise pattern_too_large(span, limit=MAX_CHOICES, what="choices")
         yield state, choices
 
@@ -71,12 +71,17 @@ def limit_choices(
 def find_reachable(
     starts: Iterable[_State], iterate_targets: Callable[[_State], Iterable[_State]]
 ) -> Iterator[_State]:
-    """Yield the starts and all states reachable from them, each once, in any order."""
-    reached = set(starts)
-    waiting = list(reached)
-    while waiting:
-        state = waiting.pop()
+    """Yield the starts and all states that can be reached from them, each once, in any order.
+
+    Args:
+        starts: the states from which the search begins.
+        iterate_targets: returns the states to which a state leads directly.
+    """
+    reached_states = set(starts)
+    unvisited_states = list(reached_states)
+    while unvisited_states:
+        state = unvisited_states.pop()
         yield state
-        new_states = set(iterate_targets(state)) - reached
-        reached |= new_states
-        waiting += new_states
+        new_states = set(iterate_targets(state)) - reached_states
+        reached_states |= new_states
+        unvisited_states += new_states

@@ -53,9 +53,9 @@ def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
 def mark_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return, for each state, whether a run can become a match by mapping at least one more row.
 
-    A run in the state has already mapped a row, so a choice with `^` is impossible. A choice with
-    `$` that maps a row is impossible, too; but a choice that accepts may have `$`, as the rows may
-    end after that further row.
+    Only runs that have mapped a row count, so a choice with `^` is impossible. A choice with `$`
+    that maps a row is impossible, too; but a choice that accepts may have `$`, as the rows may end
+    after that further row.
     """
     possible_choices = tuple(
         tuple(
@@ -107,12 +107,12 @@ def count_least_mapped_rows(folding: Folding, variables: VariableIds) -> tuple[i
 
 
 def mark_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
-    """Return, for each state, whether two runs can be in the state at the same row.
+    """Return, for each state, whether two runs that skip no rows can be in it at the same row.
 
     Only then it pays to remember that the search failed in the state at a row, because only then a
-    second run can save the search from there. Without event selection, these are the states to
-    which several choices lead, and all states after them. Beginning a run counts as one more
-    choice, which leads to the first state. With event selection, all states are worth remembering.
+    second run can save the search from there. These are the states to which several choices lead,
+    and all states after them. Beginning a run counts as one more choice, which leads to the first
+    state. With event selection, which the result leaves aside, all states are worth remembering.
 
     For `A B+ C`, the result is true for the states after B and after C.
     """

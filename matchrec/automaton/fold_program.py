@@ -49,10 +49,10 @@ def fold_program(
     if all_matches:
         # The limit is the same as without `all_matches`.
         check_number_of_choices(program, span)
-        numbered = number_program_states(program, all_matches=True)
+        numbered_states = number_program_states(program, all_matches=True)
     else:
-        numbered = limit_choices(number_program_states(program, all_matches=False), span)
-    states, choices = zip(*numbered, strict=True)
+        numbered_states = limit_choices(number_program_states(program, all_matches=False), span)
+    states, choices = zip(*numbered_states, strict=True)
     return Folding(choices=choices, states=states)
 
 
@@ -82,7 +82,7 @@ def number_program_states(
 
 
 def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iterator[Choice]:
-    """Yield the choices of a run in a state; their targets are still states of the program.
+    """Yield the choices of a run in a state, whose targets are states of the program.
 
     Ignore edges are not choices. These choices are left out:
 
@@ -102,9 +102,9 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
     earlier_guards: dict[tuple[VariableId | None, StateId], list[int]] = defaultdict(list)
     # A stack of edges to follow, the most preferred edge last, each with the guard of the path
     # before it. The first edge is not in the program: it leads to the start of all paths.
-    paths = [(Edge(Action.PROCEED, start), 0)]
-    while paths:
-        edge, guard_before = paths.pop()
+    edges_to_follow = [(Edge(Action.PROCEED, start), 0)]
+    while edges_to_follow:
+        edge, guard_before = edges_to_follow.pop()
         guard = guard_before | edge.anchor | build_not_guard(edge.forbidden_variables)
         maps_row = edge.variable is not None
         if edge.action is Action.IGNORE or guard & impossible_anchors:
@@ -123,12 +123,15 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
             if guard == 0 and not all_matches:
                 return
         next_edges = program.states[edge.target].edges
-        paths += [(next_edge, guard) for next_edge in reversed(next_edges)]
+        edges_to_follow += [(next_edge, guard) for next_edge in reversed(next_edges)]
 
 
-def is_weaker_or_same(guard: int, other: int) -> bool:
-    """Return whether `guard` holds whenever `other` holds: each of its bits is a bit of `other`."""
-    return guard & ~other == 0
+def is_weaker_or_same(guard: int, other_guard: int) -> bool:
+    """Return whether `guard` holds whenever `other_guard` holds.
+
+    That is so if each bit of `guard` is a bit of `other_guard`.
+    """
+    return guard & ~other_guard == 0
 
 
 def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:

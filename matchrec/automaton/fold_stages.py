@@ -117,26 +117,28 @@ def fold_stages(
         window_tests=tuple(program.variables.index(test) for test in window_tests),
     )
     starts = [
-        replace(waiting, begins_runs=True)
-        for waiting in folder.list_waiting_states(program.start)
-        if waiting.state != program.final
+        replace(waiting_state, begins_runs=True)
+        for waiting_state in folder.list_waiting_states(program.start)
+        if waiting_state.state != program.final
     ]
     waiting_states = []
     choices_by_state = []
     states_after_skip = []
-    numbered = number_states(starts, folder.iterate_choices_and_skip)
-    for waiting, (*choices, skip) in limit_choices(numbered, span=None):
-        waiting_states.append(waiting)
+    numbered_states = number_states(starts, folder.iterate_choices_and_skip)
+    for waiting_state, (*choices, skip) in limit_choices(numbered_states, span=None):
+        waiting_states.append(waiting_state)
         choices_by_state.append(tuple(choices))
         states_after_skip.append(skip.target)
     return Folding(
         choices=tuple(choices_by_state),
-        states=tuple(waiting.state for waiting in waiting_states),
+        states=tuple(waiting_state.state for waiting_state in waiting_states),
         start_count=len(starts),
         states_after_skip=tuple(states_after_skip),
-        ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
+        ending_kinds=tuple(
+            folder.find_ending_kind(waiting_state) for waiting_state in waiting_states
+        ),
         neighbour_windows=tuple(
-            folder.find_neighbour_window(waiting) for waiting in waiting_states
+            folder.find_neighbour_window(waiting_state) for waiting_state in waiting_states
         ),
     )
 
@@ -161,103 +163,108 @@ class _StageFolder:
         # An optional group of optional stages can be left out in two ways: as a whole, or stage by
         # stage. A visit of a state for each way to it would take time exponential in the number of
         # such groups.
-        visited: set[WaitingState] = set()
-        to_visit = [WaitingState(state)]
-        while to_visit:
-            reached = to_visit.pop()
-            if reached in visited:
+        visited_states: set[WaitingState] = set()
+        unvisited_states = [WaitingState(state)]
+        while unvisited_states:
+            state_after_row = unvisited_states.pop()
+            if state_after_row in visited_states:
                 continue
-            visited.add(reached)
-            if reached.state == self.program.final:
-                last_tests = reached.forbidden_tests & self.tests.next_row_nots
-                waiting_states[WaitingState(reached.state, forbidden_tests=last_tests)] = None
+            visited_states.add(state_after_row)
+            if state_after_row.state == self.program.final:
+                tests_of_last_row = state_after_row.forbidden_tests & self.tests.next_row_nots
+                final_state = WaitingState(state_after_row.state, forbidden_tests=tests_of_last_row)
+                waiting_states[final_state] = None
                 continue
-            edges = self.program.states[reached.state].edges
+            edges = self.program.states[state_after_row.state].edges
             if any(edge.action is not Action.PROCEED for edge in edges):
-                waiting_states[reached] = None
+                waiting_states[state_after_row] = None
             # The state to which the first edge leads is visited next.
-            to_visit += reversed(self.follow_proceed_edges(reached))
+            unvisited_states += reversed(self.follow_proceed_edges(state_after_row))
         return list(waiting_states)
 
-    def follow_proceed_edges(self, reached: WaitingState) -> list[WaitingState]:
+    def follow_proceed_edges(self, waiting_state: WaitingState) -> list[WaitingState]:
         """Return the states to which proceed edges lead, except the stop state.
 
-        Each of them has the tests of `reached` and the tests of the edge to it.
+        Each of them has the tests of `waiting_state` and the tests of the edge to it.
         """
         return [
             WaitingState(
                 edge.target,
-                reached.required_tests.union(edge.required_variables),
-                reached.forbidden_tests.union(edge.forbidden_variables),
+                waiting_state.required_tests.union(edge.required_variables),
+                waiting_state.forbidden_tests.union(edge.forbidden_variables),
             )
-            for edge in self.find_edges(reached, Action.PROCEED)
+            for edge in self.find_edges(waiting_state, Action.PROCEED)
             if edge.target != self.program.stop
         ]
 
-    def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
+    def find_edges(self, waiting_state: WaitingState, action: Action) -> list[Edge]:
         """Return the edges of a waiting state with an action."""
-        return [edge for edge in self.program.states[waiting.state].edges if edge.action is action]
+        return [
+            edge for edge in self.program.states[waiting_state.state].edges if edge.action is action
+        ]
 
-    def find_take_edge(self, waiting: WaitingState) -> Edge | None:
+    def find_take_edge(self, waiting_state: WaitingState) -> Edge | None:
         """Return the edge on which a run maps a row, if there is one."""
-        take_edges = self.find_edges(waiting, Action.TAKE)
+        take_edges = self.find_edges(waiting_state, Action.TAKE)
         assert len(take_edges) <= 1, "a state of a program of stages maps rows to one stage"
         return take_edges[0] if take_edges else None
 
-    def find_ignore_edge(self, waiting: WaitingState) -> Edge | None:
+    def find_ignore_edge(self, waiting_state: WaitingState) -> Edge | None:
         """Return the edge on which a run skips a row, if there is one.
 
         A run that begins skips no row, because another run begins at the next row. If there are
         several ignore edges, all but the last have tests of time: see `iterate_effect_choices`.
         """
-        ignore_edges = self.find_edges(waiting, Action.IGNORE)
-        return ignore_edges[-1] if ignore_edges and not waiting.begins_runs else None
+        ignore_edges = self.find_edges(waiting_state, Action.IGNORE)
+        return ignore_edges[-1] if ignore_edges and not waiting_state.begins_runs else None
 
-    def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
+    def find_stopping_tests(self, waiting_state: WaitingState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
         return {
             test
-            for edge in self.find_edges(waiting, Action.PROCEED)
+            for edge in self.find_edges(waiting_state, Action.PROCEED)
             if edge.target == self.program.stop
             for test in edge.required_variables
         }
 
-    def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
+    def find_ending_tests(self, waiting_state: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
-        reading_edges = (self.find_take_edge(waiting), self.find_ignore_edge(waiting))
+        reading_edges = (self.find_take_edge(waiting_state), self.find_ignore_edge(waiting_state))
         # The run can neither map nor skip a row with a test that all these edges forbid.
-        forbidden = [set(edge.forbidden_variables) for edge in reading_edges if edge is not None]
-        assert forbidden, "a run waits only in states with an edge that reads a row"
-        ending_tests = set.intersection(*forbidden)
+        forbidden_test_sets = [
+            set(edge.forbidden_variables) for edge in reading_edges if edge is not None
+        ]
+        assert forbidden_test_sets, "a run waits only in states with an edge that reads a row"
+        ending_tests = set.intersection(*forbidden_test_sets)
         # A row that does not pass the tests of the waiting state also ends the run.
-        ending_tests |= waiting.forbidden_tests
-        ending_tests |= {self.tests.complements[test] for test in waiting.required_tests}
-        ending_tests |= self.find_stopping_tests(waiting) & self.tests.next_row_nots
-        if waiting.begins_runs:
+        ending_tests |= waiting_state.forbidden_tests
+        ending_tests |= {self.tests.complements[test] for test in waiting_state.required_tests}
+        ending_tests |= self.find_stopping_tests(waiting_state) & self.tests.next_row_nots
+        if waiting_state.begins_runs:
             # No row has been mapped that could be too far away.
             return ending_tests.difference(self.window_tests)
         return ending_tests
 
-    def iterate_choices_and_skip(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
+    def iterate_choices_and_skip(self, waiting_state: WaitingState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, then _SKIP, each with its target."""
-        yield from self.iterate_choices(waiting)
-        yield _SKIP, self.find_state_after_skip(waiting)
+        yield from self.iterate_choices(waiting_state)
+        yield _SKIP, self.find_state_after_skip(waiting_state)
 
-    def iterate_choices(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
+    def iterate_choices(self, waiting_state: WaitingState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, in the order in which the search tries them.
 
         First come the effects with which a row completes or ends the run without being mapped, then
         the choices that map the row. `find_state_after_skip` returns the state in which the run
         waits if it skips the row.
         """
-        if waiting.state == self.program.final:
+        if waiting_state.state == self.program.final:
             yield ACCEPT, None
             return
-        ending_tests = self.find_ending_tests(waiting)
-        for effect_choice in self.iterate_effect_choices(waiting, ending_tests):
+        ending_tests = self.find_ending_tests(waiting_state)
+        for effect_choice in self.iterate_effect_choices(waiting_state, ending_tests):
             yield effect_choice, None
-        take_edge = self.find_take_edge(waiting)
-        ignore_edge = self.find_ignore_edge(waiting)
+        take_edge = self.find_take_edge(waiting_state)
+        ignore_edge = self.find_ignore_edge(waiting_state)
         if take_edge is not None:
             yield from self.iterate_taking_choices(take_edge, ignore_edge, ending_tests)
             return
@@ -267,15 +274,15 @@ class _StageFolder:
             yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
 
     def iterate_effect_choices(
-        self, waiting: WaitingState, ending_tests: set[VariableId]
+        self, waiting_state: WaitingState, ending_tests: set[VariableId]
     ) -> Iterator[Choice]:
         """Yield the effects with which a row completes or ends a run without being mapped.
 
         Args:
-            waiting: the state in which the run waits.
+            waiting_state: the state in which the run waits.
             ending_tests: the tests of rows that no edge reads.
         """
-        for edge in self.find_edges(waiting, Action.IGNORE):
+        for edge in self.find_edges(waiting_state, Action.IGNORE):
             # The tests of an ignore edge are tests of time: the row is too far away to matter for a
             # NOT.
             for test in edge.required_variables:
@@ -285,7 +292,7 @@ class _StageFolder:
             yield build_effect_choice(test, Effect.TIME_OUT)
         for test in sorted(ending_tests - window_tests):
             yield build_effect_choice(test, Effect.END_RUN)
-        for test in sorted(self.find_stopping_tests(waiting) - ending_tests):
+        for test in sorted(self.find_stopping_tests(waiting_state) - ending_tests):
             yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
 
     def iterate_taking_choices(
@@ -302,7 +309,7 @@ class _StageFolder:
         unskippable_tests = (
             set() if ignore_edge is None else set(ignore_edge.forbidden_variables) - ending_tests
         )
-        mapped = Choice(
+        row_choice = Choice(
             guard=0,
             variable=take_edge.variable,
             target=None,  # is set when states are numbered
@@ -312,7 +319,7 @@ class _StageFolder:
         targets = self.list_waiting_states(take_edge.target)
         for target in targets:
             if target.state != self.program.final:
-                yield mapped, target
+                yield row_choice, target
         for test in sorted(unskippable_tests - {take_test}):
             yield build_effect_choice(test, Effect.FORBID_SKIP), None
         # The final state comes last, so that IGNORE_LATER_CHOICES keeps the run only from it.
@@ -320,7 +327,7 @@ class _StageFolder:
             if target.state == self.program.final:
                 for test in sorted(target.forbidden_tests):
                     yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
-                yield mapped, WaitingState(target.state)
+                yield row_choice, WaitingState(target.state)
 
     def find_take_test(self, take_edge: Edge, ending_tests: set[VariableId]) -> VariableId:
         """Return the single test that says whether a run maps a row.
@@ -333,46 +340,46 @@ class _StageFolder:
             ending_tests: tests of rows that end the run. Earlier choices test them.
         """
         (stage_test,) = take_edge.required_variables
-        unchecked = set(take_edge.forbidden_variables) - ending_tests - set(self.window_tests)
-        if not unchecked:
+        unchecked_tests = set(take_edge.forbidden_variables) - ending_tests - set(self.window_tests)
+        if not unchecked_tests:
             return stage_test
         # Only the test that ends the loop of the stage is left: an ignore edge forbids the others,
         # too, so they are ending tests.
-        (until_test,) = unchecked
+        (until_test,) = unchecked_tests
         return self.tests.stage_tests_in_loop[stage_test, until_test]
 
-    def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
+    def find_state_after_skip(self, waiting_state: WaitingState) -> WaitingState | None:
         """Return the state in which a run waits after it skips a row; None if it may not skip."""
-        ignore_edge = self.find_ignore_edge(waiting)
+        ignore_edge = self.find_ignore_edge(waiting_state)
         if ignore_edge is None or ignore_edge.target == self.program.final:
             return None
         # An ignore edge leads to a state without proceed edges, except edges to the stop state.
         (target,) = self.list_waiting_states(ignore_edge.target)
         return target
 
-    def find_ending_kind(self, waiting: WaitingState) -> int:
+    def find_ending_kind(self, waiting_state: WaitingState) -> int:
         """Return the ending kind of a run that waits in a state: see `run_endings`."""
-        if waiting.state in self.program.completed_by_time:
+        if waiting_state.state in self.program.completed_by_time:
             return A_MATCH
-        if waiting.state == self.program.final or waiting.begins_runs:
+        if waiting_state.state == self.program.final or waiting_state.begins_runs:
             return NOTHING
-        neighbour_window = self.find_neighbour_window(waiting)
+        neighbour_window = self.find_neighbour_window(waiting_state)
         if neighbour_window != NO_NEIGHBOUR_WINDOW:
             return FIRST_NEIGHBOUR_WINDOW + neighbour_window
         return TIMED_OUT if self.has_window else NOTHING
 
-    def find_neighbour_window(self, waiting: WaitingState) -> int:
+    def find_neighbour_window(self, waiting_state: WaitingState) -> int:
         """Return the number of the shortest neighbour window that can end a run in a state.
 
         NO_NEIGHBOUR_WINDOW if there is none. A neighbour window begins at the row that the run has
         mapped last. Its number is an index of `window_tests`.
         """
-        if waiting.state == self.program.final or waiting.begins_runs:
+        if waiting_state.state == self.program.final or waiting_state.begins_runs:
             return NO_NEIGHBOUR_WINDOW
-        take_edge = self.find_take_edge(waiting)
+        take_edge = self.find_take_edge(waiting_state)
         tests = {
             test
-            for edge in self.find_edges(waiting, Action.IGNORE)
+            for edge in self.find_edges(waiting_state, Action.IGNORE)
             for test in edge.required_variables
         }
         if take_edge is not None:

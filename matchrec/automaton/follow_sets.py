@@ -60,4 +60,8 @@ class FollowSets:
 
     def find_predecessors(self, variable: VariableId) -> frozenset[VariableId]:
         """Return the variables to which the row before a row of `variable` can be mapped."""
-        return frozenset(first for first, second in self.pairs if second == variable)
+        return frozenset(
+            earlier_variable
+            for earlier_variable, later_variable in self.pairs
+            if later_variable == variable
+        )

@@ -50,7 +50,7 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """A state of the folding, and the facts about the next row that the last test has shown."""
+    """A state of the folding, and what the last test has shown about the next row."""
 
     # The number of the state in the folding.
     state: int
@@ -79,11 +79,12 @@ def replace_negations(
     """
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
         raise negation_at_start(list_first_negations(pattern)[0].span)
-    numbered = number_states([KnownState(0)], _StateDivider(folding, pattern).iterate_choices)
-    known_states, choices_with_nots = zip(*numbered, strict=True)
+    divider = _StateDivider(folding, pattern)
+    numbered_states = number_states([KnownState(0)], divider.iterate_choices)
+    known_states, choices_with_nots = zip(*numbered_states, strict=True)
 
     # The id of the test that checks each restriction.
-    tests: dict[Restriction, VariableId] = {}
+    test_by_restriction: dict[Restriction, VariableId] = {}
     choices_by_state = []
     for source, choices in zip(known_states, choices_with_nots, strict=True):
         tested_choices = []
@@ -91,12 +92,14 @@ def replace_negations(
             restriction = find_restriction(choice, source, known_states)
             test = None
             if restriction is not None:
-                test = tests.setdefault(restriction, first_test + len(tests))
+                next_test = first_test + len(test_by_restriction)
+                test = test_by_restriction.setdefault(restriction, next_test)
             tested_choices.append(replace(choice, guard=choice.guard & ANCHORS, test=test))
         choices_by_state.append(tuple(tested_choices))
 
     program_states = tuple(folding.states[known_state.state] for known_state in known_states)
-    return Folding(choices=tuple(choices_by_state), states=program_states), tuple(tests)
+    folding_with_tests = Folding(choices=tuple(choices_by_state), states=program_states)
+    return folding_with_tests, tuple(test_by_restriction)
 
 
 def find_restriction(
@@ -145,25 +148,25 @@ class _StateDivider:
 
     def list_possible_choices(self, source: KnownState) -> tuple[Choice, ...]:
         """Return the choices that are possible, given what the test of the last row has shown."""
-        possible = []
+        possible_choices = []
         accepts_always = False
         for choice in self.folding.choices[source.state]:
-            forbidden = find_forbidden_variables(choice.guard)
+            forbidden_variables = find_forbidden_variables(choice.guard)
             if choice.target is not None:
                 # The next row satisfies at least one condition in `true_next`. If the choice
                 # forbids all of them, it cannot map the row.
-                if not source.true_next or not source.true_next <= forbidden:
-                    possible.append(choice)
+                if not source.true_next or not source.true_next <= forbidden_variables:
+                    possible_choices.append(choice)
                 continue
             # The choice accepts. `divide_state` allows only one set of NOTs with which a match may
             # end in a state. Either the last test has shown that the next row satisfies none of
             # the conditions of these NOTs, which are in `false_next` then. Or the next row
             # satisfies one of them (`true_next`), and the match cannot end in this state.
-            is_possible = not forbidden or forbidden == source.false_next
+            is_possible = not forbidden_variables or forbidden_variables == source.false_next
             if is_possible and not accepts_always:
-                possible.append(choice)
+                possible_choices.append(choice)
                 accepts_always = not choice.guard & ANCHORS
-        return tuple(possible)
+        return tuple(possible_choices)
 
     def divide_state(self, state: int) -> tuple[KnownState, ...]:
         """Return the one or two states into which a state of the folding is divided.
@@ -174,16 +177,18 @@ class _StateDivider:
         Raises:
             MatchRecognizeUnsupportedError: the pattern can end in the state with different NOTs.
         """
-        negations = {
+        forbidden_sets = {
             find_forbidden_variables(choice.guard)
             for choice in self.folding.choices[state]
             if choice.target is None
         } - {NO_VARIABLES}
-        if not negations:
+        if not forbidden_sets:
             return (KnownState(state),)
-        if len(negations) > 1:
+        if len(forbidden_sets) > 1:
             raise several_negations_at_end(list_last_negations(self.pattern)[0].span)
-        (forbidden,) = negations
-        ended = KnownState(state, false_next=forbidden)
-        continued = KnownState(state, true_next=forbidden)
-        return (ended, continued) if self.list_possible_choices(continued) else (ended,)
+        (forbidden_variables,) = forbidden_sets
+        ending_state = KnownState(state, false_next=forbidden_variables)
+        continuing_state = KnownState(state, true_next=forbidden_variables)
+        if not self.list_possible_choices(continuing_state):
+            return (ending_state,)
+        return (ending_state, continuing_state)

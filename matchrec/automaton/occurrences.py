@@ -54,8 +54,8 @@ class Occurrences:
     variables: tuple[VariableId, ...]
     # For each choice, the occurrence that the row takes; NO_OCCURRENCE if the choice maps no row.
     occurrence_by_choice: tuple[int, ...]
-    # For each state, the least number of further rows that a match needs; UNREACHABLE if no way
-    # leads to a match.
+    # For each state, the least number of further rows that a match needs; UNREACHABLE if the state
+    # leads to no match.
     remaining: tuple[int, ...]
     # For each state, the numbers of choices after which a match would need fewer rows, one for each
     # variable and guard. They are choices of the state or of its siblings, see `sibling_states`.
@@ -63,12 +63,12 @@ class Occurrences:
 
 
 def compile_occurrences(
-    compiled: CompiledPattern, pattern: RowPattern, *, all_matches: bool = False
+    compiled_pattern: CompiledPattern, pattern: RowPattern, *, all_matches: bool = False
 ) -> Occurrences:
     """Compile a row pattern by occurrences of its variables.
 
     Args:
-        compiled: the row pattern, compiled by variables.
+        compiled_pattern: the row pattern, compiled by variables.
         pattern: the row pattern, without NOT.
         all_matches: see `fold_program`. If it is true, the empty match is left out, because it is
             not output together with all matches.
@@ -77,7 +77,7 @@ def compile_occurrences(
         MatchRecognizePlanError: the program would be too large.
     """
     names = [node.name for node in walk_pattern(pattern) if isinstance(node, Variable)]
-    variables = tuple(compiled.program.variables.index(name) for name in names)
+    variables = tuple(compiled_pattern.program.variables.index(name) for name in names)
     occurrence_names = tuple(str(occurrence) for occurrence in range(len(names)))
     program = compile_program(rename_variables(pattern, iter(occurrence_names)), occurrence_names)
 
@@ -89,13 +89,15 @@ def compile_occurrences(
         tuple(restore_variable(choice, variables) for choice in choices)
         for choices in folding.choices
     )
-    remaining = find_least_rows(choices_by_state)
+    remaining_rows = find_least_rows(choices_by_state)
     return Occurrences(
-        pattern=CompiledPattern(compiled.program, replace(folding, choices=choices_by_state)),
+        pattern=CompiledPattern(
+            compiled_pattern.program, replace(folding, choices=choices_by_state)
+        ),
         variables=variables,
         occurrence_by_choice=list_occurrences(folding.choices),
-        remaining=remaining,
-        nearer_choices=tuple(iterate_nearer_choices(choices_by_state, remaining, siblings)),
+        remaining=remaining_rows,
+        nearer_choices=tuple(iterate_nearer_choices(choices_by_state, remaining_rows, siblings)),
     )
 
 
@@ -133,14 +135,14 @@ def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
         return replace(folding, choices=choices)
 
     later_start = len(choices)
-    redirected = tuple(
+    redirected_choices = tuple(
         tuple(
             replace(choice, target=later_start) if choice.target == 0 else choice
             for choice in state_choices
         )
         for state_choices in (*choices, later_choices)
     )
-    return replace(folding, choices=redirected, states=(*folding.states, folding.states[0]))
+    return replace(folding, choices=redirected_choices, states=(*folding.states, folding.states[0]))
 
 
 def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
@@ -150,17 +152,17 @@ def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
     return replace(choice, variable=variables[choice.variable])
 
 
-def find_stage_occurrences(compiled: CompiledPattern, stage_count: int) -> Occurrences:
+def find_stage_occurrences(compiled_pattern: CompiledPattern, stage_count: int) -> Occurrences:
     """Return the occurrences of a program of stages.
 
     Each stage is one occurrence, because no two stages have the same name.
 
     Args:
-        compiled: the pattern of stages, compiled.
+        compiled_pattern: the pattern of stages, compiled.
         stage_count: the number of stages.
     """
-    folding = compiled.folding
-    remaining = find_least_rows(add_acceptances(folding))
+    folding = compiled_pattern.folding
+    remaining_rows = find_least_rows(add_acceptances(folding))
     first_states = StateSet(range(folding.start_count))
     # A run that begins awaits the occurrences that any of the first states awaits.
     siblings = [
@@ -168,11 +170,11 @@ def find_stage_occurrences(compiled: CompiledPattern, stage_count: int) -> Occur
         for state in range(len(folding.choices))
     ]
     return Occurrences(
-        pattern=compiled,
+        pattern=compiled_pattern,
         variables=tuple(range(stage_count)),
         occurrence_by_choice=list_occurrences(folding.choices),
-        remaining=remaining,
-        nearer_choices=tuple(iterate_nearer_choices(folding.choices, remaining, siblings)),
+        remaining=remaining_rows,
+        nearer_choices=tuple(iterate_nearer_choices(folding.choices, remaining_rows, siblings)),
     )
 
 
@@ -202,21 +204,21 @@ def list_occurrences(choices_by_state: ChoicesByState) -> tuple[int, ...]:
 
 
 def iterate_nearer_choices(
-    choices_by_state: ChoicesByState, remaining: Sequence[int], siblings: Sequence[StateSet]
+    choices_by_state: ChoicesByState, remaining_rows: Sequence[int], siblings: Sequence[StateSet]
 ) -> Iterator[tuple[int, ...]]:
     """Yield for each state the numbers of its nearer choices, see `Occurrences`.
 
     Args:
         choices_by_state: the choices of all states.
-        remaining: the least number of rows that a match needs from each state.
+        remaining_rows: the least number of rows that a match needs from each state.
         siblings: for each state, other states whose choices a run in the state awaits as well.
     """
     first_numbers = [0, *accumulate(len(choices) for choices in choices_by_state)]
-    for state, rows in enumerate(remaining):
+    for state, rows in enumerate(remaining_rows):
         nearer_choices: dict[tuple[VariableId | None, int], int] = {}
         for source in (state, *sorted(siblings[state])):
             for number, choice in enumerate(choices_by_state[source], first_numbers[source]):
-                if brings_nearer(choice, rows, remaining):
+                if brings_nearer(choice, rows, remaining_rows):
                     # Of choices with the same variable and guard, the first is kept: the choice of
                     # the state itself, if it has one.
                     nearer_choices.setdefault((choice.variable, choice.guard), number)

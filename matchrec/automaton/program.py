@@ -200,7 +200,7 @@ class Program:
 
 
 def order_states(
-    states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
+    states: Sequence[State], start: StateId, end_states: tuple[StateId, ...]
 ) -> dict[StateId, StateId]:
     """Number the states reachable from `start` in the order of the pattern.
 
@@ -211,30 +211,30 @@ def order_states(
     Args:
         states: all states; the edges between them are followed.
         start: the state that gets number 0.
-        ends: states that get the last numbers, even if they cannot be reached.
+        end_states: states that get the last numbers, even if they cannot be reached.
 
     Returns:
         The new number of each state, in the new order. Unreachable states are missing.
     """
     # A state is finished after all states that it leads to (depth-first search, postorder).
     finished_states: list[StateId] = []
-    visited_states = set(ends)
+    entered_states = set(end_states)
     stack = [(start, False)]  # a state, and whether the states that it leads to are finished
     while stack:
         state, targets_are_finished = stack.pop()
         if targets_are_finished:
             finished_states.append(state)
-        elif state not in visited_states:
-            visited_states.add(state)
+        elif state not in entered_states:
+            entered_states.add(state)
             stack.append((state, True))
             stack += [(edge.target, False) for edge in states[state].edges]
-    order = [*reversed(finished_states), *ends]
+    order = [*reversed(finished_states), *end_states]
     return {state: number for number, state in enumerate(order)}
 
 
 def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
     """Return the states in the order of `order_states`, with the targets of edges renumbered."""
     return tuple(
-        State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
-        for old in order
+        State(tuple(replace(edge, target=order[edge.target]) for edge in states[state].edges))
+        for state in order
     )

@@ -74,8 +74,8 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         return folding, no_siblings
 
     start = StateCopy(0, StateSet([0]))
-    numbered = number_states([start], partial(iterate_choices_of_copy, folding.choices))
-    copies, copied_choices = zip(*limit_choices(numbered, span), strict=True)
+    numbered_states = number_states([start], partial(iterate_choices_of_copy, folding.choices))
+    copies, copied_choices = zip(*limit_choices(numbered_states, span), strict=True)
     differing_siblings = [
         find_differing_siblings(copy, remaining_rows, awaited_occurrences) for copy in copies
     ]
