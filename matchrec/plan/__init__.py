@@ -22,7 +22,7 @@ Functions on plans and expressions:
     warning_rules       warn about plans that probably mean something else
     resolve             resolve the names of columns
     earlier_measures    replace the names of earlier measures by their values
-    build_expressions   build expressions, with the text that Spark evaluates
+    build_expressions   build expressions, with the text that the engine evaluates
     change_expressions  change references, operations and inputs in expressions
     row_counts          count the rows that a match has, and the rows before a variable
     show                write parts of a plan as text, for messages

@@ -1,4 +1,4 @@
-"""Build expressions, with the text that Spark evaluates."""
+"""Build expressions, with the text that the engine evaluates."""
 
 from __future__ import annotations
 
@@ -144,8 +144,10 @@ def add_text_around(inner: Scalar, read_text: Callable[[Span], str], span: Span)
         read_text: returns the text of the query at a span.
         span: where the expression and the text around it are in the query.
     """
-    before = read_text(Span(span.start, inner.span.start))
-    after = read_text(Span(inner.span.end, span.end))
+    text_before = read_text(Span(span.start, inner.span.start))
+    text_after = read_text(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):
-        return replace(inner, parts=(before, *inner.parts, after), span=span)
-    return replace(inner, pieces=separate_references((before, *inner.pieces, after)), span=span)
+        return replace(inner, parts=(text_before, *inner.parts, text_after), span=span)
+    return replace(
+        inner, pieces=separate_references((text_before, *inner.pieces, text_after)), span=span
+    )

@@ -40,7 +40,7 @@ class Dependency(Enum):
 class ChoiceDeclaration:
     """The declaration of a choice of an option."""
 
-    # The keywords of the choice, as in a query.
+    # The keywords of the choice, as in a query. If no query can name the choice, words for it.
     words: str
     # What `explain` says about the choice; empty if the words say it.
     meaning: str = ""
@@ -75,5 +75,5 @@ class OptionChoice(Enum):
 
     @property
     def words(self) -> str:
-        """The choice as it is written in a clause."""
+        """Return the words of the declaration: the keywords of an option, or a function's name."""
         return self._value_

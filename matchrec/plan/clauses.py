@@ -43,7 +43,8 @@ class RowExpression:
     # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the SQL is more
     # than a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    # Whether the value is the same for all rows, but only Spark can compute it: `1 - 1` or `:gap`.
+    # Whether the value is the same for all rows, but only the engine can compute it: `1 - 1` or
+    # `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
     # The operations of the SQL. By default, they are not known.
     operations: Operations = field(default=UNPARSED, compare=False, repr=False)
@@ -62,7 +63,7 @@ class SortItem:
 
     expression: RowExpression
     descending: bool = False
-    # None is Spark's default: first if ascending, last if descending.
+    # None is the default of Spark SQL: first if ascending, last if descending.
     nulls_first: bool | None = None
 
     @property

@@ -7,7 +7,7 @@ becomes
     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
 
 A name without a qualifier means an earlier measure unless it is a column of the input, or a name
-that Spark knows, such as a session variable.
+that the engine knows, such as a session variable.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def inline_earlier_measures(
     Args:
         plan: the plan.
         columns: the columns of the input, which take precedence over measures.
-        is_known: returns whether Spark knows a name that is not a column, such as the name of a
-            session variable.
+        is_known: returns whether the engine knows a name that is not a column, such as the name of
+            a session variable.
 
     Raises:
         MatchRecognizePlanError: a measure that is read has a different value each time it is
@@ -49,12 +49,12 @@ def inline_earlier_measures(
     earlier_measures = EarlierMeasures(columns, is_known)
     measures = []
     for measure in plan.measures:
-        inlined = measure
+        resolved_measure = measure
         # Functions over a row pattern window have a value without a match. They read only columns.
         if not measure.has_value_without_match:
-            inlined = replace(measure, value=earlier_measures.replace_names(measure.value))
-        earlier_measures.add(inlined)
-        measures.append(inlined)
+            resolved_measure = replace(measure, value=earlier_measures.replace_names(measure.value))
+        earlier_measures.add(resolved_measure)
+        measures.append(resolved_measure)
     return replace(plan, measures=tuple(measures))
 
 

@@ -1,8 +1,8 @@
 """A scalar expression over a match: SQL text with holes for the values that it reads of the match.
 
 `LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references, which fill the
-holes. The search finds the rows that the references read. The text is evaluated by Spark or, if its
-structure is known, by the search.
+holes. The search finds the rows that the references read. The text is evaluated by the engine or,
+if its structure is known, by the search.
 
 An expression is a tree. Its inner nodes are `Operation`s. Its leaves are `Term`s: a reference, a
 literal, or SQL text without a known structure, in which references are holes.
@@ -36,7 +36,7 @@ from matchrec.plan.templates import join_texts, separate_words
 from matchrec.source import Span
 
 # How deeply operations may be nested for the search to evaluate them. Deeper expressions are left
-# to Spark, or rejected.
+# to the engine, or rejected.
 MAX_NESTED = 100
 
 # The name of the aggregate function that returns the mapped rows as an array. Each row of the array
@@ -102,7 +102,7 @@ class ColumnReference:
 
     # Finds the row.
     navigation: Navigation
-    # The SQL, which Spark evaluates on the row.
+    # The SQL, which the engine evaluates on the row.
     argument: str
     # Where the reference was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
@@ -449,14 +449,14 @@ def split_branches(choice: Operation) -> Branches:
     operands = choice.operands
     if choice.operator == "IF":
         return Branches(tests=operands[:1], results=operands[1:])
-    compared = operands[:1] if choice.operator in COMPARED_CHOICES else ()
+    compared_values = operands[:1] if choice.operator in COMPARED_CHOICES else ()
     # Tests and results alternate. An odd operand at the end is the result of ELSE.
-    alternating = operands[len(compared) :]
-    paired_count = len(alternating) // 2 * 2
-    tests = alternating[:paired_count:2]
-    results = alternating[1:paired_count:2]
-    else_result = alternating[paired_count:]
-    return Branches(compared + tests, results + else_result)
+    tests_and_results = operands[len(compared_values) :]
+    paired_count = len(tests_and_results) // 2 * 2
+    tests = tests_and_results[:paired_count:2]
+    results = tests_and_results[1:paired_count:2]
+    else_result = tests_and_results[paired_count:]
+    return Branches(compared_values + tests, results + else_result)
 
 
 def find_amount(scalar: Scalar) -> Amount | None:

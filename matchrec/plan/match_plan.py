@@ -2,8 +2,8 @@
 
 Every front end (SQL, SASE+, the fluent `Pattern`) lowers a query to a `MatchPlan`, and calls
 `rules.check_plan`, which rejects plans without a meaning. When the columns of the input are known,
-`resolve` resolves the names of columns. The package `compile` then compiles the plan to what Spark
-and the workers run.
+`resolve` resolves the names of columns. The package `compile` then compiles the plan to what the
+engine and the workers run.
 """
 
 from __future__ import annotations
@@ -104,37 +104,37 @@ class MatchPlan:
 
     @property
     def partition_keys(self) -> tuple[clauses.RowExpression, ...]:
-        """The expressions that divide the rows into partitions."""
+        """Return the expressions that divide the rows into partitions."""
         return (*self.partition_by, *self.equivalence_keys)
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
-        """The partition keys, then the keys of ORDER BY."""
+        """Return the partition keys, then the keys of ORDER BY."""
         return (*self.partition_keys, *(item.expression for item in self.order_by))
 
     @property
     def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The lengths of windows: of the whole match, then of windows inside the match."""
+        """Return the lengths of windows: of the whole match, then of windows inside the match."""
         match_window = () if self.within is None else (self.within.interval,)
         return (*match_window, *(gap.interval for gap in self.gaps))
 
     @property
     def computed_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The `window_lengths` that are not literals."""
+        """Return the `window_lengths` that are not literals."""
         return tuple(
             length for length in self.window_lengths if length.text and length.amount is None
         )
 
     @property
     def constant_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The `window_lengths` that are constants whose value only the engine can compute."""
+        """Return the `window_lengths` that are constants which only the engine can compute."""
         return tuple(
             length for length in self.window_lengths if length.is_constant and length.amount is None
         )
 
     @property
     def all_window_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The `window_lengths`, then the lengths of windows between stages."""
+        """Return the `window_lengths`, then the lengths of windows between stages."""
         if self.staging is None:
             return self.window_lengths
         between_stages = (window.length for window in self.staging.neighbour_windows)
@@ -142,14 +142,14 @@ class MatchPlan:
 
     @property
     def expressions(self) -> tuple[Scalar, ...]:
-        """The values of measures, then the conditions of variables."""
+        """Return the values of measures, then the conditions of variables."""
         values = (measure.value for measure in self.measures)
         conditions = (definition.condition for definition in self.definitions)
         return (*values, *conditions)
 
     @cached_property
     def row_gap(self) -> clauses.Gap | None:
-        """The window between each row of a match and the next one; None if there is none."""
+        """Return the window between each row of a match and the next one; None if there is none."""
         for gap in self.gaps:
             if gap.to is None:
                 return gap
@@ -164,7 +164,7 @@ class MatchPlan:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """All names whose conditions the search evaluates; the id of a name is its index, from 0.
+        """Return all names whose conditions the search evaluates. The index of a name is its id.
 
         First come the primary variables of the pattern, in order of first appearance. Names to
         which no row is mapped follow:
@@ -181,12 +181,12 @@ class MatchPlan:
 
     @property
     def unions(self) -> tuple[str, ...]:
-        """The names of the union variables."""
+        """Return the names of the union variables."""
         return tuple(subset.name for subset in self.subsets)
 
     @property
     def negated_variables(self) -> tuple[str, ...]:
-        """The variables under NOT, then the variables of absences, repeats included.
+        """Return the variables under NOT, then the variables of absences, repeats included.
 
         The pattern may also map rows to some of them, as to `B` in `A NOT B C B`.
         """
@@ -194,12 +194,12 @@ class MatchPlan:
 
     @cached_property
     def variables_without_rows(self) -> frozenset[str]:
-        """The negated variables to which no row is mapped. Only their own conditions read them."""
+        """Return the negated variables without rows. Only their own conditions read them."""
         return frozenset(self.negated_variables) - frozenset(list_variable_names(self.pattern))
 
     @property
     def matched_rows_calls(self) -> tuple[Aggregate, ...]:
-        """The calls of MATCHED_ROWS in measures."""
+        """Return the calls of MATCHED_ROWS in measures."""
         return tuple(
             reference
             for measure in self.measures
@@ -209,12 +209,12 @@ class MatchPlan:
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        """The id of each name in `variables`."""
+        """Return the id of each name in `variables`."""
         return {name: variable_id for variable_id, name in enumerate(self.variables)}
 
     @cached_property
     def members(self) -> Mapping[str | None, frozenset[int]]:
-        """The ids of the primary variables that a name stands for, by the name.
+        """Return the ids of the primary variables that a name stands for, by the name.
 
         The key None is the universal variable, which stands for all variables of the pattern.
         """

@@ -48,7 +48,7 @@ from matchrec.plan.forms import (
 class OperatorKind(Enum):
     """The kind of an operation: who computes it over several rows of a match, and how it is typed.
 
-    Spark or Sail computes every operation over a single row.
+    The engine computes every operation over a single row.
     """
 
     # The first six kinds are instructions of kernels. NumPy computes them over neighbouring rows,
@@ -68,8 +68,8 @@ class OperatorKind(Enum):
     REWRITTEN = "other operations"
     # A cast to the type `cast_type`.
     CAST = "a cast"
-    # Python computes the function if `conditions.functions` has it. Otherwise only Spark or Sail
-    # does, so the operands cannot come from rows that only a run knows.
+    # Python computes the function if `conditions.functions` has it. Otherwise only the engine does,
+    # so the operands cannot come from rows that only a run knows.
     FUNCTION = "a function of Spark"
 
 

@@ -70,7 +70,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
+    """`NOT B`, `NOT (B | C)`: matches no row, and only if the next row is neither a B nor a C.
+
+    With event selection, a plan has absences instead: see `clauses.Absence`.
+    """
 
     operator: ClassVar[PatternOperator] = PatternOperator("NOT", (Dependency.NEIGHBOURS,))
     # The variables whose conditions such a row may not satisfy.
@@ -124,7 +127,7 @@ class Parameter:
 
     @property
     def text(self) -> str:
-        """The parameter as the user wrote it: the name of `?` is not written."""
+        """Return the parameter as the user wrote it: the name of `?` is not written."""
         return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
 
 
@@ -186,7 +189,9 @@ def make_concatenation(parts: Iterable[RowPattern], span: Span | None = None) ->
     flat_parts: list[RowPattern] = []
     for part in parts:
         flat_parts += [
-            inner for inner in list_top_level_parts(part) if not isinstance(inner, Empty)
+            flat_part
+            for flat_part in list_top_level_parts(part)
+            if not isinstance(flat_part, Empty)
         ]
     if not flat_parts:
         return Empty(span)
@@ -264,11 +269,11 @@ def walk_pattern(pattern: RowPattern) -> Iterator[RowPattern]:
 
     There is no recursion, so the depth of a pattern has no limit.
     """
-    waiting = [pattern]
-    while waiting:
-        node = waiting.pop()
+    unvisited_nodes = [pattern]
+    while unvisited_nodes:
+        node = unvisited_nodes.pop()
         yield node
-        waiting += reversed(list_children(node))
+        unvisited_nodes += reversed(list_children(node))
 
 
 def list_variable_names(pattern: RowPattern) -> tuple[str, ...]:
@@ -441,8 +446,8 @@ def show_name(name: str) -> str:
     is_keyword = name == "PERMUTE" or name in RESERVED
     if is_upper_case_word and not is_keyword:
         return name
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
+    escaped_name = name.replace("`", "``")
+    return f"`{escaped_name}`"
 
 
 # Simplify a row pattern.

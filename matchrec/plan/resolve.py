@@ -2,7 +2,7 @@
 
 `sym`, `SYM` and `t.sym` name one column of the input `t`. In a resolved plan all three are the text
 `` `sym` ``, so the column is sent to the workers once. Only plain columns of the input are resolved
-here; Spark resolves all other names.
+here; the engine resolves all other names.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class InputColumns:
 
     @cached_property
     def _spellings(self) -> Mapping[str, list[str]]:
-        """The columns by their folded names. Only an ambiguous name has several columns."""
+        """Return the columns by their folded names. Only an ambiguous name has several columns."""
         spellings = defaultdict(list)
         for name in self.names:
             spellings[self.fold_name(name)].append(name)
@@ -71,9 +71,11 @@ class InputColumns:
 
     @cached_property
     def _names_by_text(self) -> Mapping[str, str]:
-        """The columns by the text that they have in a resolved plan."""
-        unique = (spellings[0] for spellings in self._spellings.values() if len(spellings) == 1)
-        return {quote_name(name): name for name in unique}
+        """Return the columns by the text that they have in a resolved plan."""
+        unambiguous_names = (
+            spellings[0] for spellings in self._spellings.values() if len(spellings) == 1
+        )
+        return {quote_name(name): name for name in unambiguous_names}
 
     def are_same(self, left: str, right: str) -> bool:
         """Return whether two names are spellings of the same column."""
@@ -88,8 +90,8 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     """Return the plan with the same text for every occurrence of a column.
 
     Raises:
-        MatchRecognizePlanError: the plan uses a word that is a column of the input, but that Spark
-            also reads as a value, such as `current_date`.
+        MatchRecognizePlanError: the plan uses a word that is a column of the input, but that the
+            engine also reads as a value, such as `current_date`.
     """
     ambiguous_words = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
     if ambiguous_words:
@@ -130,14 +132,14 @@ def resolve_row_expression(expression: RowExpression, columns: InputColumns) -> 
 
 
 def reject_ambiguous_words(plan: MatchPlan, words: Set[str]) -> None:
-    """Reject words that name a column of the input, but that Spark could read as a value.
+    """Reject words that name a column of the input, but that the engine could read as a value.
 
-    For example, a column may be called `current_date`. In a query, Spark reads this word as the
-    column. But SQL after the match does not see the input, so there it would be today's date.
+    For example, a column may be called `current_date`. In a query, the engine reads this word as
+    the column. But SQL after the match does not see the input, so there it would be today's date.
 
     Args:
         plan: the plan.
-        words: such words, in upper case.
+        words: the words, in upper case.
 
     Raises:
         MatchRecognizePlanError: a measure or a condition contains such a word.

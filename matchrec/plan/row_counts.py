@@ -41,12 +41,12 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
                 min(count.least, rows_before.least), max(count.most, rows_before.most)
             )
         if isinstance(part, patterns.Concatenation):
-            for inner in part.parts:
-                visit(inner, rows_before)
-                rows_before = _add_row_counts((rows_before, count_rows(inner)))
+            for inner_part in part.parts:
+                visit(inner_part, rows_before)
+                rows_before = _add_row_counts((rows_before, count_rows(inner_part)))
             return
-        for index, inner in enumerate(patterns.list_children(part)):
-            visit(inner, _add_row_counts((rows_before, _count_rows_before_child(part, index))))
+        for index, inner_part in enumerate(patterns.list_children(part)):
+            visit(inner_part, _add_row_counts((rows_before, _count_rows_before_child(part, index))))
 
     visit(pattern, NO_ROWS)
     return counts
@@ -88,9 +88,9 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
                 min(count.least for count in counts), max(count.most for count in counts)
             )
         case patterns.Quantified(part, least, most):
-            once = count_rows(part)
-            most_rows = _multiply_rows(once.most, inf if most is None else most)
-            return RowCount(once.least * least, most_rows)
+            count_of_part = count_rows(part)
+            most_rows = _multiply_rows(count_of_part.most, inf if most is None else most)
+            return RowCount(count_of_part.least * least, most_rows)
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
             return _add_row_counts(map(count_rows, patterns.list_children(pattern)))
         case _:

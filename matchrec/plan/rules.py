@@ -46,6 +46,9 @@ PlanRule = Callable[[MatchPlan], None]
 # How many rows before the last one a condition may look back in the match.
 MAX_ROWS_BACK = 1_000
 
+# The keywords after AFTER MATCH SKIP TO or SKIP.
+SKIP_KEYWORDS = ("NEXT", "PAST", "FIRST", "LAST", "ROW")
+
 
 def check_plan(plan: MatchPlan) -> None:
     """Check a plan against all rules.
@@ -154,13 +157,16 @@ def check_defined_variables(plan: MatchPlan) -> None:
             raise errors.definition_of_union(definition.span, name=name)
         if name not in plan.variables:
             check_lost_braces(definition, plan)
-            near = find_misspelt_variable(name, plan)
+            similar_name = find_misspelt_variable(name, plan)
+            is_pattern_wrong = None
+            if similar_name is not None:
+                is_pattern_wrong = is_used_instead(name, similar_name, plan)
             raise errors.definition_not_in_pattern(
                 definition.span,
                 name=name,
                 variables=plan.variables,
-                near=near,
-                is_pattern_wrong=None if near is None else is_used_instead(name, near, plan),
+                near=similar_name,
+                is_pattern_wrong=is_pattern_wrong,
             )
 
 
@@ -170,29 +176,32 @@ def find_misspelt_variable(name: str, plan: MatchPlan) -> str | None:
     Variables without a condition are tried first. A doubled last letter, `CC` for `C`, is a mistake
     that `find_nearest` does not find.
     """
-    defined = {definition.variable for definition in plan.definitions}
-    undefined = [variable for variable in plan.variables if variable not in defined]
-    for variables in (undefined, plan.variables):
-        near = find_nearest(name, variables)
-        if near is not None:
-            return near
+    defined_variables = {definition.variable for definition in plan.definitions}
+    undefined_variables = [
+        variable for variable in plan.variables if variable not in defined_variables
+    ]
+    for variables in (undefined_variables, plan.variables):
+        similar_name = find_nearest(name, variables)
+        if similar_name is not None:
+            return similar_name
         for variable in variables:
             if name == variable + variable[-1] or variable == name + name[-1]:
                 return variable
     return None
 
 
-def is_used_instead(name: str, near: str, plan: MatchPlan) -> bool | None:
-    """Return whether conditions and measures use `name` instead of `near`.
+def is_used_instead(name: str, similar_name: str, plan: MatchPlan) -> bool | None:
+    """Return whether conditions and measures use `name` instead of `similar_name`.
 
     Args:
         name: a name in DEFINE that is not in the pattern. The parser has read it as a qualifier of
             columns wherever it is used.
-        near: a similar name that is in the pattern.
+        similar_name: a similar name that is in the pattern.
         plan: the plan.
 
     Returns:
-        True if only `name` is used, False if only `near` is used, and None if both or neither are.
+        True if only `name` is used, False if only `similar_name` is, and None if both or neither
+        are.
     """
     used_names = set()
     for scalar in plan.expressions:
@@ -202,8 +211,9 @@ def is_used_instead(name: str, near: str, plan: MatchPlan) -> bool | None:
                 used_names.add(variable)
             elif isinstance(reference, ColumnReference):
                 used_names.update(part.upper() for part in reference.names[:-1])
-    is_name_used, is_near_used = name.upper() in used_names, near in used_names
-    return None if is_name_used == is_near_used else is_name_used
+    is_name_used = name.upper() in used_names
+    is_similar_name_used = similar_name in used_names
+    return None if is_name_used == is_similar_name_used else is_name_used
 
 
 def check_lost_braces(definition: Definition, plan: MatchPlan) -> None:
@@ -216,11 +226,11 @@ def check_lost_braces(definition: Definition, plan: MatchPlan) -> None:
         definition: the condition of `B`, which is not in the pattern.
         plan: the plan.
     """
-    defined = {definition.variable for definition in plan.definitions}
+    defined_variables = {definition.variable for definition in plan.definitions}
     for variable in plan.variables:
         digits = variable.removeprefix(definition.variable)
         is_name_with_digits = digits != variable and digits.isdecimal()
-        if is_name_with_digits and variable not in defined:
+        if is_name_with_digits and variable not in defined_variables:
             raise errors.braces_lost_in_definition(
                 definition.span, name=definition.variable, variables=plan.variables, count=digits
             )
@@ -262,7 +272,7 @@ def check_skip_target(plan: MatchPlan) -> None:
         return
     span = plan.after_match.span
     # The parser reads `SKIP TO NEXT` without ROW as a variable.
-    if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
+    if target in SKIP_KEYWORDS:
         raise errors.incomplete_skip(span, word=target)
     raise _make_unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
 
@@ -286,7 +296,7 @@ def check_skip_advances(plan: MatchPlan) -> None:
 
 
 def check_exclusions(plan: MatchPlan) -> None:
-    """Check that a plan that outputs unmatched rows excludes no rows.
+    """Check that a plan with ALL ROWS PER MATCH WITH UNMATCHED ROWS excludes no rows.
 
     In the result, an excluded row would look like an unmatched row.
     """
@@ -421,18 +431,21 @@ class LookBack(NamedTuple):
 def find_look_back(reference: ColumnReference | Classifier) -> LookBack:
     """Return how far a reference looks back by LAST or PREV, whichever is farther."""
     navigation = reference.navigation
-    logical = navigation.logical_offset if navigation.end is End.LAST else 0
+    rows_of_last = navigation.logical_offset if navigation.end is End.LAST else 0
     # PREV of a column finds its row by the position in the partition, so the run keeps nothing for
     # it. PREV of a CLASSIFIER needs the rows in between, because it reads how they are mapped.
-    physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
-    return LookBack("LAST", logical) if logical >= physical else LookBack("PREV", physical)
+    rows_of_prev = -navigation.physical_offset if isinstance(reference, Classifier) else 0
+    if rows_of_last >= rows_of_prev:
+        return LookBack("LAST", rows_of_last)
+    return LookBack("PREV", rows_of_prev)
 
 
 def check_partial_matches(plan: MatchPlan) -> None:
-    """Check that partial matches can be output together with everything else that a plan outputs.
+    """Check that the other options of a plan allow its partial matches.
 
-    They can be output if each starting row has one match. Runs that have timed out can also be
-    output if all matches are.
+    They must be output with one match for each starting row; runs that have timed out may also be
+    output with all matches. Timeouts need a window along the order column. Windows in rows, gaps,
+    NOTs and unmatched rows are not allowed.
     """
     partial = plan.partial
     if partial is None:
@@ -456,7 +469,7 @@ def check_partial_matches(plan: MatchPlan) -> None:
 
 
 def check_first_matches(plan: MatchPlan) -> None:
-    """Check that a plan that outputs only the first matches outputs nothing else."""
+    """Check that FIRST n MATCHES comes without partial matches, a match graph and timeouts."""
     first_matches = plan.first_matches
     if first_matches is None:
         return

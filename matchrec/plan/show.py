@@ -57,9 +57,9 @@ def show_aggregate(aggregate: Aggregate) -> str:
     """
     arguments = ", ".join(show_scalar(argument) for argument in aggregate.arguments)
     distinct = "DISTINCT " if aggregate.distinct else ""
-    so_far = " so far" if aggregate.excludes_current_row else ""
+    suffix_so_far = " so far" if aggregate.excludes_current_row else ""
     content = arguments or f"{show_qualifier(aggregate.variable)}*"
-    text = f"{aggregate.function}({distinct}{content}{so_far})"
+    text = f"{aggregate.function}({distinct}{content}{suffix_so_far})"
     if aggregate.condition is not None:
         text += f" FILTER (WHERE {show_scalar(aggregate.condition)})"
     if aggregate.frame is not None:

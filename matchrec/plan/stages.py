@@ -303,47 +303,48 @@ def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
     return find_tests_of_events(steps) | first_tests
 
 
-def _walk_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+def _walk_tests(steps: Steps, stages_before: frozenset[str]) -> Iterator[StageTest]:
     """Yield the tests of stages, NOTs and ends of loops, each with the stages before any event.
 
     Args:
         steps: the steps of a pattern or of a group.
-        before: the stages before these steps, and the stages of the loops around them.
+        stages_before: the stages before these steps, and the stages of the loops around them.
     """
     for step in steps:
         if isinstance(step, ForbiddenEvent):
-            yield StageTest(step.test, step.name, before)
+            yield StageTest(step.test, step.name, stages_before)
             continue
         content = step.content
-        after = before | find_stages(step)
+        stages_with_step = stages_before | find_stages(step)
         # Before a repetition, the stages of earlier repetitions have rows, too.
-        before_content = before if step.most == 1 else after
+        stages_before_content = stages_before if step.most == 1 else stages_with_step
         if isinstance(content, SingleStage):
             subject = content.name
-            yield StageTest(content.test, subject, before_content)
+            yield StageTest(content.test, subject, stages_before_content)
         else:
             subject = "the group"
-            yield from _walk_tests(content, before_content)
+            yield from _walk_tests(content, stages_before_content)
         if step.until is not None:
-            yield StageTest(step.until.test, subject, after)
-        before = after
+            yield StageTest(step.until.test, subject, stages_with_step)
+        stages_before = stages_with_step
 
 
-def _walk_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+def _walk_first_tests(steps: Steps, stages_before: frozenset[str]) -> Iterator[StageTest]:
     """Yield the tests of single stages, each with the stages before its first event.
 
     Args:
         steps: the steps of a pattern or of a group.
-        before: the stages before these steps, in the first repetition of the loops around them.
+        stages_before: the stages before these steps, in the first repetition of the loops around
+            them.
     """
     for step in steps:
         if isinstance(step, ForbiddenEvent):
             continue
         if isinstance(step.content, SingleStage):
-            yield StageTest(step.content.test, step.content.name, before)
+            yield StageTest(step.content.test, step.content.name, stages_before)
         else:
-            yield from _walk_first_tests(step.content, before)
-        before |= find_stages(step)
+            yield from _walk_first_tests(step.content, stages_before)
+        stages_before |= find_stages(step)
 
 
 def find_stages(part: RepeatedPart) -> frozenset[str]:

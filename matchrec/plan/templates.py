@@ -51,10 +51,10 @@ def join_template(*pieces: str | View | Replacement | Template) -> Template:
     >>> join_template("SELECT 1 FROM ", View("t"), join_template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
-    joined: list[str | View | Replacement] = []
+    template: list[str | View | Replacement] = []
     for piece in pieces:
-        joined += piece if isinstance(piece, tuple) else (piece,)
-    return tuple(joined)
+        template += piece if isinstance(piece, tuple) else (piece,)
+    return tuple(template)
 
 
 def write_select(
@@ -112,8 +112,8 @@ def replace_spans(
     """
     position = span.start
     # Of spans that begin at one character, the longest comes first.
-    ordered = sorted(replacements, key=lambda pair: (pair[0].start, -pair[0].end))
-    for replaced_span, pieces in ordered:
+    ordered_replacements = sorted(replacements, key=lambda pair: (pair[0].start, -pair[0].end))
+    for replaced_span, pieces in ordered_replacements:
         if replaced_span.start >= position:
             yield write(Span(position, replaced_span.start))
             yield from pieces
@@ -154,10 +154,10 @@ def join_texts(pieces: Iterable[str | Inner]) -> tuple[str | Inner, ...]:
     >>> join_texts(["a", "", "b", View("t"), "c"])
     ('ab', View(name='t'), 'c')
     """
-    joined: list[Any] = []
+    joined_pieces: list[Any] = []
     for piece in pieces:
-        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += piece
+        if isinstance(piece, str) and joined_pieces and isinstance(joined_pieces[-1], str):
+            joined_pieces[-1] += piece
         elif piece != "":
-            joined.append(piece)
-    return tuple(joined)
+            joined_pieces.append(piece)
+    return tuple(joined_pieces)

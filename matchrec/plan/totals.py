@@ -92,5 +92,5 @@ class Totals:
 
     @property
     def columns(self) -> dict[TotalAggregate, str]:
-        """For each aggregate, the name of the column of the search's result with its total."""
+        """Return, for each aggregate, the name of the result column that has its total."""
         return {total: name_total(index) for index, total in enumerate(self.aggregates)}

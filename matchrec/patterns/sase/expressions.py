@@ -463,7 +463,8 @@ class EventReader(ScalarReader):
             raise errors.aggregate_in_aggregate(
                 span, function=f"{name.text}.LEN", clause=self.where
             )
-        return Term((Aggregate("count", name.text, (), span=span),), span)
+        event_count = Aggregate("count", variable=name.text, arguments=(), span=span)
+        return Term((event_count,), span)
 
     def read_aggregate(self, function: str) -> Term:
         """Read an aggregate over `a[..i-1]`, the events so far, or over `a[]`, all events.

@@ -117,9 +117,11 @@ def build_pattern(components: Components) -> RowPattern:
     row_patterns: list[RowPattern] = []
     for component in components.positive:
         span = component.name.span
-        first, *repeated = list_component_variables(component)
-        row_patterns.append(Variable(first, span))
-        row_patterns += [Quantified(Variable(name, span), 0, None) for name in repeated]
+        first_variable, *repeated_variables = list_component_variables(component)
+        row_patterns.append(Variable(first_variable, span))
+        row_patterns += [
+            Quantified(Variable(name, span), least=0, most=None) for name in repeated_variables
+        ]
     return make_concatenation(row_patterns)
 
 

@@ -45,7 +45,7 @@ class Component:
 
     @property
     def text(self) -> str:
-        """The component without its type, as a strategy lists it: `a` or `a[]`."""
+        """Return the component without its type, as a strategy lists it: `a` or `a[]`."""
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
 
@@ -109,12 +109,12 @@ class Identifier:
 
     @property
     def attribute_names(self) -> tuple[str, ...]:
-        """The names of the attribute, such as `("quote", "price")`; empty if there is none."""
+        """Return the names of the attribute: `("quote", "price")`; empty if there is none."""
         return () if self.attribute is None else find_column_names(self.attribute)
 
     @property
     def events(self) -> str:
-        """The identifier without its attribute: `a[i]`."""
+        """Return the identifier without its attribute: `a[i]`."""
         return self.index.write_for(self.name.text)
 
 
@@ -189,17 +189,17 @@ class Components:
 
     @cached_property
     def positive(self) -> tuple[Component, ...]:
-        """The components that are not negated."""
+        """Return the components that are not negated."""
         return tuple(component for component in self.all if not component.negated)
 
     @cached_property
     def negated(self) -> tuple[Component, ...]:
-        """The negated components."""
+        """Return the negated components."""
         return tuple(component for component in self.all if component.negated)
 
     @cached_property
     def test_points(self) -> tuple[str, ...]:
-        """The points at which conditions are tested, in the order in which a match reaches them.
+        """Return the points at which conditions are tested, as a match reaches them.
 
         A test point is the name of a variable, for conditions that are tested when a row is mapped
         to this variable, or END_OF_MATCH, for conditions on a complete match. `SEQ(T+ a[], U b)`
@@ -212,7 +212,7 @@ class Components:
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
-        """The component of each primary variable, and each negated component by its name."""
+        """Return the component of each primary variable, and each negated component by its name."""
         return {
             variable: component
             for component in self.all
@@ -221,7 +221,7 @@ class Components:
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
-        """The component of each name. Case matters."""
+        """Return the component of each name. Case matters."""
         return {component.name.text: component for component in self.all}
 
     def find_component(self, name: Token, clause: str) -> Component:

@@ -389,7 +389,7 @@ class QueryReader(EventReader):
         number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
         begins_clause = self.key in (*EXPECTED_AFTER_CLAUSE, "GROUP", "ORDER")
         if self.kind_at(self.position) is not TokenKind.WORD or begins_clause:
-            return NumberWithUnit(number, None)
+            return NumberWithUnit(number, unit=None)
         return NumberWithUnit(number, self.read_token("a unit", TokenKind.WORD))
 
     def read_item(self) -> Measure:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from string import whitespace
 
 from matchrec.errors import stages as errors
 from matchrec.plan.build_expressions import make_number
@@ -69,14 +70,14 @@ def bind_condition(scalar: Scalar, names_by_spelling: Mapping[str, str]) -> Scal
 
 def _is_sum(term: Term) -> bool:
     """Return whether a term is a sum over events and nothing else, perhaps in parentheses."""
-    sum_count = 0
-    for piece in term.pieces:
-        if isinstance(piece, str):
-            if piece.strip(" ()\t\r\n"):
-                return False
-        elif isinstance(piece, Aggregate) and piece.function == "sum":
-            sum_count += 1
-    return sum_count == 1
+    texts = [piece for piece in term.pieces if isinstance(piece, str)]
+    if any(text.strip(f"{whitespace}()") for text in texts):
+        return False
+    match term.references:
+        case (Aggregate(function="sum"),):
+            return True
+        case _:
+            return False
 
 
 def _bind_reference(reference: Reference, names_by_spelling: Mapping[str, str]) -> Reference:

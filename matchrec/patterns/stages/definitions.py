@@ -54,7 +54,8 @@ def make_sum(navigation: Navigation, sql: str) -> Term:
         navigation: finds the row.
         sql: the sum as SQL over that row, such as `(ts) + (0L)`.
     """
-    return Term((ColumnReference(navigation, sql, None, find_operator_operations("+")),), NOWHERE)
+    reference = ColumnReference(navigation, sql, operations=find_operator_operations("+"))
+    return Term((reference,), NOWHERE)
 
 
 def make_order_column(navigation: Navigation, order: clauses.RowExpression) -> Term:
@@ -272,12 +273,12 @@ class TestDefinitions(StepBuilder):
 
     @cached_property
     def scope(self) -> Scope:
-        """The scope of a condition: it may refer to the names of stages."""
+        """Return the scope of a condition: it may refer to the names of stages."""
         return Scope(ClausePart.DEFINE, tuple(self.names_by_spelling))
 
     @cached_property
     def names_by_spelling(self) -> dict[str, str]:
-        """The names of stages by the spellings in `Token.variable`.
+        """Return the names of stages by the spellings in `Token.variable`.
 
         These are the name as the user defined it, for a name in backticks, and the name in upper
         case, for a name without backticks.

@@ -33,11 +33,11 @@ class PatternQuery:
 
     @cached_property
     def order(self) -> tuple[clauses.RowExpression, ...]:
-        """The keys of `order_by` as expressions, in the same order."""
+        """Return the keys of `order_by` as expressions, in the same order."""
         return tuple(make_key_expression(text) for text in self.order_by)
 
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
-        """The names of all stages, also inside groups, that accept events: NOTs are left out."""
+        """Return the names of the stages that accept events, without NOTs and groups."""
         stages = tree.list_single_stages(self.pattern._stages)
         return tuple(stage.name for stage in stages if not stage.negated)

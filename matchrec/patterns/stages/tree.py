@@ -31,7 +31,7 @@ class StageCondition:
 
     @property
     def python_code(self) -> str:
-        """The argument of the call, for display: Python code for SQL text.
+        """Return the argument of the call, for display: Python code for SQL text.
 
         For a Column, it is the text that `str` returns, which is not Python code.
         """
@@ -135,7 +135,7 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """The name of the stage in messages: stage `a`, or group (stage `a`, stage `b`)."""
+        """Return the name of the stage in messages: stage `a`, or group (stage `a`, stage `b`)."""
         if not self.is_group:
             return f"stage `{self.name}`"
         labels = ", ".join(stage.label for stage in self.stages)

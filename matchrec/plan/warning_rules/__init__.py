@@ -6,10 +6,12 @@ the warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
     wildcards       `*` in LIKE, `%` in a comparison
+    counts          COUNT of a condition
     skipped_rows    PREV of the current row, if the match may have skipped the row before
     pattern_ends    loops and negations at the end of PATTERN, and empty matches
     anchors         `^` and `$` inside a match
     omissions       no ORDER BY, no conditions, lost braces
+    idle_windows    windows and timeouts of a `Pattern` that have no effect
     references      facts about references and texts, for several rules
     every_rule      `find_warnings`, which applies all of them
 """

@@ -88,7 +88,7 @@ class ColumnRead:
 
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each comparison in a condition that probably has a mistake."""
+    """Yield a warning for each comparison or LIKE in a condition that probably has a mistake."""
     early_variables = EarlyVariables(plan)
     for definition in plan.definitions:
         required_parts = split_conjuncts(definition.condition)
@@ -133,7 +133,10 @@ def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarnin
 def warn_about_operands(
     context: ComparisonInCondition, early_variables: EarlyVariables
 ) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if a value is compared with itself, with a later row or with NULL."""
+    """Yield a warning if the operands of a comparison probably have a mistake.
+
+    A value is compared with itself, with NULL, or with a row that is not there yet.
+    """
     comparison = context.comparison
     plan = context.plan
     left, right = [
@@ -147,11 +150,11 @@ def warn_about_operands(
         yield from warn_about_later_rows(context, early_variables)
     if context.is_required and not plan.staging and current_language() is SQL:
         yield from warn_about_first_row(context, early_variables)
-    not_null = [operand for operand in comparison.operands if not is_null(operand)]
-    if len(not_null) == 1:
-        other = show_users_operand(not_null[0], "x" if plan.staging else None)
+    operands_except_null = [operand for operand in comparison.operands if not is_null(operand)]
+    if len(operands_except_null) == 1:
+        other_text = show_users_operand(operands_except_null[0], "x" if plan.staging else None)
         yield warnings.compared_with_null(
-            comparison.span, operator=comparison.operator, other=other
+            comparison.span, operator=comparison.operator, other=other_text
         )
 
 
@@ -173,11 +176,11 @@ def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWar
     if not is_column_of_tested_row or current_language() is not SQL:
         return warnings.same_value(span)
     variables = patterns.list_variable_names(plan.pattern)
-    other = next((name for name in variables if name != definition.variable), None)
-    return warnings.same_value(span, column=show_plain_argument(reference), other=other)
+    other_variable = next((name for name in variables if name != definition.variable), None)
+    return warnings.same_value(span, column=show_plain_argument(reference), other=other_variable)
 
 
-def show_users_operand(operand: Scalar, example: str | None) -> str:
+def show_users_operand(operand: Scalar, example: str | None = None) -> str:
     """Return an operand as the user wrote it.
 
     Several blanks become one.
@@ -256,7 +259,7 @@ def warn_about_first_row(
         if plan.ids[variable] in members and members.isdisjoint(earlier_ids):
             yield warnings.compared_with_row_before_first(
                 context.comparison.span,
-                read=show_users_operand(read.term, None),
+                read=show_users_operand(read.term),
                 rows=navigation.variable,
                 variable=variable,
                 condition=allow_first_rows(context.comparison, navigation),
@@ -276,7 +279,7 @@ def allow_first_rows(comparison: Operation, navigation: Navigation) -> str:
     rows = "*" if navigation.variable is None else f"{navigation.variable}.*"
     offset = navigation.logical_offset
     test = "= 1" if offset == 1 else f"<= {offset}"
-    return f"count({rows}) {test} OR {show_users_operand(comparison, None)}"
+    return f"count({rows}) {test} OR {show_users_operand(comparison)}"
 
 
 def find_required_reads(scalar: Scalar) -> Iterator[ColumnRead]:

@@ -34,7 +34,7 @@ def warn_about_counts(scalar: Scalar, clause: str) -> Iterator[MatchRecognizeWar
             continue
         (argument,) = reference.arguments
         if is_false_for_some_rows(argument):
-            condition = show_users_operand(argument, None)
+            condition = show_users_operand(argument)
             yield warnings.counted_condition(reference.span, clause=clause, condition=condition)
 
 

@@ -64,13 +64,16 @@ def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     the digits has one.
     """
     defined_variables = {definition.variable for definition in plan.definitions}
-    reported: set[str] = set()
+    reported_variables: set[str] = set()
     for node in patterns.walk_pattern(plan.pattern):
-        if not isinstance(node, patterns.Variable) or node.name in defined_variables | reported:
+        if (
+            not isinstance(node, patterns.Variable)
+            or node.name in defined_variables | reported_variables
+        ):
             continue
         name = strip_digits(node.name)
         if name in defined_variables:
-            reported.add(node.name)
+            reported_variables.add(node.name)
             digits = node.name.removeprefix(name)
             yield warnings.braces_of_f_string(
                 node.span, variable=patterns.show_name(node.name), name=name, count=digits

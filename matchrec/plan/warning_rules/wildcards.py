@@ -79,7 +79,7 @@ def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
         return
     literal = find_string_literal(operation.operands[1])
     if literal is not None and _STAR_AS_WILDCARD.fullmatch(literal[1:-1]):
-        intended = literal.replace(".*", "%").replace("*", "%")
+        intended_literal = literal.replace(".*", "%").replace("*", "%")
         yield warnings.star_in_like(
-            operation.span, operator=operation.operator, literal=literal, intended=intended
+            operation.span, operator=operation.operator, literal=literal, intended=intended_literal
         )
