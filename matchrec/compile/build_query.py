@@ -193,7 +193,7 @@ def build_task(
         has_window=has_any_window(plan),
         stages=build_stage_options(plan),
         partial=plan.partial,
-        most_matches=None if plan.first_matches is None else plan.first_matches.count,
+        max_matches=None if plan.first_matches is None else plan.first_matches.count,
         max_steps=max_steps,
     )
 

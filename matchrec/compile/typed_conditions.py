@@ -106,7 +106,7 @@ def type_nearby_tests(
                 spark_bit=spark_bit,
                 column=test.column,
                 bit=bit,
-                variable=condition.variable,
+                name=condition.variable,
             )
     return tuple(conditions.values())
 

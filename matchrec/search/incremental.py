@@ -292,12 +292,12 @@ class ResumedSearch:
     def find_remaining(self) -> tuple[LiveRuns, Matches]:
         """Return the live runs and the held matches that can still lead to output.
 
-        If `Task.most_matches` have been output, no run and no match is left. A run that began
+        If `Task.max_matches` have been output, no run and no match is left. A run that began
         before the start bound can no longer be released.
         """
         task = self.task
         live = self.live
-        if task.most_matches is not None and self.numbering.last_number >= task.most_matches:
+        if task.max_matches is not None and self.numbering.last_number >= task.max_matches:
             no_runs = np.zeros(len(live.runs), np.bool_)
             live = prune_runs(task, self.arrays, live.keep(no_runs), self.call)
             return live, make_empty_matches()

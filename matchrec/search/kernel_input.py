@@ -188,7 +188,7 @@ def build_condition_values(
     # Imported here, because it loads all functions that conditions can call.
     from matchrec.conditions.evaluate.python_calls import PythonCalls
 
-    calls = PythonCalls(compiled_task.linked, RowValues(columns, valid, partitions.ranked))
+    calls = PythonCalls(compiled_task.linked, RowValues(columns, valid, partitions.ranked_values))
     values = ConditionValues(
         columns=columns,
         valid=valid,

@@ -168,7 +168,7 @@ class KernelSearch(ABC, Generic[W]):
         return self.arrays.bind_conditions(self.working_arrays["registers"], self.progress)
 
     def remove_match_limit(self) -> None:
-        """Let the search find all matches of a partition, even if `Task.most_matches` limits them.
+        """Let the search find all matches of a partition, even if `Task.max_matches` limits them.
 
         It must be called before the search begins.
         """
@@ -184,9 +184,9 @@ class KernelSearch(ABC, Generic[W]):
         # The output has room for as many matches as rows, up to the capacity. It is not larger,
         # because large arrays take milliseconds to allocate. It grows only if a single match does
         # not fit.
-        most_matches = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        max_matches = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
         largest_output = Capacity(
-            mapped_rows=OUTPUT_ROWS_PER_MATCH * most_matches, matches=most_matches
+            mapped_rows=OUTPUT_ROWS_PER_MATCH * max_matches, matches=max_matches
         )
         match_room = 0
         row_room = 0

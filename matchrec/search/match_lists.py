@@ -87,17 +87,17 @@ def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks, and drop the matches after `Task.most_matches`."""
+    """Number the matches of sorted chunks, and drop the matches after `Task.max_matches`."""
     numbering = Numbering()
     for matches in ordered:
         yield keep_first_matches(task, numbering.number_matches(matches))
 
 
 def keep_first_matches(task: Task, numbered: Matches) -> Matches:
-    """Return the numbered matches without those whose number is above `Task.most_matches`."""
-    if task.most_matches is None:
+    """Return the numbered matches without those whose number is above `Task.max_matches`."""
+    if task.max_matches is None:
         return numbered
-    return filter_matches(numbered, numbered.number <= task.most_matches)
+    return filter_matches(numbered, numbered.number <= task.max_matches)
 
 
 def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:

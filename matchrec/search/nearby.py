@@ -63,7 +63,7 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
-                details = {"variable": condition.variable, "origin": failure.origin}
+                details = {"variable": condition.name, "origin": failure.origin}
                 raise RunFailure(failure.make_error, failure.row, details) from failure
             word, bit_of_word = split_bit(condition.bit)
             satisfied[:, word] |= np.left_shift(holds, bit_of_word, dtype=np.uint64)

@@ -21,22 +21,25 @@ from matchrec.jit.array_types import IntArray as IntArray
 from matchrec.jit.array_types import WordArray as WordArray
 from matchrec.jit.decorators import allocating
 
-S = TypeVar("S", bound=np.generic)
+Element = TypeVar("Element", bound=np.generic)
 
 
-def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
-    """Return `values[index]`, but `otherwise` for each index that is -1.
+def take_or_default(
+    values: npt.NDArray[Element], index: IntArray, default: int
+) -> npt.NDArray[Element]:
+    """Return `values[index]`, but `default` for each index that is -1.
 
     >>> take_or_default(np.array([5, 6]), np.array([1, -1]), 0).tolist()
     [6, 0]
     """
     if not len(values):
-        return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
-    taken = values[index]
+        return np.full((len(index), *values.shape[1:]), default, values.dtype)
+    taken_values = values[index]
     is_missing = index < 0
-    if is_missing.any():  # seldom, and NumPy would take as long for `where` as for the values
-        taken[is_missing] = otherwise
-    return taken
+    # This is seldom the case, and NumPy would take as long for `where` as for the values.
+    if is_missing.any():
+        taken_values[is_missing] = default
+    return taken_values
 
 
 def find_group_starts(sizes: IntArray) -> IntArray:
@@ -54,7 +57,7 @@ def find_group_starts(sizes: IntArray) -> IntArray:
 def add_up_before(values: BoolArray | IntArray) -> IntArray:
     """Return int64[n + 1]: for each position and the end, the sum of the values before it.
 
-    A mark counts as 1.
+    Of booleans, True counts as 1.
 
     >>> add_up_before(np.array([True, False, True])).tolist()
     [0, 1, 1, 2]
@@ -64,13 +67,13 @@ def add_up_before(values: BoolArray | IntArray) -> IntArray:
     return sums
 
 
-def list_positions(first: IntArray, sizes: IntArray) -> IntArray:
+def list_positions(first_positions: IntArray, sizes: IntArray) -> IntArray:
     """Return all positions of ranges, range after range, given their first positions and sizes.
 
     >>> list_positions(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    shifts = np.repeat(first - find_group_starts(sizes)[:-1], sizes)
+    shifts = np.repeat(first_positions - find_group_starts(sizes)[:-1], sizes)
     return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
@@ -123,15 +126,15 @@ class Frontier(NamedTuple):
             number: how many matches of the first partition were found before.
             steps: how often conditions on the run were evaluated in the first partition before.
         """
-        count = len(starts) - 1
+        partition_count = len(starts) - 1
         frontier = Frontier(
             start=starts[:-1].astype(np.int64),
             until=starts[1:].astype(np.int64),
-            edge=np.full(count, NO_EDGE, np.int64),
-            number=np.zeros(count, np.int64),
-            steps=np.zeros(count, np.int64),
+            edge=np.full(partition_count, NO_EDGE, np.int64),
+            number=np.zeros(partition_count, np.int64),
+            steps=np.zeros(partition_count, np.int64),
         )
-        if count:
+        if partition_count:
             frontier.start[0] = start
             frontier.number[0] = number
             frontier.steps[0] = steps
@@ -202,7 +205,7 @@ class Partitions:
     frontier: Frontier | None = None
     # For each integer column that holds ranks of values with which Python computes, the values from
     # rank 1 on.
-    ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
+    ranked_values: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
     def row_count(self) -> int:
@@ -221,7 +224,7 @@ class Partitions:
             integer_count=self.integer_count,
             window_end=None if self.window_end is None else self.window_end[rows] - begin,
             end_times=None if self.end_times is None else self.end_times[:, rows],
-            ranked=self.ranked,
+            ranked_values=self.ranked_values,
         )
 
 

@@ -34,13 +34,13 @@ def find_match_limit(task: Task) -> int:
     some of them are found twice. `selection.find_matches_run_by_run` removes the limit, because its
     search does not find matches in the order of their numbers.
     """
-    if task.most_matches is None or task.skip is not None:
+    if task.max_matches is None or task.skip is not None:
         return layout.NO_LIMIT
     if task.output is MatchOutput.ALL and can_find_match_twice(
         task.pattern.folding, task.states_after_skip
     ):
         return layout.NO_LIMIT
-    return task.most_matches
+    return task.max_matches
 
 
 def make_last_live(task: Task, arrays: SearchInput) -> IntArray:

@@ -101,18 +101,22 @@ class SearchAlgorithm:
 ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}
 
 
-def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> Strategy:
+# Instead of the name of an algorithm: the one that is expected to be fastest.
+AUTO = "auto"
+
+
+def choose_algorithm_and_strategy(task: Task, name: str = AUTO) -> Strategy:
     """Return the strategy that searches a task. `Strategy.explain_choice` gives the reason.
 
     Args:
         task: the task of a query.
-        name: the name of an algorithm; "auto" is the one that is expected to be fastest.
+        name: BACKTRACKING, BREADTH_FIRST or AUTO.
 
     Raises:
         MatchRecognizeUnsupportedError: the algorithm cannot run the task.
         KeyError: there is no algorithm with this name.
     """
-    algorithm = ALGORITHMS[find_fastest(task) if name == "auto" else name]
+    algorithm = ALGORITHMS[find_fastest(task) if name == AUTO else name]
     obstacle = algorithm.find_obstacle(task)
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
@@ -122,10 +126,12 @@ def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> Strategy:
 def find_fastest(task: Task) -> str:
     """Return the name of the algorithm that is expected to be fastest.
 
-    Breadth-first is faster in two cases: (1) all matches are output; (2) conditions depend on the
-    run, the number of ways through the pattern grows exponentially, and a search cannot remember
-    all of its failures. Without event selection, only breadth-first can find longest matches if
-    conditions depend on the run.
+    That is backtracking, except in three cases:
+
+    1. With event selection, more than the preferred matches are output.
+    2. Longest matches are output, and conditions depend on the run. Only breadth-first finds them.
+    3. Conditions depend on the run, the number of ways through the pattern grows exponentially, and
+       a search cannot remember all of its failures.
     """
     if task.needs_event_selection:
         return BACKTRACKING if task.output is MatchOutput.PREFERRED else BREADTH_FIRST

@@ -181,8 +181,13 @@ def explain_run_conditions(task: Task) -> str | None:
 
 
 def compile_arrays(task: Task) -> CompiledTask:
-    """Return the arrays of a task, which say which failures of a search can be remembered."""
+    """Return the arrays of a task, to find out which failures of a search can be remembered.
+
+    They are not the arrays of a search, because the columns of the rows are not known yet.
+    """
     # Imported here, because the module loads all code for conditions on the run.
     from matchrec.search.compiled_task import compile_task
 
-    return compile_task(task, 0)
+    # While a query is planned, the number of columns is not known. It decides where instructions
+    # read doubles, but not which failures can be remembered.
+    return compile_task(task, integer_count=0)

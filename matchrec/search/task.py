@@ -59,7 +59,7 @@ class NearbyCondition:
     bit: int
     # What messages call the condition: the first variable that has it, or its text if no variable
     # has it.
-    variable: str
+    name: str
 
     @property
     def offsets(self) -> Iterator[int]:
@@ -191,7 +191,7 @@ class Task:
     totals: TaskTotals | None = None
     # At most this many matches of a partition are output, those with the lowest numbers; None for
     # all.
-    most_matches: int | None = None
+    max_matches: int | None = None
 
     def __hash__(self) -> int:
         """Hash the parts that tell most tasks apart; `members` is a dict and has no hash."""

@@ -58,7 +58,7 @@ def encode_partitions(
         columns=encoded.columns,
         valid=encoded.valid,
         integer_count=encoded.integer_count,
-        ranked=encoded.ranked_values,
+        ranked_values=encoded.ranked_values,
     )
 
 
@@ -72,7 +72,7 @@ class EncodedColumns(NamedTuple):
     columns: IntArray  # int64[c, n], floats as their bits
     valid: BoolArray  # bool[c, n], which values are not NULL
     integer_count: int  # the number of integer columns
-    ranked_values: dict[int, list[object]]  # see `Partitions.ranked`
+    ranked_values: dict[int, list[object]]  # see `Partitions.ranked_values`
 
 
 def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedColumns:

@@ -42,7 +42,7 @@ class FirstMatchesQuery(Query):
 
     def task(self) -> Task:
         """Return the task of a search for this query."""
-        return replace(super().task(), most_matches=self.most)
+        return replace(super().task(), max_matches=self.most)
 
 
 def limit_matches(query: Query, most: int) -> FirstMatchesQuery:
@@ -102,7 +102,7 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
             if algorithm.find_obstacle(full_task) is None:
                 outcome = run_task(algorithm, full_task, rows)
                 if isinstance(outcome, list):
-                    first_matches = run_task(algorithm, replace(full_task, most_matches=most), rows)
+                    first_matches = run_task(algorithm, replace(full_task, max_matches=most), rows)
                     assert first_matches == [match for match in outcome if match[1] <= most]
 
     run()
@@ -112,7 +112,7 @@ def test_a_search_ends_with_the_last_requested_match() -> None:
     """The loop over 60 rows has 2 to the power of 60 matches."""
     full_task = build_task(make_query("A+", SELECTIONS[1], MatchOutput.ALL))
     rows = WindowedRows(read_rows(" ".join(["A"] * 60)))
-    assert write_matches(run_task(ALGORITHMS[2], replace(full_task, most_matches=3), rows)) == [
+    assert write_matches(run_task(ALGORITHMS[2], replace(full_task, max_matches=3), rows)) == [
         "A0",
         "A0 A1",
         "A1",

@@ -90,7 +90,7 @@ def test_the_first_matches_are_those_of_all(question: Question, most: int) -> No
     except MatchRecognizeError:
         assume(False)
     for compiled_query in linked.values():
-        limited = replace(compiled_query, task=replace(compiled_query.task, most_matches=most))
+        limited = replace(compiled_query, task=replace(compiled_query.task, max_matches=most))
         try:
             all_matches = name_columns(Run(compiled_query, prepared, None, ROWS_PER_BATCH))
         except (

@@ -311,7 +311,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
         for condition in run_conditions
         for part in walk_expression(condition)
     )
-    is_numbered = reads_number or task.most_matches is not None
+    is_numbered = reads_number or task.max_matches is not None
     is_in_pieces = partitions.frontier is not None or partitions.end_times is not None
     stays_in_copy = task.has_window or task.selection is EventSelection.STRICT_CONTIGUITY
     # A condition without a row condition may hold for the rows of the gap.

@@ -142,7 +142,7 @@ class StreamSearch(ABC, Generic[SearchStates]):
     def counts_matches(self) -> bool:
         """Return whether the search needs the number of matches of a key, as every rule does."""
         compiled_query = self.compiled_query
-        if self.batch_maker is not None or compiled_query.task.most_matches is not None:
+        if self.batch_maker is not None or compiled_query.task.max_matches is not None:
             return True
         compiled_task = compile_task(compiled_query.task, len(compiled_query.sent_columns.integers))
         return ReadMatchNumber() in compiled_query.reads or compiled_task.reads_match_number

@@ -258,8 +258,8 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         can_start = find_possible_starts(task, rows.partitions)
         start_counts = np.append(0, np.cumsum(can_start))  # before each row, and after all
         has_start = np.diff(start_counts[search_rows.starts]) > 0
-        if task.most_matches is not None:  # no run begins once a key has all its matches
-            has_start &= states.last_match_numbers < task.most_matches
+        if task.max_matches is not None:  # no run begins once a key has all its matches
+            has_start &= states.last_match_numbers < task.max_matches
         return np.asarray((states.row_numbers.sizes == 0) & ~has_start, np.bool_)
 
     def count_rows(
