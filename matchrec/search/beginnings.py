@@ -184,7 +184,7 @@ def follow_moves_back(
     """
     rows = arrays.rows
     # The states that are viable after the last row, twice: see `mark_beginnings`.
-    viable = np.concatenate([moves.accepting, moves.accepting])
+    viable = np.concatenate([moves.accepting_states, moves.accepting_states])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
         viable[:] = ALL_STATES  # rows that have not arrived yet can satisfy any condition
     mark_beginnings(rows.starts, rows.satisfied, moves, viable, can_begin[:present_row_count])
@@ -214,12 +214,12 @@ def build_moves(compiled: CompiledTask) -> Moves:
     """
     rules = compiled.rules
     always_viable = len(rules.first_choice) - 1
-    accepting = [always_viable]
+    accepting_states = [always_viable]
     # By word and mask of a row condition, the source and the target of each choice with it.
     pairs_by_condition: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for source, target, word, mask, code, code_end in rules.program[:, COLUMNS_OF_MOVES].tolist():
         if target == layout.ACCEPT:
-            accepting.append(source)
+            accepting_states.append(source)
             continue
         evaluates_run_condition = code < code_end
         reached_state = always_viable if evaluates_run_condition else target
@@ -239,7 +239,7 @@ def build_moves(compiled: CompiledTask) -> Moves:
     return Moves(
         table=np.array(table, np.int64).reshape(-1, MOVE_SIZE),
         sources=np.array(sources, np.int64).reshape(-1, word_count),
-        accepting=np.array(pack_states(accepting, word_count), np.int64),
+        accepting_states=np.array(pack_states(accepting_states, word_count), np.int64),
     )
 
 

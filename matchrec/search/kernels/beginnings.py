@@ -55,12 +55,16 @@ class Moves(NamedTuple):
     # int64[m, w], the states from which each move leads.
     sources: IntArray
     # int64[w], the states that are viable at every row: those that accept.
-    accepting: IntArray
+    accepting_states: IntArray
 
 
 @linear_kernel
 def mark_beginnings(
-    starts: IntArray, satisfied: IntArray, moves: Moves, viable: IntArray, can_begin: BoolArray
+    starts: IntArray,
+    satisfied: IntArray,
+    moves: Moves,
+    viable_states: IntArray,
+    can_begin: BoolArray,
 ) -> None:
     """Mark the rows at which the starting state is viable, and unmark the other ones.
 
@@ -68,16 +72,18 @@ def mark_beginnings(
         starts: see `Partitions`.
         satisfied: see `RowArrays`.
         moves: the moves of the query.
-        viable: int64[2 w], the states that are viable after the last row, twice. It is overwritten:
-            the states of a row and of the next row are in different halves, which change places.
+        viable_states: int64[2 w], the states that are viable after the last row, twice. It is
+            overwritten: the states of a row and of the next row are in different halves, which
+            change places.
         can_begin: bool[k], gets the marks of the first k rows. Later rows are not looked at.
     """
     table = moves.table
-    accepting = moves.accepting
-    word_count = accepting.shape[0]
+    accepting_states = moves.accepting_states
+    word_count = accepting_states.shape[0]
     partition = starts.shape[0] - 2
-    current = 0  # the index in `viable` at which the states of the row begin
-    following = word_count  # the index in `viable` at which the states of the next row begin
+    # Where the states of the row and of the next row begin in `viable_states`.
+    row_offset = 0
+    next_offset = word_count
     row = can_begin.shape[0]
     while row > 0:
         row -= 1
@@ -85,39 +91,43 @@ def mark_beginnings(
             while row < starts[partition]:
                 partition -= 1
             for word in range(word_count):
-                viable[following + word] = accepting[word]
+                viable_states[next_offset + word] = accepting_states[word]
         for word in range(word_count):
-            viable[current + word] = accepting[word]
+            viable_states[row_offset + word] = accepting_states[word]
         for move in range(table.shape[0]):
             mask = table[move, MASK]
             if satisfied[row, table[move, WORD]] & mask == mask:
                 if table[move, IS_SHIFT]:
-                    shift_states(move, current, following, moves, viable)
+                    shift_states(move, row_offset, next_offset, moves, viable_states)
                 else:
-                    join_states(move, current, following, moves, viable)
-        can_begin[row] = viable[current] & 1
-        current, following = following, current
+                    join_states(move, row_offset, next_offset, moves, viable_states)
+        can_begin[row] = viable_states[row_offset] & 1
+        row_offset, next_offset = next_offset, row_offset
 
 
 @spliced
-def shift_states(move: int, current: int, following: int, moves: Moves, viable: IntArray) -> None:
+def shift_states(
+    move: int, row_offset: int, next_offset: int, moves: Moves, viable_states: IntArray
+) -> None:
     """Mark each source of a shift as viable whose target is viable at the next row."""
     target_word = moves.table[move, TARGET_WORD]
     bit = moves.table[move, TARGET_BIT]
-    word_count = moves.accepting.shape[0]
+    word_count = moves.accepting_states.shape[0]
     for word in range(word_count - target_word):
-        states = viable[following + word + target_word] >> bit
+        states = viable_states[next_offset + word + target_word] >> bit
         if word + target_word + 1 < word_count:
-            next_states = viable[following + word + target_word + 1]
+            next_states = viable_states[next_offset + word + target_word + 1]
             states |= (next_states << (STATES_PER_WORD - bit)) & ALL_STATES
-        viable[current + word] |= states & moves.sources[move, word]
+        viable_states[row_offset + word] |= states & moves.sources[move, word]
 
 
 @spliced
-def join_states(move: int, current: int, following: int, moves: Moves, viable: IntArray) -> None:
+def join_states(
+    move: int, row_offset: int, next_offset: int, moves: Moves, viable_states: IntArray
+) -> None:
     """Mark all sources of a join as viable if its target is viable at the next row."""
     target_word = moves.table[move, TARGET_WORD]
     bit = moves.table[move, TARGET_BIT]
-    if (viable[following + target_word] >> bit) & 1:
-        for word in range(moves.accepting.shape[0]):
-            viable[current + word] |= moves.sources[move, word]
+    if (viable_states[next_offset + target_word] >> bit) & 1:
+        for word in range(moves.accepting_states.shape[0]):
+            viable_states[row_offset + word] |= moves.sources[move, word]

@@ -53,7 +53,7 @@ from matchrec.search.task import TotalFunction
 # Columns of `TotalArrays.aggregates`. The functions are codes, in the order of `TotalFunction`.
 OUTER_FUNCTION = 0  # aggregates the measure over all matches: COUNT, SUM, MIN or MAX
 INNER_FUNCTION = 1  # computes the measure from the rows of a match: any of the functions
-VALUES = 2  # index of the column in `TotalArrays.values`, -1 for a count of rows
+VALUES = 2  # index of the column in `TotalArrays.values`; negative for a count of rows
 IS_FLOAT = 3  # whether the column holds the bits of doubles
 AGGREGATE_SIZE = 4
 
@@ -93,31 +93,31 @@ def locate_total(index: int) -> int:
 
 
 @inlined
-def find_carry(low: int, added: int) -> int:
+def find_carry(low: int, addend: int) -> int:
     """Return 1 if a sum of two low words has wrapped, so that the high word gets a carry, else 0.
 
     Args:
         low: the low word of the sum.
-        added: either of the words that were added. If the sum has wrapped, it is less than each.
+        addend: either of the words that were added. If the sum has wrapped, it is less than each.
     """
-    return int((low ^ SIGN_BIT) < (added ^ SIGN_BIT))  # compares them as unsigned words
+    return int((low ^ SIGN_BIT) < (addend ^ SIGN_BIT))  # compares them as unsigned words
 
 
 @inlined
-def add_to_double(numbers: IntArray, word: int, added: float) -> None:
+def add_to_double(numbers: IntArray, word: int, value: float) -> None:
     """Add a value to the double of the number at `word`."""
     double = bits_to_float(numbers[word + DOUBLE_WORD])
-    numbers[word + DOUBLE_WORD] = float_to_bits(double + added)
+    numbers[word + DOUBLE_WORD] = float_to_bits(double + value)
 
 
 @inlined
-def add_number(numbers: IntArray, word: int, added: IntArray, added_word: int) -> None:
-    """Add the number at `added_word` of `added` to the number at `word` of `numbers`."""
-    low = add_wrapped(numbers[word], added[added_word])
-    high = add_wrapped(numbers[word + HIGH_WORD], added[added_word + HIGH_WORD])
-    numbers[word + HIGH_WORD] = add_wrapped(high, find_carry(low, added[added_word]))
+def add_number(numbers: IntArray, word: int, addends: IntArray, addend_word: int) -> None:
+    """Add the number at `addend_word` of `addends` to the number at `word` of `numbers`."""
+    low = add_wrapped(numbers[word], addends[addend_word])
+    high = add_wrapped(numbers[word + HIGH_WORD], addends[addend_word + HIGH_WORD])
+    numbers[word + HIGH_WORD] = add_wrapped(high, find_carry(low, addends[addend_word]))
     numbers[word] = low
-    add_to_double(numbers, word, bits_to_float(added[added_word + DOUBLE_WORD]))
+    add_to_double(numbers, word, bits_to_float(addends[addend_word + DOUBLE_WORD]))
 
 
 @inlined
@@ -133,8 +133,8 @@ def multiply_high(left: int, right: int) -> int:
     other_high = (right >> 32) & LOW_HALF
     middle = add_wrapped(multiply_wrapped(high, other_low), (low * other_low >> 32) & LOW_HALF)
     other_middle = add_wrapped(multiply_wrapped(low, other_high), middle & LOW_HALF)
-    carried = add_wrapped((middle >> 32) & LOW_HALF, (other_middle >> 32) & LOW_HALF)
-    return add_wrapped(multiply_wrapped(high, other_high), carried)
+    carry = add_wrapped((middle >> 32) & LOW_HALF, (other_middle >> 32) & LOW_HALF)
+    return add_wrapped(multiply_wrapped(high, other_high), carry)
 
 
 @inlined
@@ -180,11 +180,11 @@ def clear_number(numbers: IntArray, word: int) -> None:
 
 
 @inlined
-def copy_number(numbers: IntArray, word: int, copied_word: int) -> None:
-    """Set the number at `word` to the number at `copied_word`."""
-    numbers[word] = numbers[copied_word]
-    numbers[word + HIGH_WORD] = numbers[copied_word + HIGH_WORD]
-    numbers[word + DOUBLE_WORD] = numbers[copied_word + DOUBLE_WORD]
+def copy_number(numbers: IntArray, word: int, source_word: int) -> None:
+    """Set the number at `word` to the number at `source_word`."""
+    numbers[word] = numbers[source_word]
+    numbers[word + HIGH_WORD] = numbers[source_word + HIGH_WORD]
+    numbers[word + DOUBLE_WORD] = numbers[source_word + DOUBLE_WORD]
 
 
 # Extremes.
@@ -342,23 +342,23 @@ def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: Int
 
 
 @inner
-def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
-    """Add the totals `added` to `totals`, which then are the totals of the paths of both."""
-    add_number(totals, PATH_COUNT, added, PATH_COUNT)
+def add_totals(totals: IntArray, other_totals: IntArray, arrays: TotalArrays) -> None:
+    """Add other totals to `totals`, which then are the totals of the paths of both."""
+    add_number(totals, PATH_COUNT, other_totals, PATH_COUNT)
     for index in range(arrays.aggregates.shape[0]):
         aggregate = arrays.aggregates[index]
         begin = locate_total(index)
         outer_function = aggregate[OUTER_FUNCTION]
         if outer_function == SUM:
-            add_number(totals, begin + VALUE, added, begin + VALUE)
-        elif outer_function != COUNT and not is_zero(added, begin + KNOWN_COUNT):
-            value = added[begin + VALUE]
+            add_number(totals, begin + VALUE, other_totals, begin + VALUE)
+        elif outer_function != COUNT and not is_zero(other_totals, begin + KNOWN_COUNT):
+            value = other_totals[begin + VALUE]
             if is_new_extreme(totals, begin, value, outer_function, aggregate[IS_FLOAT]):
                 totals[begin + VALUE] = value
-                totals[begin + VALUE + ROW] = added[begin + VALUE + ROW]
-            raise_bound(totals, begin, bits_to_float(added[begin + VALUE + DOUBLE_WORD]))
-        add_number(totals, begin + KNOWN_COUNT, added, begin + KNOWN_COUNT)
-        add_number(totals, begin + UNSET_COUNT, added, begin + UNSET_COUNT)
+                totals[begin + VALUE + ROW] = other_totals[begin + VALUE + ROW]
+            raise_bound(totals, begin, bits_to_float(other_totals[begin + VALUE + DOUBLE_WORD]))
+        add_number(totals, begin + KNOWN_COUNT, other_totals, begin + KNOWN_COUNT)
+        add_number(totals, begin + UNSET_COUNT, other_totals, begin + UNSET_COUNT)
 
 
 @inlined
@@ -370,17 +370,17 @@ def copy_totals(new_node: IntArray, node: IntArray) -> None:
 
 @inner
 def carry_totals(
-    new_node: IntArray, before: IntArray, is_first: bool, row: int, arrays: TotalArrays
+    new_node: IntArray, node_before: IntArray, is_first: bool, row: int, arrays: TotalArrays
 ) -> None:
     """Give a new node the totals of the node before, and map its row.
 
-    If `is_first`, the new node is the first of its run, and `before` is not read.
+    If `is_first`, the new node is the first of its run, and `node_before` is not read.
     """
     totals = new_node[layout.NODE_SIZE :]
     if is_first:
         begin_totals(totals, arrays)
     else:
-        copy_totals(new_node, before)
+        copy_totals(new_node, node_before)
     new_node[layout.NODE_BEFORE] = -1  # the node before is not needed any more
     map_row(totals, arrays.variables[new_node[layout.NODE_CHOICE]], row, arrays)
 

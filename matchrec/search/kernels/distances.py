@@ -124,7 +124,7 @@ def search_from_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     Returns:
         DONE or another status.
     """
-    # The goal, then the length of the match; either can be a negative answer instead.
+    # First the goal, then the length of the match. Both functions can return a negative answer.
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))
@@ -182,7 +182,7 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
     row = start
     state = np.int64(0)
     while True:
-        chosen = -1
+        chosen_choice = -1
         for choice in range(first_choice[state], first_choice[state + 1]):
             guard = program[choice, layout.GUARD]
             if guard != 0 and not is_anchored(guard, row, progress):
@@ -206,15 +206,15 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
                 return UNDECIDED
             end = row + 1 + distance
             if end == goal or (end < goal and not longest):
-                chosen = choice
+                chosen_choice = choice
                 break
-        if chosen < 0:
+        if chosen_choice < 0:
             return NO_MATCH
         if row - start == path.shape[0]:
             return note_needed_rows(row, progress)
-        path[row - start] = chosen
+        path[row - start] = chosen_choice
         row += 1
-        state = program[chosen, layout.TARGET]
+        state = program[chosen_choice, layout.TARGET]
 
 
 @inlined
@@ -292,8 +292,8 @@ def compute_distance(
             best = no_distance
             continue
         # 3. Otherwise the distance is known: note it, and go back to the row before.
-        noted = best if best != TOO_FAR else pack_too_far(progress.horizon - row)
-        note_value(work.distances, progress, state, row, noted)
+        noted_value = best if best != TOO_FAR else pack_too_far(progress.horizon - row)
+        note_value(work.distances, progress, state, row, noted_value)
         if row == first_row:
             return int(best)
         row -= 1
@@ -312,9 +312,9 @@ def pack_too_far(rows_to_horizon: int) -> int:
 
 
 @inlined
-def unpack_too_far(noted: int) -> int:
-    """Return how many rows away the horizon was when `noted` was packed by `pack_too_far`."""
-    return FIRST_PACKED_TOO_FAR - noted
+def unpack_too_far(noted_value: int) -> int:
+    """Return how many rows away the horizon was when `noted_value` was packed by `pack_too_far`."""
+    return FIRST_PACKED_TOO_FAR - noted_value
 
 
 @inlined
@@ -328,7 +328,7 @@ def note_needed_rows(row: int, progress: Progress) -> int:
 def add_row_to_distance(distance: int, longest: bool) -> int:
     """Return `distance` plus one row; NO_NEAREST, NO_FARTHEST and TOO_FAR stay as they are.
 
-    `longest` is whether the farthest acceptance is sought.
+    `longest` is whether the longest match, and so the farthest acceptance, is sought.
     """
     return (
         distance if distance >= TOO_FAR or (longest and distance == NO_FARTHEST) else distance + 1
@@ -344,6 +344,8 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     - It is noted.
     - The nearest acceptance is sought, and the state accepts at the row.
     - No later row is looked at, because the row is at the horizon or at the edge.
+
+    At the edge, the farthest acceptance is TOO_FAR if a choice could map the row there.
 
     Returns:
         A distance; NO_NEAREST, NO_FARTHEST or TOO_FAR; NOT_NOTED if it must be computed.
@@ -369,7 +371,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
             if program[choice, layout.TARGET] == layout.ACCEPT:
                 accepts = True
             elif longest and not ends_here:
-                return TOO_FAR
+                return TOO_FAR  # a choice could map the row at the edge, and lead farther
     if accepts:
         return 0
     if longest:

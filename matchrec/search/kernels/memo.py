@@ -103,7 +103,10 @@ def remember_failure(memo: ByteArray, progress: RememberedRows, memo_number: int
 
 @spliced
 def forget(row: int, progress: RememberedRows) -> None:
-    """Forget all failures; from now on, failures are remembered from `row` on."""
+    """Forget all that is remembered about rows; from now on, it is remembered from `row` on.
+
+    That is failures in `memo`, or the values of another ring of rows.
+    """
     progress.memo_from = row
     progress.memo_to = row
 

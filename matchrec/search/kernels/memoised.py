@@ -154,7 +154,7 @@ def find_match(rules: Rules, rows: RowArrays, work: PathWork) -> int:
 
 
 class MemoisedSearch(PathSearch[PathWork]):
-    """A search of one run at a time, if conditions depend on the data only."""
+    """A search of one run at a time, for conditions on the data and matches without windows."""
 
     kernel = search
     can_skip_starts = True
@@ -162,7 +162,10 @@ class MemoisedSearch(PathSearch[PathWork]):
     def make_work(self) -> PathWork:
         """Return the records and arrays that the kernel changes."""
         return PathWork(
-            self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
+            progress=self.progress,
+            output=self.output,
+            path=self.working_arrays["path"],
+            memo=self.working_arrays["memo"],
         )
 
     def build_arguments(self) -> tuple[object, ...]:

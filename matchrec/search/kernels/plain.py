@@ -1,8 +1,8 @@
 """The kernel of `search.plain`: one run at a time, with conditions on the run.
 
-The kernel has the loop of `memoised`, and also evaluates conditions on the run and respects
-windows. The strategy of `search.memoised` also uses it, if conditions depend on the run but no
-failure does.
+The kernel has the loop of `memoised`. It also evaluates conditions on the run and keeps matches
+within their windows. The strategy of `search.memoised` uses it, too, if conditions depend on the
+run but no failure does.
 
 Slot d of the registers has the computation state after d rows, so going back restores it. A failure
 is remembered only if what follows does not depend on the registers.
@@ -176,7 +176,10 @@ class PlainSearch(PathSearch[PathWork]):
     def make_work(self) -> PathWork:
         """Return the records and arrays that the kernel changes."""
         return PathWork(
-            self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
+            progress=self.progress,
+            output=self.output,
+            path=self.working_arrays["path"],
+            memo=self.working_arrays["memo"],
         )
 
     def build_arguments(self) -> tuple[object, ...]:
