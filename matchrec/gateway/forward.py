@@ -320,7 +320,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         Args:
             request: the client's request. It is changed in place.
             message: the serialized request, as the client has sent it.
-            caller: the client.
+            caller: the client that has sent the request.
 
         Returns:
             The responses if the plan is a SQL command with a clause; otherwise the request without

@@ -140,7 +140,7 @@ def add_text_around(inner: Scalar, read_text: Callable[[Span], str], span: Span)
     """Return the expression together with the text around it, such as parentheses.
 
     Args:
-        inner: the expression.
+        inner: an expression whose span is inside `span`.
         read_text: returns the text of the query at a span.
         span: where the expression and the text around it are in the query.
     """

@@ -46,7 +46,7 @@ def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> 
     is returned.
 
     Args:
-        scalar: the expression.
+        scalar: the expression whose references are changed.
         change: returns another reference, or a text that cannot fail: a literal or a name. The
             operations of the expression do not include the operations of the text.
     """

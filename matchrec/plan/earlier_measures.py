@@ -35,7 +35,7 @@ def inline_earlier_measures(
     """Return the plan with names of earlier measures replaced by the values of these measures.
 
     Args:
-        plan: the plan.
+        plan: a plan whose columns are not resolved yet: see `resolve.resolve`.
         columns: the columns of the input, which take precedence over measures.
         is_known: returns whether the engine knows a name that is not a column, such as the name of
             a session variable.

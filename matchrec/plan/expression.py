@@ -503,7 +503,7 @@ def is_constant_word(scalar: Scalar, *words: str) -> bool:
     True
 
     Args:
-        scalar: the expression.
+        scalar: an expression; with references, it is none of the words.
         words: constants such as TRUE or NULL, in upper case.
     """
     if scalar.references:

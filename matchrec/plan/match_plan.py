@@ -330,7 +330,7 @@ def map_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scal
     that were computed on it.
 
     Args:
-        plan: a plan.
+        plan: the plan whose conditions and measures are changed.
         change: returns the new expression. Its second argument is the variable whose condition the
             expression is, or None for the value of a measure.
     """

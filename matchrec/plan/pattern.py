@@ -392,7 +392,7 @@ def _show_inside(part: RowPattern, weaker: tuple[type[RowPattern], ...]) -> str:
     """Return the text of a part inside another node, in parentheses if it needs them.
 
     Args:
-        part: the part.
+        part: a child of the node.
         weaker: the types of nodes that bind more weakly than the node around the part.
     """
     text = show_pattern(part)

@@ -138,7 +138,7 @@ def reject_ambiguous_words(plan: MatchPlan, words: Set[str]) -> None:
     the column. But SQL after the match does not see the input, so there it would be today's date.
 
     Args:
-        plan: the plan.
+        plan: a plan whose columns are not resolved yet.
         words: the words, in upper case.
 
     Raises:

@@ -197,7 +197,7 @@ def is_used_instead(name: str, similar_name: str, plan: MatchPlan) -> bool | Non
         name: a name in DEFINE that is not in the pattern. The parser has read it as a qualifier of
             columns wherever it is used.
         similar_name: a similar name that is in the pattern.
-        plan: the plan.
+        plan: the plan that has the definition of `name`.
 
     Returns:
         True if only `name` is used, False if only `similar_name` is, and None if both or neither
@@ -224,7 +224,7 @@ def check_lost_braces(definition: Definition, plan: MatchPlan) -> None:
 
     Args:
         definition: the condition of `B`, which is not in the pattern.
-        plan: the plan.
+        plan: the plan that has the definition.
     """
     defined_variables = {definition.variable for definition in plan.definitions}
     for variable in plan.variables:

@@ -140,7 +140,7 @@ def write_aggregate_call(
     """Return the call of an aggregate as SQL over rows.
 
     Args:
-        call: the aggregate.
+        call: the aggregate, for its function, DISTINCT and IGNORE NULLS.
         arguments: its arguments as SQL.
         ordering: the items of WITHIN GROUP as SQL.
         condition: the condition of FILTER as SQL, or None.

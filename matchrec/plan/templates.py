@@ -81,7 +81,7 @@ def nest_in_with_clauses(query: Template, with_clauses: Sequence[Template]) -> T
     as in the user's query.
 
     Args:
-        query: the query.
+        query: the text of a SELECT.
         with_clauses: the WITH clauses, outermost first.
 
     >>> nest_in_with_clauses(("SELECT 1",), [("WITH a AS (...)",), ("WITH b AS (...)",)])

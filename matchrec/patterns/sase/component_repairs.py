@@ -29,6 +29,10 @@ COMPONENT = re.compile(
 )
 
 
+# The variable of a component if no letter is free.
+LAST_RESORT_NAME = "a1"
+
+
 def are_bare_components(text: str) -> bool:
     """Return whether a text is only components, without SEQ: types with variables, and commas.
 
@@ -72,7 +76,7 @@ def complete_components(text: str) -> str:
     """Return components as SEQ has them: with the variables and brackets that they lack.
 
     A new variable is the first letter that is not a variable yet. If a part of the text is not a
-    component, no component is changed.
+    component, no component is changed: only line breaks and several blanks become one blank.
 
     >>> complete_components("Shelf, Exit+"), complete_components("Shelf a+")
     ('Shelf a, Exit+ b[]', 'Shelf+ a[]')
@@ -82,15 +86,15 @@ def complete_components(text: str) -> str:
     components = [COMPONENT.fullmatch(part.strip()) for part in text.split(",")]
     names = {component["name"] for component in components if component is not None}
     free_names = iter([letter for letter in ascii_lowercase if letter not in names])
-    completed: list[str] = []
+    completed_components: list[str] = []
     for component in components:
         if component is None:
             return " ".join(text.split())
-        name = component["name"] or next(free_names, "a1")
+        name = component["name"] or next(free_names, LAST_RESORT_NAME)
         if component["negation"]:
-            completed.append(f"~({component['type']} {name})")
+            completed_components.append(f"~({component['type']} {name})")
         elif component["plus"] or component["brackets"]:
-            completed.append(f"{component['type']}+ {name}[]")
+            completed_components.append(f"{component['type']}+ {name}[]")
         else:
-            completed.append(f"{component['type']} {name}")
-    return ", ".join(completed)
+            completed_components.append(f"{component['type']} {name}")
+    return ", ".join(completed_components)

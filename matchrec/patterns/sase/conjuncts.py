@@ -45,8 +45,8 @@ def _split_into_disjunctions(condition: Scalar) -> tuple[Disjunction, ...]:
             return _split_into_disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
             dual_operator = "OR" if operator == "AND" else "AND"
-            negated = [negate(operand) for operand in operands]
-            return _split_into_disjunctions(join_conditions(dual_operator, negated))
+            negated_operands = [negate(operand) for operand in operands]
+            return _split_into_disjunctions(join_conditions(dual_operator, negated_operands))
         case _:
             return ((condition,),)
 

@@ -151,7 +151,7 @@ class EventReader(ScalarReader):
 
         Args:
             expected: the kinds in words, for messages: "a name".
-            kinds: the kinds.
+            kinds: the kinds that are allowed.
 
         Raises:
             MatchRecognizeError: the next token is of another kind.
@@ -175,9 +175,9 @@ class EventReader(ScalarReader):
     @override
     def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for the next token, which does not begin an operand, or for the end."""
-        before = self.tokens[self.position - 1]
-        operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
-        return self.make_expected_error(_EXPECTED_AFTER.get(before.key, operand))
+        token_before = self.tokens[self.position - 1]
+        operand = "a unit of time" if token_before.is_constant else "a value such as a.x or 1"
+        return self.make_expected_error(_EXPECTED_AFTER.get(token_before.key, operand))
 
     @override
     def read_parameter(self) -> Term:
@@ -323,7 +323,7 @@ class EventReader(ScalarReader):
         """Check that an identifier in an aggregate reads several events.
 
         Args:
-            identifier: the identifier.
+            identifier: an identifier in the argument of the aggregate.
             component: the component that it names.
             function: the function of the aggregate.
 
@@ -360,7 +360,7 @@ class EventReader(ScalarReader):
         """Check that the component has the index, and that the clause can use it.
 
         Args:
-            identifier: the identifier.
+            identifier: an identifier in this clause.
             component: the component that it names.
 
         Raises:
@@ -488,19 +488,19 @@ class EventReader(ScalarReader):
                 span, function=function, clause=self.where, name=self.choose_kleene_plus(start)
             )
         self.check_same_range(identifiers, function)
-        first = identifiers[0]
-        is_count_of_events = function == "count" and argument.span == first.span
+        first_identifier = identifiers[0]
+        is_count_of_events = function == "count" and argument.span == first_identifier.span
         lacks_attribute = any(identifier.attribute is None for identifier in identifiers)
         if lacks_attribute and not is_count_of_events:
             raise errors.missing_attribute_of_several(
-                first.span, events=first.events, clause=self.where
+                first_identifier.span, events=first_identifier.events, clause=self.where
             )
         aggregate = Aggregate(
             function,
-            first.name.text,
+            first_identifier.name.text,
             # The plan of `count(a[])` counts rows: it has no argument.
             arguments=() if lacks_attribute else (argument,),
-            excludes_current_row=first.index is Index.SO_FAR,
+            excludes_current_row=first_identifier.index is Index.SO_FAR,
             span=span,
         )
         return Term((aggregate,), span)
@@ -550,15 +550,15 @@ class EventReader(ScalarReader):
         Raises:
             MatchRecognizeError: an identifier reads other events than the first one.
         """
-        first = identifiers[0]
-        for other in identifiers[1:]:
-            if other.events != first.events:
+        first_identifier = identifiers[0]
+        for other_identifier in identifiers[1:]:
+            if other_identifier.events != first_identifier.events:
                 raise errors.aggregate_over_two_ranges(
-                    first.span,
-                    other.span,
+                    first_identifier.span,
+                    other_identifier.span,
                     function=function,
                     clause=self.where,
-                    ranges=(first.events, other.events),
+                    ranges=(first_identifier.events, other_identifier.events),
                 )
 
     # Equivalence tests

@@ -176,12 +176,12 @@ def build_absences(components: Components) -> tuple[clauses.Absence, ...]:
     absences = []
     for component in components.negated:
         name = component.name
-        preceding, following = components.find_neighbours(component)
+        component_before, component_after = components.find_neighbours(component)
         absences.append(
             clauses.Absence(
                 name.text,
-                after=None if preceding is None else (preceding.name.text,),
-                before=None if following is None else (following.name.text,),
+                after=None if component_before is None else (component_before.name.text,),
+                before=None if component_after is None else (component_after.name.text,),
                 span=name.span,
             )
         )
@@ -197,7 +197,7 @@ def build_definitions(query: SaseQuery, type_column: RowExpression) -> tuple[Def
     The last definition is the one of `END_OF_MATCH`, if there is a condition on a complete match.
 
     Args:
-        query: the query.
+        query: the query, for its predicates, equivalence tests and components.
         type_column: the expression whose value is the type of an event.
 
     Raises:
@@ -245,7 +245,7 @@ def build_event_conditions(
     except the first one, `a`, has `b.symbol = a.symbol` instead of `b.symbol IS NOT NULL`.
 
     Args:
-        query: the query.
+        query: the query, for its strategy and its equivalence tests.
         component: a component of the query.
         variable: one of the component's primary variables.
         type_column: the expression whose value is the type of an event.

@@ -242,11 +242,12 @@ class Components:
             )
         return component
 
-    def find_neighbours(self, negated: Component) -> Neighbours:
+    def find_neighbours(self, negated_component: Component) -> Neighbours:
         """Return the nearest positive components before and after a negated one."""
-        index = self.all.index(negated)
-        before = [component for component in self.all[:index] if not component.negated]
-        after = [component for component in self.all[index:] if not component.negated]
+        index = self.all.index(negated_component)
+        components_before = [component for component in self.all[:index] if not component.negated]
+        components_after = [component for component in self.all[index:] if not component.negated]
         return Neighbours(
-            preceding=before[-1] if before else None, following=after[0] if after else None
+            preceding=components_before[-1] if components_before else None,
+            following=components_after[0] if components_after else None,
         )

@@ -233,7 +233,7 @@ class QueryReader(EventReader):
         return make_literal(text, token.span)
 
     def read_first_matches(self) -> FirstMatches | None:
-        """Read `FIRST 10 MATCHES`, as in SQL; return None if FIRST is not next."""
+        """Read `FIRST 10 MATCHES`, as in SQL. Return None if the next token is not FIRST."""
         start = self.position
         if not self.accept("FIRST"):
             return None
@@ -320,17 +320,17 @@ class QueryReader(EventReader):
         """
         self.require("(")
         start = self.position
-        listed = self.read_several(self.read_listed_component)
+        listed_components = self.read_several(self.read_listed_component)
         span = self.sequence.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
-        check_unique(listed, strategy_errors.duplicate_strategy_component)
-        names = {name for name, _ in listed}
-        missing = [
+        check_unique(listed_components, strategy_errors.duplicate_strategy_component)
+        names = {name for name, _ in listed_components}
+        missing_components = [
             component.text for component in self.components.positive if component.text not in names
         ]
-        if missing:
+        if missing_components:
             raise strategy_errors.strategy_components_missing(
-                span, strategy=strategy.value, missing=missing
+                span, strategy=strategy.value, missing=missing_components
             )
 
     def read_listed_component(self) -> tuple[str, Span]:
@@ -418,10 +418,13 @@ def check_variables(components: Sequence[Component]) -> None:
     """
     names: dict[str, Token] = {}
     for component in components:
-        earlier = names.setdefault(component.name.text.upper(), component.name)
-        if earlier is not component.name:
+        earlier_name = names.setdefault(component.name.text.upper(), component.name)
+        if earlier_name is not component.name:
             raise errors.duplicate_component_variable(
-                earlier.span, component.name.span, name=component.name.text, other_name=earlier.text
+                earlier_name.span,
+                component.name.span,
+                name=component.name.text,
+                other_name=earlier_name.text,
             )
 
 

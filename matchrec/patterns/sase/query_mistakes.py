@@ -173,7 +173,7 @@ def explain_brackets(
     Args:
         reader: the reader, at the opening bracket.
         type_span: the event type.
-        name: the variable.
+        name: the variable before the brackets.
         has_plus: whether `+` is after the event type.
     """
     event_type = reader.sequence.text_at(type_span)
@@ -206,7 +206,7 @@ def explain_strategy(reader: EventReader, start: int, end: int) -> MatchRecogniz
     """Return the error for a strategy that is unknown, or missing before predicates.
 
     Args:
-        reader: the reader.
+        reader: the reader, in WHERE.
         start: the index of the first token after WHERE.
         end: the index after the last token of the supposed name.
     """
@@ -226,7 +226,7 @@ def _find_bare_predicates(reader: EventReader, start: int) -> str | None:
     comes a list in parentheses, `{`, AND, or the end of WHERE.
 
     Args:
-        reader: the reader.
+        reader: the reader, in WHERE.
         start: the index of the first token after WHERE.
     """
     if reader.key_at(start) == "{":

@@ -46,13 +46,13 @@ def read_sase_tokens(text: str) -> TokenSequence:
     return TokenSequence(text, tuple(tokens), pair_brackets(tokens))
 
 
-def _continues_string(before: Token, token: Token) -> bool:
+def _continues_string(token_before: Token, token: Token) -> bool:
     """Return whether a token continues the string in the token before it, as in `"a""b"`.
 
     The tokens of SQL are split at a doubled quote, into `"a"` and `"b"`.
     """
-    is_adjacent = before.span.end == token.span.start
-    return token.is_string and is_adjacent and before.text[-1] == token.text[0]
+    is_adjacent = token_before.span.end == token.span.start
+    return token.is_string and is_adjacent and token_before.text[-1] == token.text[0]
 
 
 def _ends_with_percentage(tokens: Sequence[Token]) -> bool:
@@ -97,5 +97,7 @@ def quote_singly(text: str) -> str:
     if is_raw:
         return quote_string(content)
     # Escape single quotes. `\\.` skips characters that are escaped already.
-    escaped = re.sub(r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content)
-    return f"'{escaped}'"
+    escaped_content = re.sub(
+        r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content
+    )
+    return f"'{escaped_content}'"

@@ -61,17 +61,19 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
     readings = [_find_reading(reference, components) for reference in conjunct.references]
     if not readings:
         return components.test_points[0]
-    last = _find_negated_reading(readings)
-    if last is None:
-        last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
+    last_reading = _find_negated_reading(readings)
+    if last_reading is None:
+        last_reading = max(
+            readings, key=lambda reading: components.test_points.index(reading.test_point)
+        )
     for reading in readings:
         name = reading.component.name.text
         reads_current = reading.test_point == nodes.Index.CURRENT.write_for(name)
-        if reads_current and reading.test_point != last.test_point:
+        if reads_current and reading.test_point != last_reading.test_point:
             raise errors.predicate_on_later_event(
-                reading.span, last.span, name=name, attribute=reading.attribute
+                reading.span, last_reading.span, name=name, attribute=reading.attribute
             )
-    return last.test_point
+    return last_reading.test_point
 
 
 def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | None:
@@ -80,15 +82,17 @@ def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | No
     Raises:
         MatchRecognizeError: two negated components are read.
     """
-    negated = [reading for reading in readings if reading.component.negated]
-    if not negated:
+    negated_readings = [reading for reading in readings if reading.component.negated]
+    if not negated_readings:
         return None
-    first = negated[0]
-    for other in negated:
-        if other.component != first.component:
-            names = (first.component.name.text, other.component.name.text)
-            raise errors.predicate_on_two_negated(first.span, other.span, names=names)
-    return first
+    first_reading = negated_readings[0]
+    for other_reading in negated_readings:
+        if other_reading.component != first_reading.component:
+            names = (first_reading.component.name.text, other_reading.component.name.text)
+            raise errors.predicate_on_two_negated(
+                first_reading.span, other_reading.span, names=names
+            )
+    return first_reading
 
 
 def _find_attribute(reference: Reference) -> str:
@@ -120,8 +124,8 @@ def _find_reading(reference: Reference, components: Components) -> EventReading:
         is_before_current = reference.excludes_current_row
     else:
         is_before_current = reference.navigation.logical_offset > 0
-    current = nodes.Index.CURRENT.write_for(variable)
+    current_event = nodes.Index.CURRENT.write_for(variable)
     if is_before_current:
-        return EventReading(component, current, span, attribute)
-    point_after_current = components.test_points[components.test_points.index(current) + 1]
+        return EventReading(component, current_event, span, attribute)
+    point_after_current = components.test_points[components.test_points.index(current_event) + 1]
     return EventReading(component, point_after_current, span, attribute)

@@ -23,6 +23,9 @@ from matchrec.syntax.amounts import (
 )
 from matchrec.syntax.tokens import Token
 
+# The words after a number of events.
+EVENT_UNITS = ("EVENT", "EVENTS")
+
 
 class NumberWithUnit(NamedTuple):
     """A part of a window: `30 minutes`."""
@@ -48,7 +51,7 @@ def make_window(parts: Sequence[NumberWithUnit], span: Span) -> RowExpression | 
         reject_unit_in_number(first_number)
         value = read_amount(first_number.text)
         return RowExpression(first_number.text, span, amount=value, is_constant=value is None)
-    counts_events = first_unit is not None and first_unit.text.upper() in ("EVENT", "EVENTS")
+    counts_events = first_unit is not None and first_unit.text.upper() in EVENT_UNITS
     if len(parts) == 1 and counts_events:
         return _read_event_count(first_number)
     words: list[str] = []  # such as 1, HOUR, 30, MINUTE

@@ -65,7 +65,7 @@ def reject_call_on_class(method: Callable[..., Any], class_name: str) -> Callabl
     """Return a method that raises an error if its first argument is not an object of its class.
 
     Args:
-        method: the method.
+        method: a public method of the class, as it is written there.
         class_name: the name of its class, whose class is `PublicClass`.
     """
 

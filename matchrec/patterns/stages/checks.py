@@ -78,7 +78,7 @@ def make_condition(expression: Condition, stage: Stage, call: str) -> StageCondi
 
     Args:
         expression: SQL text or a Spark Column.
-        stage: the stage.
+        stage: the stage whose events must satisfy the condition.
         call: the name of the method that the user called.
 
     Raises:
@@ -145,7 +145,7 @@ def check_can_be_repeated(stage: Stage, call: str) -> None:
     """Check that a stage can get a number of repetitions.
 
     Args:
-        stage: the stage.
+        stage: the last stage so far, which the call changes.
         call: the name of the method that the user called.
 
     Raises:
@@ -216,7 +216,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
     """Check that a call can set the contiguity between the repetitions of a stage.
 
     Args:
-        stage: the stage.
+        stage: the last stage so far, which the call changes.
         call: "consecutive" or "allow_combinations".
 
     Raises:
@@ -229,8 +229,8 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         raise errors.stage_not_repeated(call=call, stage=stage.label)
     if stage.inner_contiguity is not None:
         is_strict = stage.inner_contiguity is Contiguity.STRICT
-        before = "consecutive" if is_strict else "allow_combinations"
-        raise errors.two_contiguities(call=call, stage=stage.label, before=before)
+        earlier_call = "consecutive" if is_strict else "allow_combinations"
+        raise errors.two_contiguities(call=call, stage=stage.label, before=earlier_call)
     if stage.greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage=stage.label)
 

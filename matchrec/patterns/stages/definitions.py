@@ -148,14 +148,15 @@ class TestDefinitions(StepBuilder):
         """
         if stage.until is None:
             return None
-        ends_loop = self.parse_condition(stage.until)
-        goes_on = make_complement(ends_loop)
-        until_test = self.define(f"{stage.name} until", ends_loop)
-        not_until_test = self.define(f"{stage.name} not until", goes_on)
+        end_condition = self.parse_condition(stage.until)
+        complement = make_complement(end_condition)
+        until_test = self.define(f"{stage.name} until", end_condition)
+        not_until_test = self.define(f"{stage.name} not until", complement)
         if stage.is_group:
             return Until(until_test, not_until_test)
-        is_taken = join_conditions("AND", (self.combine_conditions(stage.conditions), goes_on))
-        take_test = self.define(f"{stage.name} where, not until", is_taken)
+        stage_condition = self.combine_conditions(stage.conditions)
+        take_condition = join_conditions("AND", (stage_condition, complement))
+        take_test = self.define(f"{stage.name} where, not until", take_condition)
         return Until(until_test, not_until_test, take_test)
 
     @override
@@ -177,24 +178,24 @@ class TestDefinitions(StepBuilder):
         return test
 
     def compare_distance(self, window: Duration) -> Scalar:
-        """Return the condition that the candidate is less than a window after the row before it.
+        """Return the condition that the candidate is less than a window after the previous row.
 
-        The row before is the last row of the match, which may be any number of rows before the
-        candidate. A window of 10 gives `(candidate.ts + 0L) - (row_before.ts + 0L) < 10`, and a
-        window of five minutes `candidate.ts < row_before.ts + INTERVAL 5 MINUTE`.
+        The previous row is the last row of the match so far, which may be any number of rows before
+        the candidate. A window of 10 gives `(candidate.ts + 0L) - (previous.ts + 0L) < 10`, and a
+        window of five minutes `candidate.ts < previous.ts + INTERVAL 5 MINUTE`.
         """
         order = self.query.order[0]
         candidate = Navigation(CANDIDATE)
-        row_before = Navigation()
+        previous_row = Navigation()
         if window.sql.isdigit():
             # As BIGINT, a difference overflows only if it is longer than any window.
-            wide_order = f"({order.text}) + (0L)"
+            order_as_bigint = f"({order.text}) + (0L)"
             return make_difference_test(
-                make_sum(candidate, wide_order),
-                make_sum(row_before, wide_order),
+                make_sum(candidate, order_as_bigint),
+                make_sum(previous_row, order_as_bigint),
                 make_number(int(window.sql), NOWHERE),
             )
-        end = make_sum(row_before, f"({order.text}) + ({window.sql})")
+        end = make_sum(previous_row, f"({order.text}) + ({window.sql})")
         return make_comparison("<", make_order_column(candidate, order), end)
 
     def build_neighbour_windows(self) -> tuple[NeighbourWindow, ...]:

@@ -36,10 +36,12 @@ def find_idle_windows(stages: tuple[Stage, ...]) -> Iterator[IdleWindow]:
             yield IdleWindow(IdleReason.ONE_REPETITION, stage.label, str(gap))
         elif match_window is not None and gap >= match_window:
             yield IdleWindow(IdleReason.LONGER_THAN_MATCH, stage.label, str(gap), str(match_window))
-    first = find_first_event(stages)
-    if first is not None and first.neighbour_window is not None:
-        yield IdleWindow(IdleReason.FIRST_EVENT, first.label, str(first.neighbour_window))
-    has_one_event = first is stages[0] and len(stages) == 1
+    first_stage = find_first_event(stages)
+    if first_stage is not None and first_stage.neighbour_window is not None:
+        yield IdleWindow(
+            IdleReason.FIRST_EVENT, first_stage.label, str(first_stage.neighbour_window)
+        )
+    has_one_event = first_stage is stages[0] and len(stages) == 1
     if match_window is not None and has_one_event:
         yield IdleWindow(IdleReason.ONE_EVENT, stages[0].label, str(match_window))
 
@@ -49,7 +51,7 @@ def find_first_event(stages: tuple[Stage, ...]) -> Stage | None:
 
     A stage takes later events, too, if the stage or a group around it is repeated.
     """
-    first = stages[0]
-    if first.most != 1:
+    first_stage = stages[0]
+    if first_stage.most != 1:
         return None
-    return find_first_event(first.stages) if first.is_group else first
+    return find_first_event(first_stage.stages) if first_stage.is_group else first_stage

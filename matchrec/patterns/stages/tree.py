@@ -65,11 +65,11 @@ def combine_conditions(
     ... )
     '((a AND b) OR c)'
     """
-    combined = convert(conditions[0])
+    combination = convert(conditions[0])
     for is_alternative, group in groupby(conditions[1:], lambda item: item.is_alternative):
         operator = "OR" if is_alternative else "AND"
-        combined = join(operator, [combined, *(convert(condition) for condition in group)])
-    return combined
+        combination = join(operator, [combination, *(convert(condition) for condition in group)])
+    return combination
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,9 @@ class _ColumnNamer:
 
     def name_columns_in_stage(self, stage: Stage) -> Stage:
         """Return the stage with names instead of Columns, also in inner stages."""
-        inner_stages = tuple(self.name_columns_in_stage(inner) for inner in stage.stages)
+        inner_stages = tuple(
+            self.name_columns_in_stage(inner_stage) for inner_stage in stage.stages
+        )
         until = None if stage.until is None else self.name_column(stage.until)
         conditions = tuple(self.name_column(condition) for condition in stage.conditions)
         return replace(stage, stages=inner_stages, conditions=conditions, until=until)

@@ -273,7 +273,7 @@ def allow_first_rows(comparison: Operation, navigation: Navigation) -> str:
     For `price < LAST(A.price, 1)`, the result is `count(A.*) = 1 OR price < LAST(A.price, 1)`.
 
     Args:
-        comparison: the comparison.
+        comparison: a comparison that is NULL for the first rows of a variable.
         navigation: the way to the row that does not exist for the first rows.
     """
     rows = "*" if navigation.variable is None else f"{navigation.variable}.*"
