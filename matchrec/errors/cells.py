@@ -68,6 +68,16 @@ def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
     )
 
 
+def answers_exclude_each_other(*, first: str, second: str) -> MatchRecognizePlanError:
+    """Return the error for two options of %%matchrec that ask for different results of a cell."""
+    return MatchRecognizePlanError(
+        f"`{second}` of %%matchrec is not allowed with `{first}`",
+        notes=("a cell has one result",),
+        hint=f"leave one out, or write a second cell for {second}",
+        code="answers-exclude-each-other",
+    )
+
+
 def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     """Return the error for an option of %%matchrec that does not apply to this kind of query."""
     return MatchRecognizePlanError(

@@ -22,6 +22,9 @@ FLAGS = ("--coverage", "--explain", "--why")
 # The options with one hyphen. Each has a value.
 SHORT_OPTIONS = ("-o", "-n")
 
+# The arguments that replace the rows of the result by an answer about the query. A cell has one.
+ANSWERS = ("explain", "why", "coverage", "plot")
+
 # Maps an argument to the argument without which it has no effect.
 NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
 
@@ -57,15 +60,21 @@ class CellArguments:
     algorithm: Algorithm
 
     def check(self) -> None:
-        """Check the limit, and that no argument lacks another argument that it needs.
+        """Check the limit, and that the arguments go together.
 
         Raises:
-            MatchRecognizeError: the limit is wrong, or an argument needs another argument.
+            MatchRecognizeError: the limit is wrong, an argument needs another argument, or two
+                arguments ask for different results.
         """
         COUNT.check("%%matchrec", "--limit", self.limit)
         for name, needed in NEEDED_ARGUMENTS.items():
             if getattr(self, name) and not getattr(self, needed):
                 raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
+        answers = [name for name in ANSWERS if getattr(self, name)]
+        if len(answers) > 1:
+            raise cell_errors.answers_exclude_each_other(
+                first=f"--{answers[0]}", second=f"--{answers[1]}"
+            )
 
     def read_partition(self) -> dict[str, PlainValue] | None:
         """Return the value of each PARTITION BY column by its name; None without --partition.

@@ -8,7 +8,8 @@ clause, too, in every session.
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -38,13 +39,29 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-# The attributes of an argument that takes several values: `--row 1 2` or `--row 1 --row 2`.
+# The settings of an argument that takes several values: `--row 1 2` or `--row 1 --row 2`.
 SEVERAL_VALUES: dict[str, Any] = {"nargs": "+", "action": "extend"}
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierHandler:
+    """A shell's handler of exceptions, from before the extension was loaded."""
+
+    # The classes of the exceptions.
+    exceptions: tuple[type[BaseException], ...]
+    # A method of the shell, which returns the lines to show for an exception.
+    show: Callable[..., list[str]]
 
 
 @magics_class
 class MatchrecMagics(Magics):
-    """The magics `%%matchrec` and `%matchrec`."""
+    """The magics `%%matchrec` and `%matchrec`.
+
+    IPython reads the decorators of `matchrec` as its arguments, and its docstring as the help.
+    """
+
+    # How the shell showed some exceptions before the extension was loaded.
+    earlier_handler: EarlierHandler
 
     @magic_arguments("matchrec")
     @argument(
@@ -55,7 +72,12 @@ class MatchrecMagics(Magics):
         help="save the result as a DataFrame in the variable NAME",
     )
     @argument(
-        "-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="show at most N rows"
+        "-n",
+        "--limit",
+        type=int,
+        default=SHOWN_ROWS,
+        metavar="N",
+        help=f"show at most N rows (default: {SHOWN_ROWS})",
     )
     @argument(
         "--explain", action="store_true", help="show how the query would run, instead of its rows"
@@ -78,14 +100,14 @@ class MatchrecMagics(Magics):
     @argument(
         "--coverage",
         action="store_true",
-        help="show how far all starting rows get, and what stops them",
+        help="show how far each starting row gets, and what stops it",
     )
     @argument(
         "--plot",
         nargs="+",
         type=remove_quotes,
         metavar="COLUMN",
-        help="draw the matches over the input rows: columns for x, y and, if wanted, the series",
+        help="draw the matches over the input rows: columns for x, y and, optionally, the series",
     )
     @argument(
         "--between",
@@ -98,7 +120,8 @@ class MatchrecMagics(Magics):
         "--events",
         metavar="NAME",
         type=remove_quotes,
-        help="variable with the DataFrame that a clause, a SASE+ query or a Pattern reads",
+        help="read the events from the DataFrame in the variable NAME; the cell then has a clause, "
+        "SASE+ or a Pattern",
     )
     @argument(
         "--order-by",
@@ -142,7 +165,8 @@ class MatchrecMagics(Magics):
         assert self.shell is not None, "IPython has registered the magics"
         variables = self.shell.user_ns
         try:
-            spark = find_or_start_session(variables)
+            with use_surface(CELL):
+                spark = find_or_start_session(variables)
             surface = replace(
                 CELL, notebook_frames=list_frames(variables), why_command=build_why_line(line)
             )
@@ -154,8 +178,8 @@ class MatchrecMagics(Magics):
             ):
                 return run_cell(arguments, cell, spark, variables)
         except PySparkException as error:
-            brings_our_error = MatchRecognizeRunError.from_exception(error) is not None
-            if brings_our_error or isinstance(error, PythonException):
+            contains_our_error = MatchRecognizeRunError.from_exception(error) is not None
+            if contains_our_error or isinstance(error, PythonException):
                 # `show_failure` shows our error. IPython shows the traceback of a PythonException,
                 # which is an error in the user's own function.
                 raise
@@ -182,14 +206,19 @@ def load(shell: InteractiveShell) -> None:
     Register the magics, make the shell show our errors without tracebacks, and let `spark.sql` of
     every session understand the clause.
     """
-    shell.register_magics(MatchrecMagics)
+    magics = MatchrecMagics(shell)
+    magics.earlier_handler = EarlierHandler(shell.custom_exceptions, shell.CustomTB)
+    shell.register_magics(magics)
     shell.set_custom_exc((MatchRecognizeError, *SESSION_ERRORS, Interrupted), show_failure)
     replace_sql(Sessions.ALL, build_sql_handler("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Undo everything that `load` did."""
+    """Remove the magics, and restore the shell's handler of exceptions and `spark.sql`."""
+    magics = shell.magics_manager.registry.pop(MatchrecMagics.__name__)
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
-    shell.set_custom_exc((), None)
+    # Not by `set_custom_exc`, which would wrap the method once more.
+    shell.custom_exceptions = magics.earlier_handler.exceptions
+    shell.CustomTB = magics.earlier_handler.show
     restore_sql(Sessions.ALL)

@@ -244,6 +244,17 @@ def test_sessions_understand_the_clause_until_the_extension_is_unloaded(
         spark.sql(RISES, args={"least": 2}, steps=steps).count()
 
 
+def test_unloading_restores_the_handler_of_another_extension(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.run_line_magic("unload_ext", "matchrec")
+    shell.set_custom_exc((ZeroDivisionError,), lambda *_, **__: print("by another extension"))
+    shell.run_line_magic("load_ext", "matchrec")
+    shell.run_line_magic("unload_ext", "matchrec")
+    assert "by another extension" in run_failing_cell(shell, "1 / 0", capsys)
+    shell.run_line_magic("load_ext", "matchrec")  # the fixture unloads it
+
+
 def test_an_error_is_its_message_with_the_caret(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from matchrec.errors import MatchRecognizePlanError
 from matchrec.notebook.arguments import build_why_line, split_line
+from matchrec.notebook.magic import MatchrecMagics
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,9 @@ def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[s
 )
 def test_a_line_that_asks_why_keeps_the_other_arguments(line: str, why_line: str) -> None:
     assert build_why_line(line) == why_line
+
+
+@pytest.mark.parametrize("line", ["--explain --why", "--coverage --plot t v", "--why --coverage"])
+def test_a_cell_has_one_result(line: str) -> None:
+    with pytest.raises(MatchRecognizePlanError, match="is not allowed with"):
+        MatchrecMagics().read_arguments(line)
