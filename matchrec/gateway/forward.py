@@ -104,7 +104,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         if self.token is None:
             return True
         sent_tokens = [str(value).encode() for name, value in metadata if name == TOKEN_KEY]
-        expected_token = f"Bearer {self.token}".encode()
+        expected_token = write_authorization(self.token).encode()
         return any(hmac.compare_digest(value, expected_token) for value in sent_tokens)
 
     # Calls that are forwarded.
@@ -173,7 +173,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             error: the error with which the call to the engine, or the planning, has failed.
         """
         # The planner's errors are PySpark's, which have the status only in their text.
-        if "UNAVAILABLE" not in str(error):
+        if grpc.StatusCode.UNAVAILABLE.name not in str(error):
             return
         try:
             await asyncio.wait_for(self.channel.channel_ready(), RECONNECT_SECONDS)
@@ -373,6 +373,11 @@ HANDLERS: dict[str, Handler] = {
 }
 if not hasattr(proto, "FetchErrorDetailsRequest"):
     del HANDLERS["FetchErrorDetails"], HANDLERS["ReleaseSession"]
+
+
+def write_authorization(token: str) -> str:
+    """Return the value of the metadata `authorization` that carries a token: `Bearer TOKEN`."""
+    return f"Bearer {token}"
 
 
 async def stream_message(message: bytes) -> AsyncIterator[bytes]:

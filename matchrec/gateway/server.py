@@ -13,7 +13,7 @@ from typing import Any
 
 import grpc
 
-from matchrec.gateway.forward import TOKEN_KEY, Forwarder
+from matchrec.gateway.forward import TOKEN_KEY, Forwarder, write_authorization
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Metadata, Planner
 from matchrec.spark.sail.server import UNCOMPRESSED_OPTION, make_channel_builder
@@ -140,7 +140,7 @@ def open_channel(engine_url: str) -> tuple[Any, Metadata]:
     metadata: list[tuple[str, str | bytes]] = list(builder.metadata())
     token = find_token(builder)
     if token is not None:
-        metadata.append((TOKEN_KEY, f"Bearer {token}"))
+        metadata.append((TOKEN_KEY, write_authorization(token)))
     if not uses_tls(builder):
         return grpc.aio.insecure_channel(builder.endpoint, options), metadata
     credentials = grpc.ssl_channel_credentials()

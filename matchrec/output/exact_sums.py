@@ -16,7 +16,10 @@ DIGITS_OF_DOUBLE = 53  # a double holds every integer of this many binary digits
 
 VALUES_IN_SAMPLE = 1_000  # the number of values that `are_float_sums_exact` tests first
 
-# The bits of one half of a 64-bit integer.
+# Every int64 is less than this.
+LIMIT_OF_INT64 = 2**63
+
+# The number of bits of one half of a 64-bit integer, and the mask of its low half.
 BITS_OF_HALF = 32
 LOW_HALF = 0xFFFF_FFFF
 
@@ -34,7 +37,7 @@ def are_integer_sums_exact(values: IntArray) -> bool:
     if not len(values):
         return True
     greatest_size = max(int(values.max()), -int(values.min()))
-    if len(values) * greatest_size < 2**63:
+    if len(values) * greatest_size < LIMIT_OF_INT64:
         return True
     # Unsigned, since the absolute value of the least int64 does not fit int64.
     sizes = np.abs(values).view(np.uint64)
@@ -42,7 +45,7 @@ def are_integer_sums_exact(values: IntArray) -> bool:
     high_halves = sizes >> np.uint64(BITS_OF_HALF)
     low_halves = sizes & np.uint64(LOW_HALF)
     sum_of_sizes = (int(high_halves.sum()) << BITS_OF_HALF) + int(low_halves.sum())
-    return sum_of_sizes < 2**63
+    return sum_of_sizes < LIMIT_OF_INT64
 
 
 def find_common_unit(values: FloatArray) -> int | None:
