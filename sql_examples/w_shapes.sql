@@ -11,7 +11,7 @@ FROM stocks MATCH_RECOGNIZE (
         LAST(FALL2.close) AS second_bottom,
         LAST(RISE2.date) AS end_date,
         LAST(RISE2.close) AS end_close
-    AFTER MATCH SKIP TO FIRST FALL2 -- the second half of one W may be the first half of the next
+    AFTER MATCH SKIP TO LAST RISE1 -- the middle top of one W may be the top of the next
     PATTERN (TOP FALL1{2,} RISE1{2,} FALL2{2,} RISE2{2,})
     DEFINE
         FALL1 AS close < PREV(close),

@@ -71,7 +71,7 @@ def w_shapes() -> Iterator[Row]:
                 last = rows[end]
                 lows = low1.ticker, low1.date, low2.date, low1.close, low2.close
                 yield *lows, last.date, last.close
-                start = middle + 1
+                start = middle
             else:
                 start += 1
 
