@@ -127,7 +127,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merges_runs: bool) -> C
         output=list(MatchOutput).index(task.output),
         skip=encode_skip(skip.to),
         forgets_after_match=linked is not None and op.MATCH_NUMBER in linked.operations,
-        merge_runs=merges_runs and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
+        merges_runs=merges_runs and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
     )
     selection_rules = layout.SelectionRules(
         start_count=task.pattern.folding.start_count,

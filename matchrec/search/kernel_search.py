@@ -203,7 +203,7 @@ class KernelSearch(ABC, Generic[W]):
                 yield self.read_matches(self.output)
             elif status == layout.OUTPUT_FULL:  # a single match does not fit
                 match_room = 2 * match_room
-                row_room = max(2 * row_room, int(progress.needed))
+                row_room = max(2 * row_room, int(progress.needed_rows))
         self.add_counters()
 
     def begin_output(self, match_count: int, row_count: int) -> None:
@@ -301,7 +301,7 @@ class KernelSearch(ABC, Generic[W]):
             status: the status of the kernel, which says which arrays are full: a key of `sizes`.
         """
         size = 2 * self.sizes[status]
-        while status == layout.MEMO_FULL and size < self.progress.needed:
+        while status == layout.MEMO_FULL and size < self.progress.needed_rows:
             size *= 2
         self.sizes[status] = size
         self.allocate_arrays()

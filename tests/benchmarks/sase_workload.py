@@ -215,7 +215,7 @@ class Search:
         selection_rules = search_input.selection_rules
         assert selection_rules is not None
         if self.engine == "basic":
-            rules = compiled_task.rules._replace(merge_runs=False)
+            rules = compiled_task.rules._replace(merges_runs=False)
             compiled_task = replace(compiled_task, rules=rules)
         if self.counts_only:
             selection_rules = selection_rules._replace(

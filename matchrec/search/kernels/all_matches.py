@@ -529,7 +529,7 @@ def is_merging_row(
         return True
     is_due = row & (MERGE_INTERVAL - 1) == 0  # faster than the remainder
     have_grown = run_count >= 2 * progress.merged_run_count
-    return bool(rules.merge_runs and (is_due or have_grown))
+    return bool(rules.merges_runs and (is_due or have_grown))
 
 
 @spliced

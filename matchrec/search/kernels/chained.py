@@ -201,7 +201,7 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
             choice += 1
         if choice < end_of_choices:
             if row + 1 - start == path.shape[0]:
-                progress.needed = row + 2 - start
+                progress.needed_rows = row + 2 - start
                 return NO_ROOM, NOT_NOTED
             path[row - start] = choice
             row += 1

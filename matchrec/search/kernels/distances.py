@@ -319,8 +319,11 @@ def unpack_too_far(noted_value: int) -> int:
 
 @inlined
 def note_needed_rows(row: int, progress: Progress) -> int:
-    """Set progress.needed to the number of rows that the arrays must hold, and return NO_ROOM."""
-    progress.needed = row + 2 - progress.start
+    """Set progress.needed_rows for a run that has come to `row`, and return NO_ROOM.
+
+    It is the number of rows that the arrays must hold.
+    """
+    progress.needed_rows = row + 2 - progress.start
     return NO_ROOM
 
 

@@ -57,7 +57,7 @@ class Rules(NamedTuple):
 
     # int64[s + 1], state i has the choices first_choice[i] .. first_choice[i + 1] - 1 of `program`.
     first_choice: IntArray
-    # int64[c, 16], the choices; see the columns below.
+    # int64[c, CHOICE_SIZE], the choices; see the columns below.
     program: IntArray
     # AFTER MATCH SKIP, or the skip strategy of stages.
     skip: SkipRule
@@ -67,7 +67,7 @@ class Rules(NamedTuple):
     forgets_after_match: bool
     # Whether equal runs are allowed to merge. They are not if each run is output: in the graph of
     # all matches, or if runs are output when their windows end.
-    merge_runs: bool
+    merges_runs: bool
 
 
 class SelectionRules(NamedTuple):
@@ -218,7 +218,7 @@ class Progress(Record):
     # The number of mapped rows in the output.
     mapped_count: int
     # After MEMO_FULL or OUTPUT_FULL, the number of rows that the full array must hold.
-    needed: int
+    needed_rows: int
     # After a failure, the row of the condition that failed.
     row: int
     # After a failure, the choice of the condition that failed.

@@ -83,13 +83,13 @@ def remember_failure(memo: ByteArray, progress: RememberedRows, memo_number: int
     """Note that the state with a memo number fails at a row.
 
     Returns:
-        False if the ring is too small for the rows from the starting row on. Then progress.needed
-        says how many there are.
+        False if the ring is too small for the rows from the starting row on. Then
+        progress.needed_rows says how many there are.
     """
     size, width = memo.shape
     if row >= progress.memo_to:
         if row - progress.start >= size:
-            progress.needed = row + 1 - progress.start
+            progress.needed_rows = row + 1 - progress.start
             return False
         start = progress.start
         end = progress.memo_to

@@ -13,7 +13,8 @@ row, because testing the choices again is as cheap as looking the failure up.
 
 This kernel gets only queries whose conditions are row conditions and whose matches have no windows;
 `distances` runs such queries with windows. `plain` has the same loop, with conditions on the run
-and windows. `coverage` has the same loop, and counts the occurrences that were reached.
+and windows. `coverage` has the same loop, with windows and perhaps with conditions on the run, and
+counts how far each starting row came.
 """
 
 from typing import NamedTuple

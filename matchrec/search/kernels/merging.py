@@ -337,7 +337,7 @@ def has_twin(
         table[state, layout.TABLE_STAMP] = stamp
         table[state, layout.TABLE_ENTRY] = latest_end
         return bool(is_noted)
-    if not rules.merge_runs:
+    if not rules.merges_runs:
         return False
     run_registers = conditions.registers[find_slot(new_run, bank)]
     live_registers = get_live_registers(state, conditions)

@@ -178,12 +178,13 @@ def write_path(
 def request_room(length: int, output: OutputArrays, progress: Progress) -> bool:
     """Return whether the output has room for one more match of `length` rows.
 
-    If it has no room, note in progress.needed how many mapped rows the next output must hold.
+    If it has no room, note in progress.needed_rows how many mapped rows the next output must hold.
     """
-    needed = progress.mapped_count + length
-    if progress.match_count < output.matches.shape[1] - 1 and needed <= output.choices.shape[-1]:
+    needed_rows = progress.mapped_count + length
+    has_column = progress.match_count < output.matches.shape[1] - 1
+    if has_column and needed_rows <= output.choices.shape[-1]:
         return True
-    progress.needed = needed
+    progress.needed_rows = needed_rows
     return False
 
 

@@ -476,6 +476,8 @@ def is_worth_following(
 def pack_mark(match_count: int, blocked: int) -> int:
     """Return the mark of a row of the path: two numbers in one.
 
+    `blocked` takes the lowest two bits.
+
     Args:
         match_count: how many matches had been found from the starting row when the row was mapped.
         blocked: what else the run can do with the row: FREE, BLOCKED or STOPPED.
