@@ -28,8 +28,6 @@ def _only_on_sail(request: pytest.FixtureRequest) -> None:
          "write one condition for each value: x LIKE 'a' AND x LIKE 'b'"),
         ("CURRENT_TIME > at", "values of type TIME are not supported",
          "write date_format(x, 'HH:mm:ss') for the time of day of a timestamp x"),
-        ("DATE_FORMAT(at, '%Y') = '2026'", "invalid datetime pattern",
-         "write the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"),
     ],
 )  # fmt: skip
 def test_the_help_says_what_to_write(

@@ -46,7 +46,7 @@ def test_traces_of_queries(
     record: QueryRecord,
 ) -> None:
     mark_refused_on_sail(request, record)
-    monkeypatch.setattr(targets, "MAX_KEYS", 100)
+    monkeypatch.setattr(targets, "MAX_SHOWN_PARTITIONS", 100)
     register_tables(spark, file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

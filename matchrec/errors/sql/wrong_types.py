@@ -136,9 +136,11 @@ def unreadable_literal(
     elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     elif value.kind in EXAMPLE_LITERALS:
-        hint = f"write {write_literal(value.kind, text)} instead of {string}"
+        literal = write_literal(value.kind, text)
+        hint = f"write {literal} instead of {string}"
         if not is_written_literal(value.kind, text):
-            hint += f", or compare CAST({value.text} AS STRING)"
+            example = f"a {value.type_name} such as {literal}"
+            hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
     else:
         hint = f"write a number without quotes instead of {string}, or compare "
         hint += f"CAST({value.text} AS STRING)"
