@@ -330,8 +330,13 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         command = statements.read_command(request.plan)
         if command is None:
             return self.replace_clauses(request, message, caller)
-        relation = self.planner.plan(caller, command)
-        return EngineRequest(message) if relation is None else build_responses(request, relation)
+        plan_statement = partial(self.planner.plan, caller)
+        is_changed = statements.replace_named_relations(command, plan_statement)
+        relation = plan_statement(command)
+        if relation is not None:
+            return build_responses(request, relation)
+        # The command only looked as if it had a clause, for example in a comment.
+        return EngineRequest(request.SerializeToString() if is_changed else message)
 
     def replace_clauses(self, request: Message, message: bytes, caller: Caller) -> EngineRequest:
         """Return a request without clauses: the client's own if it has no clause.

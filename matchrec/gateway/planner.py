@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -29,13 +28,7 @@ from matchrec.api.sql_texts import build_sql_query, reject_clause_as_query
 from matchrec.errors import gateway as errors
 from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
-from matchrec.gateway.statements import (
-    ProtoRelation,
-    SqlStatement,
-    copy_relation,
-    renumber_plans,
-    replace_statements,
-)
+from matchrec.gateway.statements import ProtoRelation, SqlStatement, copy_relation, renumber_plans
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.server import find_channel_builder, make_channel_builder
 from matchrec.spark.tuning import tune
@@ -177,7 +170,8 @@ class Planner:
 
         Args:
             caller: the client that has sent the statement.
-            statement: SQL that may have a clause, or that sets an option of matchrec.
+            statement: SQL that may have a clause, or that sets an option of matchrec. Its relations
+                have no clauses: see `statements.replace_named_relations`.
 
         Returns:
             A relation without clauses; None if the engine itself should run the statement.
@@ -186,8 +180,6 @@ class Planner:
             MatchRecognizeError: a clause or a setting has a mistake.
             PySparkException: the rest of the statement has a mistake.
         """
-        for relation in statement.relations.values():
-            replace_statements(relation, partial(self.plan, caller))
         with self.use_session(caller) as spark, use_surface(GATEWAY):
             frame = run_statement(spark, statement)
             return None if frame is None else read_plan(spark, frame)

@@ -184,6 +184,8 @@ def read_literal(name: str, value: Message) -> Any:
 def replace_statements(message: Message, plan_statement: PlanStatement) -> bool:
     """Replace the SQL relations with clauses in a message, wherever they are in it.
 
+    If a text names DataFrames, the clauses in these are replaced before the text is planned.
+
     Args:
         message: the message. It is changed in place.
         plan_statement: see `PlanStatement`. If it returns None, the statement stays.
@@ -199,12 +201,31 @@ def replace_statements(message: Message, plan_statement: PlanStatement) -> bool:
             expand_plan(visited_message)
         if isinstance(visited_message, proto.Relation):
             statement = read_relation(visited_message)
-            relation = None if statement is None else plan_statement(statement)
+            relation = None
+            if statement is not None:
+                is_changed |= replace_named_relations(statement, plan_statement)
+                relation = plan_statement(statement)
             if relation is not None:
                 replace_relation(visited_message, relation)
                 is_changed = True
                 continue
         unvisited_messages.extend(find_children(visited_message))
+    return is_changed
+
+
+def replace_named_relations(statement: SqlStatement, plan_statement: PlanStatement) -> bool:
+    """Replace the SQL with clauses in the DataFrames that a statement names.
+
+    Args:
+        statement: the statement. Its relations are changed in place.
+        plan_statement: see `PlanStatement`.
+
+    Returns:
+        True if a relation was replaced.
+    """
+    is_changed = False
+    for relation in statement.relations.values():
+        is_changed |= replace_statements(relation, plan_statement)
     return is_changed
 
 

@@ -115,6 +115,9 @@ def test_a_clause_inside_a_larger_plan_is_replaced(client: Any) -> None:
     lowest = lowest.replace("price", "lowest").replace("FIRST(day)", "FIRST(first_day)")
     lowest = lowest.replace("lowest < PREV(lowest)", "lowest < 71")
     assert client.sql(lowest, falls=falls).collect() == FALL
+    # The word in quotes is no clause, so the engine runs the outer text.
+    word = "SELECT * FROM {falls} WHERE 'match_recognize (' > ''"
+    assert client.sql(word, falls=falls).collect() == FALL
 
 
 def test_statements_around_a_clause_run(client: SparkSession) -> None:

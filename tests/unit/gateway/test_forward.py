@@ -462,6 +462,32 @@ def test_a_failed_interruption_is_a_clear_error_and_can_be_repeated(
     assert planner.interrupted == [waiting.operation]
 
 
+def test_a_clause_in_a_dataframe_is_replaced_if_the_engine_runs_the_command(
+    engine: FakeEngine, planner: SlowPlanner, channel: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The word in quotes is no clause, so the engine runs the command, with the DataFrame."""
+    text = "SELECT 'match_recognize (' AS word, * FROM df1"
+
+    def plan(_caller: Caller, statement: Any) -> Any:
+        relation = proto.Relation()
+        relation.range.end = 3
+        return relation if statement.text == CLAUSE else None
+
+    monkeypatch.setattr(planner, "plan", plan)
+    request = proto.ExecutePlanRequest(session_id=str(uuid4()))
+    command_input = request.plan.command.sql_command.input
+    command_input.with_relations.root.sql.query = text
+    reference = command_input.with_relations.references.add()
+    reference.subquery_alias.alias = "df1"
+    reference.subquery_alias.input.sql.query = CLAUSE
+    (message,) = call(channel, "ExecutePlan", request.SerializeToString())
+    received = proto.ExecutePlanRequest.FromString(message)
+    with_relations = received.plan.command.sql_command.input.with_relations
+    assert with_relations.root.sql.query == text
+    assert with_relations.references[0].subquery_alias.input.range.end == 3
+    assert [noted.method for noted in engine.calls] == ["ExecutePlan"]
+
+
 def test_metadata_of_the_client_goes_to_the_planner(planner: SlowPlanner, channel: Any) -> None:
     planner.may_end.set()
     request = proto.ExecutePlanRequest(session_id=str(uuid4()))

@@ -62,6 +62,26 @@ def test_a_statement_that_the_engine_should_run_stays() -> None:
     assert plan.root.sql.query == CLAUSE
 
 
+def test_a_clause_in_a_dataframe_is_replaced_if_the_text_around_it_has_none() -> None:
+    """The word in quotes is no clause, so the engine runs the outer text, with the DataFrame."""
+    text = "SELECT 'match_recognize (' AS word, * FROM df1"
+    relation = proto.Relation()
+    relation.with_relations.root.CopyFrom(sql_relation(text, 1))
+    reference = relation.with_relations.references.add()
+    reference.subquery_alias.alias = "df1"
+    reference.subquery_alias.input.CopyFrom(sql_relation(CLAUSE, 2))
+
+    def answer(statement: SqlStatement) -> Any:
+        """Replace the clause by one row, and leave the text around it to the engine."""
+        return one_row(99) if statement.text == CLAUSE else None
+
+    assert replace_statements(relation, answer)
+    assert relation.with_relations.root.sql.query == text
+    inner_relation = relation.with_relations.references[0].subquery_alias.input
+    assert inner_relation.WhichOneof("rel_type") == "range"
+    assert inner_relation.common.plan_id == 2
+
+
 def test_a_plan_as_deep_as_a_loop_makes_it_is_read() -> None:
     relation = sql_relation(CLAUSE, 1)
     for _ in range(90):  # protobuf itself reads no message of more than a hundred levels
