@@ -324,6 +324,25 @@ def test_integers_with_null_stay_integers(spark: SparkSession) -> None:
     assert columns.to_csv(index=False) == "start,matches,match_start\n1,2,1\n5,0,\n"
 
 
+def test_large_integers_beside_null_stay_exact(spark: SparkSession) -> None:
+    """A float has 53 bits, so 2**53 + 1 would become 2**53."""
+    query = matchrec.query(
+        spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)"),
+        "ORDER BY at PATTERN (A) DEFINE A AS load > 8",
+    )
+    labels = spark.sql(
+        "VALUES (1, 4, 9007199254740993L, 7Y), (5, 6, NULL, 8Y) AS t(start, end, id, day)"
+    )
+    frame = query.backtest(labels, start="start", end="end").toPandas().sort_values("start")
+    assert frame["id"].isna().tolist() == [False, True]
+    assert frame["id"].iloc[0] == 9007199254740993
+    assert {name: str(frame[name].dtype) for name in ("start", "id", "day")} == {
+        "start": "int32",
+        "id": "Int64",
+        "day": "int8",
+    }
+
+
 def test_labels_or_queries_without_columns_are_rejected(
     spark: SparkSession, rows: DataFrame
 ) -> None:

@@ -38,6 +38,9 @@ ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_mi
 # The largest number of reasons that are printed.
 MAX_REASONS = 10
 
+# The types of integers in Spark, with the types in pandas of columns without NULL.
+INTEGER_TYPES = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
+
 # The attributes of `Score`: the numbers of incidents and of matches, then the shares.
 SCORE_NUMBERS = (
     *("incidents", "hits", "hit_by_several", "misses"),
@@ -270,9 +273,9 @@ class Backtest(figures.PicturedText):
         return "\n".join(lines)
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
-        """Return `incidents` as a pandas DataFrame.
+        """Return `incidents` as a pandas DataFrame. Runs a job.
 
-        Columns of integers with NULL have the type Int64, so that integers stay integers.
+        Columns of integers with NULL have the type Int64, so that all integers are exact.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -280,16 +283,25 @@ class Backtest(figures.PicturedText):
         >>> sorted(found.backtest(labels, start="start", end="end").toPandas()["matches"])
         [0, 2]
         """
-        from pyspark.sql.types import IntegralType
-
-        frame: pd.DataFrame = self.incidents.toPandas()
-        integer_columns = [
-            field.name
-            for index, field in enumerate(self.incidents.schema.fields)
-            if isinstance(field.dataType, IntegralType) and frame.iloc[:, index].hasnans
+        types = [field.dataType.simpleString() for field in self.incidents.schema.fields]
+        # Two columns of the labels may have the same name.
+        temporary_names = [f"c{index}" for index in range(len(types))]
+        expressions = [
+            # From integers with NULL, PySpark would make floats, which are exact only up to 2**53.
+            f"CAST({name} AS STRING) AS {name}" if type_name in INTEGER_TYPES else name
+            for name, type_name in zip(temporary_names, types, strict=True)
         ]
-        converted: pd.DataFrame = frame.astype(dict.fromkeys(integer_columns, "Int64"))
-        return converted
+        texts: pd.DataFrame = (
+            self.incidents.toDF(*temporary_names).selectExpr(*expressions).toPandas()
+        )
+        integer_types = {
+            name: "Int64" if texts[name].hasnans else INTEGER_TYPES[type_name]
+            for name, type_name in zip(temporary_names, types, strict=True)
+            if type_name in INTEGER_TYPES
+        }
+        frame: pd.DataFrame = texts.astype(integer_types)
+        frame.columns = self.incidents.columns
+        return frame
 
     def svg(self) -> str:
         """Return an SVG drawing: incidents as bands, matches as lines, one lane for each partition.
