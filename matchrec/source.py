@@ -153,8 +153,8 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a text that the user wrote as a text of its own: see `write_section`."""
+class TextSection:
+    """A part of a text that the user wrote as a separate text: see `write_section`."""
 
     # Empty if the whole text is one section.
     heading: str
@@ -206,14 +206,14 @@ class Source:
         match = pattern.search(self.text, span.start, span.end)
         return span if match is None else Span(*match.span())
 
-    def find_section(self, index: int) -> Section:
+    def find_section(self, index: int) -> TextSection:
         """Return the section that has the character at an index; a query is one section."""
         headings = list(_HEADING.finditer(self.text)) if self.text.startswith(_HEADING_SIGN) else []
-        section = Section("", 0, len(self.text))
+        section = TextSection("", 0, len(self.text))
         for heading in headings:
             if heading.end() > index:
                 return replace(section, end=heading.start())
-            section = Section(heading[1], heading.end(), len(self.text))
+            section = TextSection(heading[1], heading.end(), len(self.text))
         return section
 
     def find_position(self, index: int) -> tuple[int, int]:

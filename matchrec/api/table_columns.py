@@ -177,7 +177,7 @@ def list_columns(table: str, runner: Runner) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class FromItem:
     """An item of FROM: a table, a clause, or another relation such as a subquery."""
 
     # The table as it is written, with its qualifiers; "" for other relations.
@@ -196,7 +196,7 @@ class Relation:
         return qualifier.lower() in (self.name.lower(), self.text.lower())
 
 
-def list_relations_around(tokens: TokenSequence, position: int) -> list[Relation]:
+def list_relations_around(tokens: TokenSequence, position: int) -> list[FromItem]:
     """Return the relations that the SELECT around a position reads, in the order of the text.
 
     Args:
@@ -209,7 +209,7 @@ def list_relations_around(tokens: TokenSequence, position: int) -> list[Relation
     >>> [(relation.text, relation.name) for relation in relations]
     [('s.t', 'x'), ('{df}', '{df}')]
     >>> list_relations_around(tokens, 7)
-    [Relation(text='', name='', is_clause=False)]
+    [FromItem(text='', name='', is_clause=False)]
     """
     index = tokens.index_at.get(position)
     if index is None:
@@ -235,7 +235,7 @@ def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
     return [inner for inner in query_indices if start < inner < end]
 
 
-def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Relation]:
+def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[FromItem]:
     """Yield the relations after FROM, JOIN and commas among some tokens of one SELECT."""
     is_in_from = False
     for index in indices:
@@ -245,7 +245,7 @@ def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Re
             yield _read_relation(tokens, index + 1)
 
 
-def _read_relation(tokens: TokenSequence, first: int) -> Relation:
+def _read_relation(tokens: TokenSequence, first: int) -> FromItem:
     """Return the relation at an index, which follows FROM, JOIN or a comma."""
     last = first
     if tokens.key(first) in ("{", "("):
@@ -257,19 +257,19 @@ def _read_relation(tokens: TokenSequence, first: int) -> Relation:
     has_alias = tokens.key(after) == "AS" or _is_alias(tokens, after)
     end = alias + 1 if has_alias and tokens.can_name(alias) else after
     if "MATCH_RECOGNIZE" in (tokens.key(after), tokens.key(end)):
-        return Relation(is_clause=True)
+        return FromItem(is_clause=True)
     if tokens.has_keys(first, "(", "SELECT", "*", "FROM"):
         inner = _read_relation(tokens, first + 4)
         clause = tokens.indices_by_key.get("MATCH_RECOGNIZE", [])
         ends = [tokens.pairs.get(index + 1, 0) + 1 for index in clause]
         if inner.is_clause and last in ends:
-            return Relation(name=tokens[alias].text if end > after else "", is_clause=True)
+            return FromItem(name=tokens[alias].text if end > after else "", is_clause=True)
     is_name = tokens.key(first) not in ("", "(", "LATERAL") and not tokens[first].is_string
     if not is_name or tokens.key(after) == "(" or last >= len(tokens):
-        return Relation()
+        return FromItem()
     text = tokens.text[tokens[first].span.start : tokens[last].span.end]
     own_name = text if tokens.key(first) == "{" else tokens[last].text
-    return Relation(text, tokens[alias].text if end > after else own_name)
+    return FromItem(text, tokens[alias].text if end > after else own_name)
 
 
 def _is_alias(tokens: TokenSequence, index: int) -> bool:

@@ -18,13 +18,13 @@ from typing import Protocol, TypeVar
 
 # The type of operands, and of the operations that are built from them: a step of a condition, or a
 # text in tests.
-Value = TypeVar("Value")
+OperandValue = TypeVar("OperandValue")
 
 
-class OperationBuilder(Protocol[Value]):
+class OperationBuilder(Protocol[OperandValue]):
     """A function that builds an operation from an operator and its operands."""
 
-    def __call__(self, operator: str, *operands: Value) -> Value:
+    def __call__(self, operator: str, *operands: OperandValue) -> OperandValue:
         """Return the operation."""
 
 
@@ -68,8 +68,8 @@ class FormFunction(Protocol):
     """A form that depends on the number of operands: a function that builds the operation."""
 
     def __call__(
-        self, operands: Sequence[Value], build_operation: OperationBuilder[Value]
-    ) -> Value:
+        self, operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+    ) -> OperandValue:
         """Return the operation for these operands, which `build_operation` builds."""
 
 
@@ -85,10 +85,10 @@ def make_form_of_all(operator: str) -> SameOperandsForm:
 
 def apply_form(
     form: Form | FormFunction,
-    operands: Sequence[Value],
-    build_operation: OperationBuilder[Value],
-    zero: Value | None = None,
-) -> Value:
+    operands: Sequence[OperandValue],
+    build_operation: OperationBuilder[OperandValue],
+    zero: OperandValue | None = None,
+) -> OperandValue:
     """Build the operation that a form stands for, with some operands.
 
     Args:
@@ -122,7 +122,9 @@ def apply_form(
             return form(operands, build_operation)
 
 
-def build_coalesce(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
+def build_coalesce(
+    operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+) -> OperandValue:
     """Return COALESCE(a, b, c) as IF(a IS NOT NULL, a, IF(b IS NOT NULL, b, c))."""
     *earlier_operands, value = operands
     for operand in reversed(earlier_operands):
@@ -146,8 +148,8 @@ def make_extreme_form(comparison: str) -> FormFunction:
     form_of_two = make_form("IF", make_form("IS NULL", SECOND), FIRST, greater_or_present)
 
     def build_from_halves(
-        operands: Sequence[Value], build_operation: OperationBuilder[Value]
-    ) -> Value:
+        operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+    ) -> OperandValue:
         """Return the extreme of the operands, built from the extremes of both halves."""
         # The form has each of its two operands three or four times. From halves, n operands become
         # about n^3 operations; one operand after the other, they would become more than 3^n.
@@ -162,14 +164,18 @@ def make_extreme_form(comparison: str) -> FormFunction:
     return build_from_halves
 
 
-def build_membership(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
+def build_membership(
+    operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+) -> OperandValue:
     """Return `x IN (a, b)` as `x = a OR x = b`."""
     value, *candidates = operands
     comparisons = [build_operation("=", value, candidate) for candidate in candidates]
     return build_operation("OR", *comparisons)
 
 
-def build_case(operands: Sequence[Value], build_operation: OperationBuilder[Value]) -> Value:
+def build_case(
+    operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+) -> OperandValue:
     """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
 
     The operands are a, x, b, y, z. Without ELSE, the last IF has no third operand, so it is NULL.
@@ -192,8 +198,8 @@ def make_compared_case_form(comparison: str) -> FormFunction:
     """
 
     def build_searched_case(
-        operands: Sequence[Value], build_operation: OperationBuilder[Value]
-    ) -> Value:
+        operands: Sequence[OperandValue], build_operation: OperationBuilder[OperandValue]
+    ) -> OperandValue:
         """Return a CASE whose conditions compare the value."""
         value, *case_operands = operands
         for index in range(0, len(case_operands) - 1, 2):  # without the operand of ELSE

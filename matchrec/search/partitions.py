@@ -21,12 +21,12 @@ from matchrec.jit.array_types import IntArray as IntArray
 from matchrec.jit.array_types import WordArray as WordArray
 from matchrec.jit.decorators import allocating
 
-Element = TypeVar("Element", bound=np.generic)
+ArrayElement = TypeVar("ArrayElement", bound=np.generic)
 
 
 def take_or_default(
-    values: npt.NDArray[Element], index: IntArray, default: int
-) -> npt.NDArray[Element]:
+    values: npt.NDArray[ArrayElement], index: IntArray, default: int
+) -> npt.NDArray[ArrayElement]:
     """Return `values[index]`, but `default` for each index that is -1.
 
     >>> take_or_default(np.array([5, 6]), np.array([1, -1]), 0).tolist()

@@ -25,7 +25,7 @@ from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.frames import is_arrow_table
 from matchrec.spark.holes import create_views, is_dataframe, list_holes
 from matchrec.spark.relation import Relation
-from matchrec.spark.runner import ParameterValues, Runner
+from matchrec.spark.runner import Runner, SqlArguments
 from matchrec.spark.sail.probes import has_try_add
 from matchrec.spark.sql_replacement import find_plain_sql
 
@@ -104,7 +104,7 @@ class Backend:
         with ExitStack() as views:
             yield create_views(self.spark, frames, frame_names, views)
 
-    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: SqlArguments, frames: Mapping[str, Any]) -> DataFrame:
         """Send a query text to the engine, and return its DataFrame.
 
         Args:

@@ -24,7 +24,7 @@ from matchrec.spark.sql_replacement import find_plain_sql
 
 if TYPE_CHECKING:
     from matchrec.plan.templates import Template
-    from matchrec.spark.runner import ParameterValues, Runner
+    from matchrec.spark.runner import Runner, SqlArguments
 
 # The beginning of texts that only read. Texts that begin with WITH are left out, because WITH can
 # also begin an INSERT.
@@ -52,7 +52,7 @@ class SparkConnect(Backend):
         with create_lasting_views(self.spark, frames, list_holes(text)) as view_names:
             yield view_names
 
-    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: SqlArguments, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text. A SELECT without frames sends no message to the server.
 
         The server would only answer that the plan of a SELECT is its text. It reads the text
@@ -168,7 +168,7 @@ class SparkConnect(Backend):
         return counts
 
 
-def make_text_plan(text: str, args: ParameterValues) -> Any:
+def make_text_plan(text: str, args: SqlArguments) -> Any:
     """Return a plan of Spark Connect that is just a query text. Sends no request to the server.
 
     Args:

@@ -41,7 +41,7 @@ SETTINGS = (
 
 # The values of parameters: a dict by the names of the parameters, or a list with a value for each
 # `?`; None if the query has no parameters.
-ParameterValues = dict[str, Any] | list[Any] | None
+SqlArguments = dict[str, Any] | list[Any] | None
 
 # The first character of a parameter. A text without it has no parameter.
 PARAMETER_SIGN = re.compile("[:?]")
@@ -67,7 +67,7 @@ class TextBackend(Protocol):
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Make views of DataFrames that a text names, for as long as the text is analysed."""
 
-    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: SqlArguments, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame."""
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
@@ -95,7 +95,7 @@ class Runner:
 
     backend: TextBackend
     # The values of the parameters in the user's query.
-    args: ParameterValues = None
+    args: SqlArguments = None
     # The DataFrames and values that fill the holes of texts, by the names of the holes. PySpark
     # writes values as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class Runner:
             self.write_for_engine(sql), self.find_parameter_values(sql), frames
         )
 
-    def find_parameter_values(self, sql: str) -> ParameterValues:
+    def find_parameter_values(self, sql: str) -> SqlArguments:
         """Return the values to send with a text; None if the text has no parameter.
 
         The plan of a text that is sent without values does not depend on them, and can be used

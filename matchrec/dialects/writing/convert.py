@@ -19,7 +19,7 @@ from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import shapes
 from matchrec.dialects.writing.clause_text import write_sql
-from matchrec.dialects.writing.origins import Origin, find_origins, trace_to_user
+from matchrec.dialects.writing.origins import PartOrigin, find_origins, trace_to_user
 from matchrec.dialects.writing.preferred import prefer_matches
 from matchrec.dialects.writing.prepare import prepare_for_sql
 from matchrec.dialects.writing.read_queries import START, ReadQuery
@@ -104,7 +104,9 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
     return Conversion(translation.text, tuple(located_notes), source)
 
 
-def _translate(query: ReadQuery, origins: list[Origin], text: str, product: Product) -> Translation:
+def _translate(
+    query: ReadQuery, origins: list[PartOrigin], text: str, product: Product
+) -> Translation:
     """Translate the Spark SQL that was written to the SQL of a product.
 
     Args:
@@ -130,7 +132,7 @@ def _translate(query: ReadQuery, origins: list[Origin], text: str, product: Prod
 
 
 def _locate_in_query(
-    error: MatchRecognizeError, origins: list[Origin], text: str, source: Source
+    error: MatchRecognizeError, origins: list[PartOrigin], text: str, source: Source
 ) -> None:
     """Change an error about written SQL so that it points at what the user wrote.
 

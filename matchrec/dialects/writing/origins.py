@@ -23,14 +23,14 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class PartOrigin:
     """A part of written SQL, and the part of the user's query from which it was written."""
 
     written: Span
     user: Span
 
 
-def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[Origin]:
+def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[PartOrigin]:
     """Return the parts of a written text whose origin is known, a larger part before its parts.
 
     Args:
@@ -46,7 +46,7 @@ def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[Origin]:
     pattern_start = text.index("PATTERN (", position)
     pattern_end = text.find("\n", pattern_start)
     if query.pattern_span != START:
-        origins.append(Origin(Span(pattern_start, pattern_end), query.pattern_span))
+        origins.append(PartOrigin(Span(pattern_start, pattern_end), query.pattern_span))
         origins += _locate_window(query, plan, text, pattern_end)
     position = text.find("\n  DEFINE ", pattern_start)
     for definition in plan.definitions:
@@ -56,7 +56,9 @@ def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[Origin]:
     return origins
 
 
-def _locate_window(query: ReadQuery, plan: MatchPlan, text: str, start: int) -> Iterator[Origin]:
+def _locate_window(
+    query: ReadQuery, plan: MatchPlan, text: str, start: int
+) -> Iterator[PartOrigin]:
     """Yield the origin of WITHIN of a SASE+ query, if it has a window.
 
     Args:
@@ -71,10 +73,10 @@ def _locate_window(query: ReadQuery, plan: MatchPlan, text: str, start: int) -> 
     users_span = None if plan.within is None else plan.within.interval.span
     if users_span is None:  # a number of events
         users_span = query.source.find_name("WITHIN", Span(0, len(query.source.text)))
-    yield Origin(Span(*written.span(1)), users_span)
+    yield PartOrigin(Span(*written.span(1)), users_span)
 
 
-def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[Origin]:
+def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[PartOrigin]:
     """Yield the origin of an expression, then those of its operands.
 
     Args:
@@ -86,7 +88,7 @@ def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[Origin]:
     found = text.find(written, start)
     if found < 0 or not written:
         return
-    yield Origin(Span(found, found + len(written)), scalar.span)
+    yield PartOrigin(Span(found, found + len(written)), scalar.span)
     if isinstance(scalar, Operation):
         position = found
         for operand in scalar.operands:
@@ -95,7 +97,7 @@ def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[Origin]:
             position = located[0].written.end if located else position
 
 
-def trace_to_user(origins: list[Origin], text: str, span: Span, source: Source) -> Span | None:
+def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Source) -> Span | None:
     """Return the part of the user's query that a part of written SQL comes from.
 
     Args:

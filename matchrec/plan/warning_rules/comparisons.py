@@ -78,12 +78,12 @@ class ComparisonInCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnRead:
-    """A part of an expression that is nothing but a reference to a column."""
+class BareReference:
+    """A subexpression that is only a reference to a column."""
 
-    # The part.
+    # The subexpression.
     term: Term
-    # The reference.
+    # Its reference.
     reference: ColumnReference
 
 
@@ -282,7 +282,7 @@ def allow_first_rows(comparison: Operation, navigation: Navigation) -> str:
     return f"count({rows}) {test} OR {show_users_operand(comparison)}"
 
 
-def find_required_reads(scalar: Scalar) -> Iterator[ColumnRead]:
+def find_required_reads(scalar: Scalar) -> Iterator[BareReference]:
     """Yield the reads of columns without whose row an expression is NULL.
 
     `price < 0.9 * LAST(A.price, 1)` has two such reads, `price` and `LAST(A.price, 1)`.
@@ -290,7 +290,7 @@ def find_required_reads(scalar: Scalar) -> Iterator[ColumnRead]:
     """
     match scalar:
         case Term((ColumnReference() as reference,)):
-            yield ColumnRead(scalar, reference)
+            yield BareReference(scalar, reference)
         case Operation() if scalar.operator in OPERATORS and OPERATORS[scalar.operator].is_strict:
             for operand in scalar.operands:
                 yield from find_required_reads(operand)

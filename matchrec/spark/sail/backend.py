@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
     from matchrec.spark.relation import Relation
-    from matchrec.spark.runner import ParameterValues, Runner
+    from matchrec.spark.runner import Runner, SqlArguments
     from matchrec.worker.wire import SelectItem
 
 # The attribute of a session that holds an event for each text that was planned: see `Sail.analyse`.
@@ -90,7 +90,7 @@ class Sail(SparkConnect):
 
         return super().write_sums(rewrite_sums(text))
 
-    def send_text(self, text: str, args: ParameterValues, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: SqlArguments, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to Sail, and return its DataFrame, whose plan keeps the frames alive.
 
         So the second looks at the frames, see `errors.second_look`, live as long as the DataFrame.
