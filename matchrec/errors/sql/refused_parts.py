@@ -57,6 +57,11 @@ _ABOUT_TIMES = re.compile(
     r"|\bfound (?:\S+|end of input) at \d+:\d+ expected",
     re.DOTALL,
 )
+# The literal in Spark's message. It is the wrong one, even if others look wrong: for example, Spark
+# accepts DATE'now' and TIMESTAMP'10:00:00', unlike Sail.
+_LITERAL_IN_MESSAGE = re.compile(
+    r"typed literal \"(?P<type>\w+)\" is invalid: '(?P<content>(?:[^'\\]|\\.)*)'"
+)
 # A literal of a date or a time; or text in which there is no literal: comments, names, strings.
 _LITERAL = re.compile(
     r"--[^\n]*|/\*.*?\*/|`[^`]*`"
@@ -102,16 +107,25 @@ def find_invalid_literal(
     """
     if not _ABOUT_TIMES.search(message):
         return None
+    literal_in_message = _LITERAL_IN_MESSAGE.search(message)
     for literal in _LITERAL.finditer(text):
         if literal["type"] is None:
             continue
-        fault = find_time_fault(literal["string"][1:-1])
-        if fault is not None:
+        type_name = literal["type"].upper()
+        content = literal["string"][1:-1]
+        # Engines ignore what is after a blank or a T in a date.
+        time_text = re.split(r"(?<=\d)[T ]", content)[0] if type_name == "DATE" else content
+        fault = find_time_fault(time_text)
+        if literal_in_message is None:
+            is_refused = fault is not None
+        else:
+            is_refused = (type_name, content) == literal_in_message.group("type", "content")
+        if is_refused:
             return invalid_literal(
                 Span(*literal.span()),
-                type_name=literal["type"].upper(),
+                type_name=type_name,
                 string=literal["string"],
-                fault=fault,
+                fault=fault or "",
                 clause=clause,
             )
     return None
@@ -207,8 +221,8 @@ def find_computed_index(
     for indexed in list_indexed_values(text):
         if _CONSTANT.fullmatch(indexed.index):
             continue
-        name = indexed.index.rpartition(".")[2].strip(" \n`").lower()
-        if about_index["column"] is not None and about_index["column"].lower() != name:
+        column = about_index["column"]
+        if column is not None and not is_word_in(column, indexed.index):
             continue
         span = Span(indexed.start, indexed.end)
         return computed_array_index(
@@ -219,6 +233,15 @@ def find_computed_index(
             clause=clause,
         )
     return None
+
+
+def is_word_in(word: str, text: str) -> bool:
+    """Return whether a word is in a text, in any case.
+
+    >>> is_word_in("day", "A.DAY + 1"), is_word_in("day", "today")
+    (True, False)
+    """
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def computed_array_index(
@@ -258,10 +281,13 @@ _ABOUT_OVER = re.compile(
 )
 _NOT_CODE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _OVER_WITHOUT_WINDOW = re.compile(
-    r"\w\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?P<over>OVER)(?=\s*(?:FROM\b|AS\b|,|\)|$))",
-    re.IGNORECASE,
+    r"\)\s*(?P<over>OVER)(?=\s*(?:FROM\b|AS\b|,|\)|$))", re.IGNORECASE
 )
-_DEFINED_WINDOW = re.compile(r"(?:\bWINDOW|,)\s+(\w+)\s+AS\s*\(", re.IGNORECASE)
+# A window that WINDOW defines, up to the parenthesis after AS: the first window and further ones.
+_DEFINITION_START = r"\s*`?(?P<name>\w+)`?\s+AS\s*\("
+_FIRST_WINDOW = re.compile(rf"\bWINDOW\b{_DEFINITION_START}", re.IGNORECASE)
+_NEXT_WINDOW = re.compile(rf"\s*,{_DEFINITION_START}", re.IGNORECASE)
+_PARENTHESIS = re.compile(r"[()]")
 
 
 def find_wrong_window(message: str, text: str) -> MatchRecognizePlanError | None:
@@ -290,8 +316,42 @@ def find_wrong_window(message: str, text: str) -> MatchRecognizePlanError | None
     use = re.search(rf"\bOVER\s+\(?\s*`?(?P<name>{name})\b", code, re.IGNORECASE)
     if use is None:
         return None
-    windows = _DEFINED_WINDOW.findall(code)
+    windows = list_defined_windows(code)
     return unknown_window(Span(*use.span("name")), name=name, windows=windows)
+
+
+def list_defined_windows(code: str) -> list[str]:
+    """Return the names of the windows that the WINDOW clauses of a query define.
+
+    Args:
+        code: the query without comments and strings.
+
+    >>> list_defined_windows("WITH a AS (TABLE t) TABLE a WINDOW b AS (ORDER BY (x)),`c` AS ()")
+    ['b', 'c']
+    """
+    names = []
+    for first_definition in _FIRST_WINDOW.finditer(code):
+        definition: re.Match[str] | None = first_definition
+        while definition is not None:
+            names.append(definition["name"])
+            definition = _NEXT_WINDOW.match(code, find_parentheses_end(code, definition.end()))
+    return names
+
+
+def find_parentheses_end(code: str, start: int) -> int:
+    """Return the index after the parenthesis that closes the one before `start`.
+
+    Without such a parenthesis, the result is the end of the text.
+
+    >>> find_parentheses_end("f(g(x)) > 1", 2)
+    7
+    """
+    depth = 1
+    for parenthesis in _PARENTHESIS.finditer(code, start):
+        depth += 1 if parenthesis[0] == "(" else -1
+        if depth == 0:
+            return parenthesis.end()
+    return len(code)
 
 
 def over_without_window(span: Span) -> MatchRecognizePlanError:
