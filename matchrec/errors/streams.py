@@ -65,8 +65,8 @@ def column_altered_in_stream(*, column: str, type_name: str) -> MatchRecognizeUn
         f"column {column} of type {type_name} is not supported over a streaming DataFrame",
         notes=("events of a stream pass through pandas, which would change its values",),
         hint=(
-            "leave the column out, or cast it: write to_json(x) for an array, a map or a VARIANT, "
-            "and CAST(x AS TIMESTAMP) for a TIMESTAMP_NTZ"
+            "leave the column out, or write to_json(x), for an array, a map or a VARIANT, instead "
+            "of it"
         ),
         code="column-altered-in-stream",
     )

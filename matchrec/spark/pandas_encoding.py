@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
-from pyspark.sql.types import DateType, DoubleType, FloatType, TimestampType
+from pyspark.sql.types import DateType, DoubleType, FloatType, TimestampNTZType, TimestampType
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import show_column
@@ -34,6 +34,7 @@ from matchrec.errors.calls import column_altered_by_pandas
 from matchrec.errors.run.failures import column_type_changed
 from matchrec.plan.text import quote_name
 from matchrec.spark.arrow_tables import to_arrow_schema
+from matchrec.spark.order_numbers import WallClockConverter
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
@@ -57,11 +58,12 @@ UNALTERED_TYPES = {
     "binary",
     "date",
     "timestamp",
+    "timestamp_ntz",
 }
 
 # The types whose values pandas alters in an array of the output, because the elements of arrays are
 # Python objects: NaN becomes NULL, and an instant becomes a local time.
-ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
+ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType, TimestampNTZType)
 
 
 class LeafColumn(NamedTuple):
@@ -324,6 +326,8 @@ def write_encoded_value(name: str, data_type: spark_types.DataType) -> str:
             return f"coalesce({name}, FALSE)"
         case spark_types.TimestampType():
             return f"coalesce(unix_micros({name}), 0L)"
+        case spark_types.TimestampNTZType():
+            return f"coalesce({WallClockConverter(data_type).write_number(name)}, 0L)"
         case spark_types.DayTimeIntervalType():
             return f"coalesce({write_microseconds(name)}, 0L)"
         case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():

@@ -166,6 +166,30 @@ def test_matches_whose_events_are_not_returned(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query) == ["Row(tag='hit')"] * 2
 
 
+def test_times_between_events(feed: Feed) -> None:
+    """A difference of two times is computed from their local times, as TIMESTAMP_NTZ."""
+
+    def query(events: DataFrame) -> DataFrame:
+        rows = events.withColumn("local", events.ts.cast("timestamp_ntz"))
+        clause = """PARTITION BY k ORDER BY ts MEASURES A.x AS first, LAST(local) AS ended
+            PATTERN (A B+) WITHIN INTERVAL 1 MINUTE
+            DEFINE B AS ts - PREV(ts) <= INTERVAL '3' SECOND"""
+        return matchrec.match_recognize(rows, clause)
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 1, "a", 2), ("p", 4, "b", 3)],
+        [("q", 5, "b", 4), ("p", 9, "b", 5), ("q", 8, "b", 6)],
+        [("p", 300, "z", 0)],
+    )
+    feed.run(query)
+    # The pauses of p take 3 and 5 seconds, those of q 4 and 3 seconds.
+    expected = [
+        "Row(k='p', first=1, ended=datetime.datetime(2026, 1, 1, 0, 0, 4))",
+        "Row(k='q', first=4, ended=datetime.datetime(2026, 1, 1, 0, 0, 8))",
+    ]
+    assert feed.rows() == feed.at_once(query) == expected
+
+
 @pytest.mark.parametrize("skip", [AfterMatch.NO_SKIP, AfterMatch.SKIP_PAST_LAST_EVENT])
 def test_random_pieces_give_the_rows_of_a_batch_query(
     spark: SparkSession, skip: AfterMatch
