@@ -82,7 +82,9 @@ class ProductLimit:
 def read_limits() -> dict[str, ProductLimit]:
     """Return the rows of the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
-    return {name: _read_limit(words, cell, *rest) for name, words, cell, *rest in rows}
+    return {
+        name: _read_limit(words, cell, *other_cells) for name, words, cell, *other_cells in rows
+    }
 
 
 def _read_limit(words: str, products: str, replacement: str | None = None) -> ProductLimit:

@@ -232,16 +232,20 @@ def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
     """
     surface = current_surface()
     call = 'match_sase(df, text, order_by="...")' if is_sase else "match_recognize(df, clause)"
-    around = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
+    advice_on_query = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
     if surface.sets_options:  # a client of the gateway, in any language
         translate = "translate it to SQL: matchrec transpile FILE.sase --order-by ts"
-        hint = translate if is_sase else around
+        hint = translate if is_sase else advice_on_query
     elif surface.is_python:
-        hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {around}")
+        hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {advice_on_query}")
     elif is_sase:
         hint = surface.advice_on_clause
     else:
-        hint = f"{surface.advice_on_clause}, or {around}" if surface.is_cell else around
+        hint = (
+            f"{surface.advice_on_clause}, or {advice_on_query}"
+            if surface.is_cell
+            else advice_on_query
+        )
     return MatchRecognizePlanError(
         f"{'SASE+' if is_sase else 'a clause of MATCH_RECOGNIZE'} is not a SQL query",
         span,

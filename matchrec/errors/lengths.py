@@ -96,13 +96,13 @@ def find_meant_length(text: str) -> Length | None:
     >>> find_meant_length("MINUTES(5)").words, find_meant_length("price")
     ('5 minutes', None)
     """
-    rest = text.strip()
-    while (word := _BEFORE.match(rest)) is not None:
-        rest = rest[word.end() :]
-    rest = _AFTER.sub("", rest) if len(rest) > 1 else rest
-    if len(rest) > 1 and rest[0] == rest[-1] and rest[0] in "'\"":
-        rest = rest[1:-1].strip()
-    return _read_amounts(rest) or _read_fields(rest) or _read_unit_first(rest)
+    length_text = text.strip()
+    while (word := _BEFORE.match(length_text)) is not None:
+        length_text = length_text[word.end() :]
+    length_text = _AFTER.sub("", length_text) if len(length_text) > 1 else length_text
+    if len(length_text) > 1 and length_text[0] == length_text[-1] and length_text[0] in "'\"":
+        length_text = length_text[1:-1].strip()
+    return _read_amounts(length_text) or _read_fields(length_text) or _read_unit_first(length_text)
 
 
 def _read_amounts(text: str) -> Length | None:

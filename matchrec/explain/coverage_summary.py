@@ -4,8 +4,8 @@ The workers count by choices and states of runs. The coverage has a count for ea
 variable in PATTERN, so `compute_clause_coverage` adds up the counts that belong to the same
 occurrence. It also finds the texts of conditions.
 
-A *place* is where a run had its last row: place 0 is the start, before any row, and place n + 1 is
-occurrence n, counted from 0 in the order of PATTERN.
+The *number* of an occurrence says where a run had its last row: 0 is the start, before any row, and
+n + 1 is occurrence n, counted from 0 in the order of PATTERN.
 """
 
 from __future__ import annotations
@@ -58,27 +58,27 @@ def compute_clause_coverage(counted_coverage: CountedCoverage) -> ClauseCoverage
     """Return the coverage of a clause from what the workers have counted."""
     plan = counted_coverage.query.plan
     occurrences = counted_coverage.query.occurrences
-    # All of these lists are indexed by place.
-    endings_by_place = find_endings(counted_coverage)
-    stopped = [sum(ending.count for ending in endings) for endings in endings_by_place]
+    # All of these lists are indexed by the number of an occurrence.
+    endings_by_number = find_endings(counted_coverage)
+    stopped = [sum(ending.count for ending in endings) for endings in endings_by_number]
     starting_row_count = sum(stopped) + counted_coverage.figures.matches
     reached = [starting_row_count, *counted_coverage.counts.reached.tolist()]
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
-    loops = [(), *find_loops(counted_coverage, reached[1:], endings_by_place[1:])]
+    loops = [(), *find_loops(counted_coverage, reached[1:], endings_by_number[1:])]
     return ClauseCoverage(
         pattern=show_pattern(plan.pattern),
         figures=counted_coverage.figures,
         occurrences=tuple(
             OccurrenceCoverage(
-                number=place,
-                variable=variables[place],
-                reached=reached[place],
-                stopped=stopped[place],
-                stop_reasons=endings_by_place[place],
-                false_parts=find_false_parts(counted_coverage, place),
-                loop=loops[place],
+                number=number,
+                variable=variables[number],
+                reached=reached[number],
+                stopped=stopped[number],
+                stop_reasons=endings_by_number[number],
+                false_parts=find_false_parts(counted_coverage, number),
+                loop=loops[number],
             )
-            for place in range(len(reached))
+            for number in range(len(reached))
         ),
         nearest=counted_coverage.nearest,
         tries_every_row=counted_coverage.task.needs_event_selection,
@@ -214,25 +214,25 @@ def list_row_numbers(loop_length: int) -> list[int]:
 
 
 def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...]]:
-    """Return, for each place, why runs ended that had their last row there.
+    """Return, for each number of an occurrence, why runs ended that had their last row there.
 
-    At each place, the most frequent ending is first.
+    The most frequent ending of each occurrence is first.
     """
     query = counted_coverage.query
     occurrences = query.occurrences
     states = find_states_after(occurrences)
-    places = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
-    place_count = len(occurrences.variables) + 1
-    counts_by_place: list[Counter[RunEnding]] = [Counter() for _ in range(place_count)]
+    numbers = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
+    number_count = len(occurrences.variables) + 1
+    counts_by_number: list[Counter[RunEnding]] = [Counter() for _ in range(number_count)]
     counts_by_reason = counted_coverage.counts.end_counts.tolist()
-    for state, place, reason_counts in zip(states, places, counts_by_reason, strict=True):
+    for state, number, reason_counts in zip(states, numbers, counts_by_reason, strict=True):
         for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
                 # Endings that differ only in the state become one, because the keys are equal.
-                counts_by_place[place][build_ending(query, state, reason)] += count
+                counts_by_number[number][build_ending(query, state, reason)] += count
     return [
         tuple(replace(ending, count=count) for ending, count in ending_counts.most_common())
-        for ending_counts in counts_by_place
+        for ending_counts in counts_by_number
     ]
 
 
@@ -261,14 +261,16 @@ def build_ending(query: CoverageQuery, state: int, reason: Reason) -> RunEnding:
     )
 
 
-def find_false_parts(counted_coverage: CountedCoverage, place: int) -> tuple[FalsePart, ...]:
-    """Return the parts of conditions that were not true after a place, the most frequent first.
+def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[FalsePart, ...]:
+    """Return the parts of conditions that were not true after an occurrence.
+
+    The most frequent part is first.
 
     Args:
         counted_coverage: what the workers have counted.
-        place: the place.
+        number: the number of the occurrence.
     """
-    counts = counted_coverage.counts.false_parts[place].tolist()
+    counts = counted_coverage.counts.false_parts[number].tolist()
     parts = list_condition_parts(counted_coverage.query)
     false_parts = [
         FalsePart(part.variable, part.text, count)

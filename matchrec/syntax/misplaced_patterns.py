@@ -131,13 +131,13 @@ def reject_part_inside_pattern(clause: ClauseTokens, opening: int) -> None:
                 text = f"WITHIN INTERVAL {clause.text_at(clause.span(index + 1, end))}"
         before = Span(clause[opening].span.end, clause[index].span.start)
         after = Span(clause[end - 1].span.end, clause[closing].span.start)
-        rest = clause.text_at(after).strip()
-        separator = " " if rest and end not in clause.openings else ""
+        text_after = clause.text_at(after).strip()
+        separator = " " if text_after and end not in clause.openings else ""
         raise errors.part_inside_pattern(
             clause.span(index, end),
             part=part,
             text=shorten(text),
-            row_pattern=clause.text_at(before).strip() + separator + rest,
+            row_pattern=clause.text_at(before).strip() + separator + text_after,
             precedes_pattern=part in _PARTS_BEFORE_PATTERN,
         )
 

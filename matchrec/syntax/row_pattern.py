@@ -331,9 +331,9 @@ class _Parser(Cursor):
         before = self.sequence.text_at(Span(self.tokens[0].span.start, span.start)).rstrip()
         after = self.sequence.text_at(Span(span.end, self.tokens[-1].span.start)).lstrip()
         parts = []
-        for found in (_VARIABLE_BEFORE.search(before), _VARIABLE_AFTER.match(after)):
-            is_part = found is not None and not is_reserved(found["name"])
-            parts.append(found[0] if found and is_part else "")
+        for variable_match in (_VARIABLE_BEFORE.search(before), _VARIABLE_AFTER.match(after)):
+            is_part = variable_match is not None and not is_reserved(variable_match["name"])
+            parts.append(variable_match[0] if variable_match and is_part else "")
         return errors.reserved_word_in_pattern(word.key, span, before=parts[0], after=parts[1])
 
     def explain_quantifier_without_part(self) -> MatchRecognizeError:

@@ -325,8 +325,8 @@ def _find_end(text: str, opening: re.Match[str]) -> int | None:
         closing = text.find(quote, start)
         return None if closing < 0 else closing + 1
     if quote:
-        rest = _REST_OF_QUOTE[quote].match(text, start)
-        return None if rest is None else rest.end()
+        rest_of_quote = _REST_OF_QUOTE[quote].match(text, start)
+        return None if rest_of_quote is None else rest_of_quote.end()
     return start
 
 

@@ -134,42 +134,41 @@ def find_rounded_type(use: FunctionUse) -> ValueType | None:
     """Return the type of ROUND.
 
     An integer or a floating-point number keeps its type. A decimal gets one more digit before the
-    point, and at most as many digits after it as the places to which it is rounded. None for any
-    other value.
+    point, and at most `decimal_places` digits after it. None for any other value.
     """
     (type_,) = use.types
-    places = int(use.words[0])
+    decimal_places = int(use.words[0])
     if type_.family in (Family.INTEGER, Family.FLOATING):
         return type_
     if type_.family is not Family.DECIMAL:
         return None
     whole_digits = type_.precision - type_.scale + 1
-    scale = min(max(places, 0), type_.scale)
-    return build_decimal_type(max(whole_digits + scale, 1 - places), scale)
+    scale = min(max(decimal_places, 0), type_.scale)
+    return build_decimal_type(max(whole_digits + scale, 1 - decimal_places), scale)
 
 
 def build_rounding(use: FunctionUse) -> Compute:
-    """Return the function for ROUND to the places that the call's word says.
+    """Return the function for ROUND to the number of decimal places in the call's word.
 
-    They are negative to round to tens, hundreds and so on.
+    The number is negative to round to tens, hundreds and so on.
     """
     (type_,) = use.types
-    places = int(use.words[0])
+    decimal_places = int(use.words[0])
     if type_.family is Family.FLOATING:
-        return build_floating_rounding(type_, places)
+        return build_floating_rounding(type_, decimal_places)
     if type_.family is Family.INTEGER:
-        return build_integer_rounding(type_, places, ansi=use.ansi)
+        return build_integer_rounding(type_, decimal_places, ansi=use.ansi)
     result_type = find_rounded_type(use)
     assert result_type is not None
-    return build_decimal_rounding(result_type, places)
+    return build_decimal_rounding(result_type, decimal_places)
 
 
-def build_floating_rounding(type_: ValueType, places: int) -> Callable[[float], float]:
+def build_floating_rounding(type_: ValueType, decimal_places: int) -> Callable[[float], float]:
     """Return the function that rounds floating-point numbers of a type.
 
     A number is rounded as if it was the shortest decimal that Java reads as it.
     """
-    unit = Decimal(1).scaleb(-places)
+    unit = Decimal(1).scaleb(-decimal_places)
 
     def compute(value: float) -> float:
         """Return the number rounded. NaN and infinity stay as they are."""
@@ -181,28 +180,32 @@ def build_floating_rounding(type_: ValueType, places: int) -> Callable[[float], 
     return compute
 
 
-def build_decimal_rounding(result_type: ValueType, places: int) -> Callable[[Decimal], Decimal]:
+def build_decimal_rounding(
+    result_type: ValueType, decimal_places: int
+) -> Callable[[Decimal], Decimal]:
     """Return the function that rounds decimals, whose results have this type."""
-    unit = Decimal(1).scaleb(-places)
+    unit = Decimal(1).scaleb(-decimal_places)
     result_unit = Decimal(1).scaleb(-result_type.scale)
 
     def compute(value: Decimal) -> Decimal:
         """Return the decimal rounded."""
-        rounded = value.quantize(unit, context=EXACT_CONTEXT) if places < 0 else value
+        rounded = value.quantize(unit, context=EXACT_CONTEXT) if decimal_places < 0 else value
         return EXACT_CONTEXT.plus(rounded.quantize(result_unit, context=EXACT_CONTEXT))
 
     return compute
 
 
-def build_integer_rounding(type_: ValueType, places: int, *, ansi: bool) -> Callable[[int], int]:
+def build_integer_rounding(
+    type_: ValueType, decimal_places: int, *, ansi: bool
+) -> Callable[[int], int]:
     """Return the function that rounds integers of a type to a power of ten.
 
     Args:
         type_: the type.
-        places: minus the exponent of the power. With 0 or more, integers stay as they are.
+        decimal_places: minus the exponent of the power. With 0 or more, integers stay as they are.
         ansi: whether a result that is too large is an error. Otherwise it wraps around.
     """
-    power = 10**-places if places < 0 else 1
+    power = 10**-decimal_places if decimal_places < 0 else 1
 
     def compute(value: int) -> int:
         """Return the integer rounded."""

@@ -90,28 +90,28 @@ def type_floor_or_ceiling(typer: Typer, step: TypedOperation, function: MathFunc
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
-    """Return ROUND(x) or ROUND(x, places) with its type.
+    """Return ROUND(x) or ROUND(x, d) with its type.
 
-    The search rounds integers and decimals that an int64 holds, unless `places` is negative. It
-    rounds floats, too; if compiled code cannot be certain of the result, it calls Python. Python
-    rounds any other number, and a float that Python has computed.
+    The search rounds integers and decimals that an int64 holds, unless `d` is negative. It rounds
+    floats, too; if compiled code cannot be certain of the result, it calls Python. Python rounds
+    any other number, and a float that Python has computed.
 
     Raises:
-        MatchRecognizeUnsupportedError: `places` is not an INT between -18 and 18 that the user
-            wrote, or x is not a number.
+        MatchRecognizeUnsupportedError: d is not an INT between -18 and 18 that the user wrote, or
+            x is not a number.
     """
     value = step.operands[0]
     type_ = value.type
-    places = read_rounding_places(step)
-    if type_.family is Family.INTEGER and places >= 0:
+    decimal_places = read_rounding_places(step)
+    if type_.family is Family.INTEGER and decimal_places >= 0:
         return TypedStep(value.expression, type_)
-    if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
-        return round_decimal(value, places)
-    python_call = type_call(typer, replace(step, operands=(value,), words=(str(places),)))
+    if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and decimal_places >= 0:
+        return round_decimal(value, decimal_places)
+    python_call = type_call(typer, replace(step, operands=(value,), words=(str(decimal_places),)))
     if type_.family is not Family.FLOATING or isinstance(value.expression, PythonExpression):
         return python_call
     double = convert_to_float(typer, step, value).expression
-    places_constant = Constant(float(places), Kind.FLOATING)
+    places_constant = Constant(float(decimal_places), Kind.FLOATING)
     search_result = build_operation(MathFunction.ROUND, double, places_constant)
     if type_ == FLOAT:
         search_result = build_operation(BasicOperator.NARROW, search_result)
@@ -122,10 +122,10 @@ def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     return TypedStep(rounded, type_)
 
 
-def round_decimal(value: TypedStep, places: int) -> TypedStep:
-    """Return a decimal rounded to at most `places` digits after the point."""
+def round_decimal(value: TypedStep, decimal_places: int) -> TypedStep:
+    """Return a decimal rounded to at most `decimal_places` digits after the point."""
     type_ = value.type
-    scale = min(type_.scale, places)
+    scale = min(type_.scale, decimal_places)
     rounded_type = build_decimal_type(type_.precision - type_.scale + 1 + scale, scale)
     if scale == type_.scale:
         return TypedStep(value.expression, rounded_type)

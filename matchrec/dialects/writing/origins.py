@@ -85,12 +85,12 @@ def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[PartOrigin
         start: the index in the text from which it is searched.
     """
     written = write_scalar(scalar)
-    found = text.find(written, start)
-    if found < 0 or not written:
+    written_start = text.find(written, start)
+    if written_start < 0 or not written:
         return
-    yield PartOrigin(Span(found, found + len(written)), scalar.span)
+    yield PartOrigin(Span(written_start, written_start + len(written)), scalar.span)
     if isinstance(scalar, Operation):
-        position = found
+        position = written_start
         for operand in scalar.operands:
             located = list(_locate_scalar(operand, text, position))
             yield from located
@@ -119,7 +119,7 @@ def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Sour
     if span == enclosing[-1].written:
         return user_span
     for part in (written, *_WORD.findall(written)[:1]):
-        found = source.find_name(part, user_span)
-        if found != user_span:
-            return found
+        part_span = source.find_name(part, user_span)
+        if part_span != user_span:
+            return part_span
     return user_span

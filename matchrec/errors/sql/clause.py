@@ -602,11 +602,11 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
     `U (A, B)` in SUBSET does not have the form U = (A, B) [malformed-subset]
       help: write SUBSET U = (A, B)
     """
-    definition, _, rest = text.partition(")")
+    definition, _, text_after = text.partition(")")
     name, *members = re.findall(r"\w+", definition) or [""]
     members = [member for member in members if member.upper() != "AS"]
     if name:
-        next_definition = f", {rest.strip()}" if rest.strip() else ""
+        next_definition = f", {text_after.strip()}" if text_after.strip() else ""
         hint = f"write SUBSET {name} = ({', '.join(members) or 'A, B'}){next_definition}"
     else:
         hint = "write SUBSET U = (A, B)"

@@ -101,10 +101,10 @@ def write_format(text: str) -> str | None:
         is_minutes = element[0].upper() == "MM" and between == ":"
         pieces += [between, "mm" if is_minutes else _ORACLE[element[0].upper()]]
         start = element.end()
-    rest = text[start:]
-    if not pieces or any(character.isalpha() for character in rest):
+    text_after = text[start:]
+    if not pieces or any(character.isalpha() for character in text_after):
         return None
-    return "".join((*pieces, rest))
+    return "".join((*pieces, text_after))
 
 
 def invalid_datetime_format(

@@ -69,8 +69,12 @@ def _complete_option(words: Sequence[str]) -> str | None:
     >>> _complete_option(["STRICT"]), _complete_option(["SKIP"])
     ('STRICT CONTIGUITY', None)
     """
-    meant = {"ALL": "ALL MATCHES", "LONGEST": "LONGEST MATCH", "STRICT": "STRICT CONTIGUITY"}
-    return meant.get(words[0]) if len(words) == 1 else None
+    options_by_word = {
+        "ALL": "ALL MATCHES",
+        "LONGEST": "LONGEST MATCH",
+        "STRICT": "STRICT CONTIGUITY",
+    }
+    return options_by_word.get(words[0]) if len(words) == 1 else None
 
 
 def _find_option(text: str) -> tuple[int, str] | None:
@@ -93,10 +97,10 @@ def _option_after_option(span: Span, *, text: str, before: str) -> MatchRecogniz
     """Return the error for an option after PATTERN that does not fit the options before it."""
     group, option = _find_option(text) or (0, text)
     written = []  # the options before it, with their groups
-    rest = join_lines(before)
-    while (found := _find_option(rest)) is not None:
-        written.append(found)
-        rest = rest[len(found[1]) :].strip()
+    unread_text = join_lines(before)
+    while (option_before := _find_option(unread_text)) is not None:
+        written.append(option_before)
+        unread_text = unread_text[len(option_before[1]) :].strip()
     excluded = [other for other_group, other in written if other_group == group]
     if excluded:
         headline = f"{option} is not allowed with {excluded[0]} after PATTERN"

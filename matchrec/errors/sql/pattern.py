@@ -207,24 +207,24 @@ def reserved_word_in_pattern(
     """
     error = reserved_word(word, "PATTERN", span)
     first, second = before or "A", after or "B"
-    meant = ""
+    advice = ""
     match word:
         case "AND" | "THEN" | "BY":
-            meant = f"write {first} {second} for {first}, then {second}"
+            advice = f"write {first} {second} for {first}, then {second}"
             if word == "AND":
-                meant += f", PERMUTE({first}, {second}) for any order"
+                advice += f", PERMUTE({first}, {second}) for any order"
         case "OR":
-            meant = f"write ({first} | {second}) for {first} or {second}"
+            advice = f"write ({first} | {second}) for {first} or {second}"
         case "NULL":
-            meant = "write () for a pattern without rows"
+            advice = "write () for a pattern without rows"
         case "WITHIN":
-            meant = "write the length of a match after the parentheses: WITHIN INTERVAL 1 HOUR"
+            advice = "write the length of a match after the parentheses: WITHIN INTERVAL 1 HOUR"
         case "ANY":
-            meant = "write X for any row: a variable without a condition in DEFINE"
+            advice = "write X for any row: a variable without a condition in DEFINE"
         case "WHERE" | "ON" | "HAVING" | "WHEN":
-            meant = "write the conditions in DEFINE: DEFINE A AS x > 1"
-    if meant:
-        error.hint = f"{meant}; or {error.hint}"
+            advice = "write the conditions in DEFINE: DEFINE A AS x > 1"
+    if advice:
+        error.hint = f"{advice}; or {error.hint}"
     return error
 
 

@@ -489,11 +489,13 @@ _MEANT_OPERATORS = {
 
 def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRecognizeParseError:
     """Return the error for two operators in succession, as in `price = < 5`."""
-    meant = _MEANT_OPERATORS.get((first, second))
-    hint = f"write {meant}" if meant else f"write only `{first}` or `{second}`"
+    intended_operator = _MEANT_OPERATORS.get((first, second))
+    hint = (
+        f"write {intended_operator}" if intended_operator else f"write only `{first}` or `{second}`"
+    )
     if first == second == "/":
         hint = "write -- before a comment, up to the end of the line, or /* ... */ around it"
-    elif meant is None and first == second:
+    elif intended_operator is None and first == second:
         hint = f"write `{first}` once, or the value between the two"
     return MatchRecognizeParseError(
         f"`{first} {second}` is not allowed in {where}",

@@ -483,11 +483,11 @@ def _explain_delimiter(delimiter: str, column: str) -> Advice | None:
     leave out --delimiter, or write --delimiter ,
     """
     written = _DELIMITERS.get(delimiter, quote(delimiter))
-    for meant, meant_as_written in _DELIMITERS.items():
-        if meant in column:
+    for other_delimiter, other_written in _DELIMITERS.items():
+        if other_delimiter in column:
             return Advice(
                 f"--delimiter {written} makes one column of the file",
-                f"leave out --delimiter, or write --delimiter {meant_as_written}",
+                f"leave out --delimiter, or write --delimiter {other_written}",
             )
     return None
 

@@ -158,11 +158,11 @@ def check_installed(
     if chosen_engine == SAIL and not server.is_installed():
         option = current_surface().name_option("engine")
         # The extra `sail` installs pyspark-client, which would overwrite files of PySpark.
-        place = " in another environment" if is_spark_installed() else ""
+        location = " in another environment" if is_spark_installed() else ""
         raise errors.engine_not_installed(
             engine="Sail",
             reason=f"missing modules: {join_names(server.find_missing_modules())}",
-            hint=f"run pip install '.[sail]'{place}, or leave out {option}",
+            hint=f"run pip install '.[sail]'{location}, or leave out {option}",
         )
     if is_started_by_spark(chosen_engine) and not is_spark_installed():
         alternative = find_alternative(requested_engine, settings)

@@ -134,12 +134,12 @@ def round_to_bits(x: float, digits: float) -> int:
     scaled = size * scale if digits >= 0 else size / scale
     if not scaled < _SCALED_LIMIT:  # also if it is NaN
         return NO_RESULT
-    whole = math.floor(scaled)
-    fraction = scaled - whole
+    lower_units = math.floor(scaled)
+    fraction = scaled - lower_units
     if abs(fraction - 0.5) < _UNCERTAIN_DISTANCE:
         return NO_RESULT
-    whole_units = float(whole + 1 if fraction > 0.5 else whole)
-    rounded = whole_units / scale if digits >= 0 else whole_units * scale
+    rounded_units = float(lower_units + 1 if fraction > 0.5 else lower_units)
+    rounded = rounded_units / scale if digits >= 0 else rounded_units * scale
     return float_to_bits(math.copysign(rounded, x))
 
 
