@@ -6,9 +6,12 @@ For some mistakes, the engine's message says neither where the mistake is nor wh
     array(1, 2)[day]      Cannot cast string 'day' to value of bigint type
     sum(x) OVER FROM t    undefined window: FROM
 
-Each function below reads such a message, and looks for a part of the text that explains it. It
-returns an error of ours, whose span is relative to the text; None if the message is about something
-else, or if the text has no such part.
+Each `find_` function with a message reads such a message, and looks for the part of the text that
+explains it. It returns a `MatchRecognizeError` whose span is relative to the text; None if the
+message is about something else, or if the text has no such part.
+
+The text is not parsed, because it is a text that the engine could not parse either. Regular
+expressions find the parts, after comments and strings have been skipped.
 """
 
 from __future__ import annotations
@@ -43,16 +46,16 @@ def find_refused_part(
     )
 
 
-def _name_place(clause: str) -> str:
+def _write_clause_suffix(clause: str) -> str:
     """Return " in DEFINE" for a clause; "" for the query around a clause."""
     return f" in {name_part(clause)}" if clause else ""
 
 
 # Dates and times.
 
-# What engines say of a literal that is not a date or a time. Sail's parser, which reads the text of
-# the literal, says which character it does not expect.
-_ABOUT_TIMES = re.compile(
+# Messages of engines about a literal that is not a date or a time. Sail's parser of such literals
+# names the character that it does not expect.
+_TIME_MESSAGE = re.compile(
     r"\b(?:Date|Time)Value \{|INVALID_TYPED_LITERAL|typed literal .* is invalid"
     r"|\bfound (?:\S+|end of input) at \d+:\d+ expected",
     re.DOTALL,
@@ -62,28 +65,31 @@ _ABOUT_TIMES = re.compile(
 _LITERAL_IN_MESSAGE = re.compile(
     r"typed literal \"(?P<type>\w+)\" is invalid: '(?P<content>(?:[^'\\]|\\.)*)'"
 )
-# A literal of a date or a time; or text in which there is no literal: comments, names, strings.
-_LITERAL = re.compile(
+# A typed literal such as DATE'2024-01-31', or text that is skipped because a literal in it does not
+# count: a comment, a name in backticks, a string.
+_LITERAL_OR_SKIPPED = re.compile(
     r"--[^\n]*|/\*.*?\*/|`[^`]*`"
     r"|\b(?P<type>DATE|TIMESTAMP(?:_NTZ|_LTZ)?)\s*(?P<string>'[^']*'|\"[^\"]*\")"
     r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"",
     re.IGNORECASE | re.DOTALL,
 )
-# The fields of a date or a time.
+# The fields of a date or a timestamp: `2024`, `2024-01`, `2024-01-31`, `2024-01-31 10`,
+# `2024-01-31 10:30` or `2024-01-31T10:30:59.5+02:00`. These are the forms that Spark casts, without
+# a time of day alone.
 _FIELDS = re.compile(
     r"\s*[+-]?(?P<year>\d{4,6})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
     r"(?:[T ](?:(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})\D.*?)?)?)?)?)?)?\s*"
 )
-# The words that Spark reads as dates and as timestamps, with SQL of the same value. Sail does not
-# read them.
-_DATES = {
+# The words that Spark, but not Sail, accepts in DATE and in TIMESTAMP literals, with SQL for the
+# same value.
+_SQL_BY_DATE_WORD = {
     "epoch": "DATE'1970-01-01'",
     "now": "current_date()",
     "today": "current_date()",
     "tomorrow": "date_add(current_date(), 1)",
     "yesterday": "date_sub(current_date(), 1)",
 }
-_TIMESTAMPS = {
+_SQL_BY_TIMESTAMP_WORD = {
     "epoch": "TIMESTAMP'1970-01-01 00:00:00Z'",
     "now": "current_timestamp()",
     "today": "CAST(current_date() AS TIMESTAMP)",
@@ -95,29 +101,34 @@ _TIMESTAMPS = {
 def find_invalid_literal(
     message: str, text: str, clause: str = ""
 ) -> MatchRecognizePlanError | None:
-    """Return the error for the first literal of a text that is not a date or a time.
+    """Return the error for the literal of a text that is not a date or a time.
 
-    The arguments and the result are described in `find_refused_part`.
+    If the message repeats the literal, as Spark's does, the error is for this literal. Otherwise it
+    is for the first one with a fault that we know. For the arguments and the result, see
+    `find_refused_part`.
 
     >>> message = "DateValue { year: 2024, month: 13, day: 1 }"
     >>> error = find_invalid_literal(message, "day > DATE '2024-13-01'", "DEFINE")
     >>> error.message, error.span, error.notes
     ("'2024-13-01' in DEFINE is not a date", Span(start=6, end=23), ('the month is 13',))
-    >>> find_invalid_literal(message, "day > DATE'2024-12-01' -- DATE'x'")
+    >>> print(find_invalid_literal(message, "day > DATE'2024-12-01' -- DATE'x'"))
+    None
     """
-    if not _ABOUT_TIMES.search(message):
+    if not _TIME_MESSAGE.search(message):
         return None
     literal_in_message = _LITERAL_IN_MESSAGE.search(message)
-    for literal in _LITERAL.finditer(text):
-        if literal["type"] is None:
+    for literal in _LITERAL_OR_SKIPPED.finditer(text):
+        if literal["type"] is None:  # skipped text
             continue
         type_name = literal["type"].upper()
         content = literal["string"][1:-1]
-        # Engines ignore what is after a blank or a T in a date.
-        time_text = re.split(r"(?<=\d)[T ]", content)[0] if type_name == "DATE" else content
-        fault = find_time_fault(time_text)
+        time_text = content
+        if type_name == "DATE":
+            # Engines ignore what is after a blank or a T in a date.
+            time_text = re.split(r"(?<=\d)[T ]", content)[0]
+        note = find_time_fault(time_text)
         if literal_in_message is None:
-            is_refused = fault is not None
+            is_refused = note is not None
         else:
             is_refused = (type_name, content) == literal_in_message.group("type", "content")
         if is_refused:
@@ -125,32 +136,34 @@ def find_invalid_literal(
                 Span(*literal.span()),
                 type_name=type_name,
                 string=literal["string"],
-                fault=fault or "",
+                note=note or "",
                 clause=clause,
             )
     return None
 
 
-def find_time_fault(text: str) -> str | None:
-    """Return a note on what is wrong in the text of a date or a time; None if it is valid.
+def find_time_fault(time_text: str) -> str | None:
+    """Return a note on what is wrong in the text of a date or a timestamp; None if it is valid.
 
-    The note is "" if the text does not have the form of a date or a time.
+    The note is "" if the text does not have the form of a date or a timestamp.
 
     >>> [find_time_fault(text) for text in ("2024-13-01", "2023-02-29", "2024-01-01 25:00:00")]
     ['the month is 13', 'February 2023 has 28 days', 'the hour is 25']
     >>> [find_time_fault(text) for text in ("next week", "2024-02-29", "2024-01-01 10:00:00+02:00")]
     ['', None, None]
     """
-    match = _FIELDS.fullmatch(f"{text} ")  # the blank ends a second without a fraction
+    match = _FIELDS.fullmatch(f"{time_text} ")  # the blank ends a second without a fraction
     if match is None:
         return ""
     fields = {name: int(digits) for name, digits in match.groupdict().items() if digits}
     year, month, day = fields["year"], fields.get("month", 1), fields.get("day", 1)
     if not 1 <= month <= 12:
         return f"the month is {month}"
-    days = monthrange(2024 if isleap(year) else 2023, month)[1]
-    if day > days:
-        return f"{month_name[month]} {year} has {days} days"
+    # `monthrange` knows only years up to 9999, so it gets a year of the same length.
+    year_of_same_length = 2024 if isleap(year) else 2023
+    _, day_count = monthrange(year_of_same_length, month)
+    if day > day_count:
+        return f"{month_name[month]} {year} has {day_count} days"
     if day == 0:
         return "the day is 0"
     for name, limit in (("hour", 24), ("minute", 60), ("second", 60)):
@@ -160,7 +173,7 @@ def find_time_fault(text: str) -> str | None:
 
 
 def invalid_literal(
-    span: Span, *, type_name: str, string: str, fault: str, clause: str
+    span: Span, *, type_name: str, string: str, note: str, clause: str
 ) -> MatchRecognizePlanError:
     """Return the error for a literal that is not a date or a time, such as DATE'2024-13-01'.
 
@@ -168,38 +181,50 @@ def invalid_literal(
         span: the literal in the text of the query.
         type_name: the type in front of the string, in upper case.
         string: the string with its quotes.
-        fault: a note on what is wrong; "" if it does not have the form of a date or a time.
+        note: what is wrong, see `find_time_fault`; "" if it is not known.
         clause: the clause of the literal; "" for the query around a clause.
     """
     is_date = type_name == "DATE"
     kind = "date" if is_date else "timestamp"
-    example = f"{type_name}'{'2026-01-31' if is_date else '2026-01-31 12:00:00'}'"
-    hint = f"write a valid {kind}, such as {example}"
-    times = read_times(string)
-    if times and type_name in TypeKind.__members__:
-        hint = f"write {join_alternatives([time.write(TypeKind[type_name]) for time in times])}"
-    sql = (_DATES if is_date else _TIMESTAMPS).get(string[1:-1].strip().lower())
+    sql_by_word = _SQL_BY_DATE_WORD if is_date else _SQL_BY_TIMESTAMP_WORD
+    sql = sql_by_word.get(string[1:-1].strip().lower())
     if sql is not None:
-        fault = f"only Spark reads this word as a {kind}"
-        hint = f"write {sql}"
+        note = f"only Spark reads this word as a {kind}"
     return MatchRecognizePlanError(
-        f"{shorten(string)}{_name_place(clause)} is not a {kind}",
+        f"{shorten(string)}{_write_clause_suffix(clause)} is not a {kind}",
         span,
-        notes=(fault,),
-        hint=hint,
+        notes=(note,) if note else (),
+        hint=f"write {sql or _write_valid_literal(type_name, string)}",
         code="invalid-literal",
     )
 
 
+def _write_valid_literal(type_name: str, string: str) -> str:
+    """Return the literals that the user may mean, or else an example of a valid one.
+
+    >>> _write_valid_literal("DATE", "'31.01.2024'")
+    "DATE'2024-01-31'"
+    >>> _write_valid_literal("DATE", "'next week'")
+    "a valid date, such as DATE'2026-01-31'"
+    """
+    times = read_times(string)
+    if times and type_name in TypeKind.__members__:
+        return join_alternatives([time.write(TypeKind[type_name]) for time in times])
+    if type_name == "DATE":
+        return "a valid date, such as DATE'2026-01-31'"
+    return f"a valid timestamp, such as {type_name}'2026-01-31 12:00:00'"
+
+
 # Elements of arrays.
 
-# What Sail says of an index that is not a constant. It reads a column as a string.
-_ABOUT_INDEX = re.compile(
+# Messages of Sail about an index that is not a constant. Sail takes the name of a column for a
+# string.
+_INDEX_MESSAGE = re.compile(
     r"extraction must be a literal"
     r"|Cannot cast string '(?P<column>[^']*)' to value of (?:bigint|Int64) type"
 )
 _CONSTANT = re.compile(r"\s*(?:\d+|'[^']*'|\"[^\"]*\")\s*")
-_FROM_THE_END = re.compile(r"\s*-\s*\d+\s*")
+_NEGATIVE_NUMBER = re.compile(r"\s*-\s*\d+\s*")
 
 
 def find_computed_index(
@@ -207,26 +232,27 @@ def find_computed_index(
 ) -> MatchRecognizeUnsupportedError | None:
     """Return the error for the first index of a text that is not a constant.
 
-    The arguments and the result are described in `find_refused_part`.
+    If the message names a column, the index has to read it. For the arguments and the result, see
+    `find_refused_part`.
 
     >>> message = "Cast error: Cannot cast string 'day' to value of Int64 type"
     >>> error = find_computed_index(message, "array(1, 2)[A.day] > 0", "DEFINE")
     >>> print(error.message, error.hint, sep="; ")
     `array(1, 2)[A.day]` in DEFINE is not supported on Sail; write get(array(1, 2), A.day)
-    >>> find_computed_index(message, "CAST('day' AS BIGINT) > tags[0]")
+    >>> print(find_computed_index(message, "CAST('day' AS BIGINT) > tags[0]"))
+    None
     """
-    about_index = _ABOUT_INDEX.search(message)
-    if about_index is None:
+    message_match = _INDEX_MESSAGE.search(message)
+    if message_match is None:
         return None
     for indexed in list_indexed_values(text):
         if _CONSTANT.fullmatch(indexed.index):
             continue
-        column = about_index["column"]
+        column = message_match["column"]
         if column is not None and not is_word_in(column, indexed.index):
             continue
-        span = Span(indexed.start, indexed.end)
         return computed_array_index(
-            span,
+            Span(indexed.start, indexed.end),
             value=indexed.value,
             index=indexed.index,
             users_text=text[indexed.start : indexed.end],
@@ -256,30 +282,33 @@ def computed_array_index(
         users_text: the text at the span.
         clause: the clause of the expression; "" for the query around a clause.
     """
-    hint = f"get({value}, {index})"
-    if _FROM_THE_END.fullmatch(index):
-        hint = f"element_at({value}, {index}), which counts from the end"
-    written = write_line(hint)
+    if _NEGATIVE_NUMBER.fullmatch(index):
+        sql = write_line(f"element_at({value}, {index})") or "element_at(array, index)"
+        hint = f"write {sql}, which counts from the end"
+    else:
+        sql = write_line(f"get({value}, {index})") or "get(array, index)"
+        hint = f"write {sql}"
     return MatchRecognizeUnsupportedError(
-        f"`{shorten(users_text)}`{_name_place(clause)} is not supported on Sail",
+        f"`{shorten(users_text)}`{_write_clause_suffix(clause)} is not supported on Sail",
         span,
         notes=("on Sail, the index of an array must be a number, not a column or an expression",),
-        hint=f"write {written or 'get(array, index)'}",
+        hint=hint,
         code="computed-array-index",
     )
 
 
 # Windows.
 
-# What engines say of a window without a definition.
+# Messages of engines about a window without a definition.
 _UNKNOWN_WINDOW = re.compile(
-    r"undefined window: (?P<of_sail>\w+)|WINDOW_SPECIFICATION\] .* for `?(?P<of_spark>\w+)"
+    r"undefined window: (?P<sail_name>\w+)|WINDOW_SPECIFICATION\] .* for `?(?P<spark_name>\w+)"
 )
-# What engines say of OVER without a window. Spark takes FROM for the window, so it has no table.
-_ABOUT_OVER = re.compile(
+# Messages of engines about OVER without a window. Spark reads FROM as the name of the window, and
+# then does not find the columns.
+_OVER_MESSAGE = re.compile(
     r"undefined window|UNRESOLVED_COLUMN|WINDOW_SPECIFICATION|(?i:syntax error)|found .* expected"
 )
-_NOT_CODE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'", re.DOTALL)
+_COMMENT_OR_STRING = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _OVER_WITHOUT_WINDOW = re.compile(
     r"\)\s*(?P<over>OVER)(?=\s*(?:FROM\b|AS\b|,|\)|$))", re.IGNORECASE
 )
@@ -293,7 +322,7 @@ _PARENTHESIS = re.compile(r"[()]")
 def find_wrong_window(message: str, text: str) -> MatchRecognizePlanError | None:
     """Return the error for OVER without a window, or with a window that has no definition.
 
-    The arguments and the result are described in `find_refused_part`.
+    For the arguments and the result, see `find_refused_part`.
 
     >>> error = find_wrong_window("undefined window: FROM", "SELECT sum(x) OVER FROM t")
     >>> error.message, error.span
@@ -303,16 +332,16 @@ def find_wrong_window(message: str, text: str) -> MatchRecognizePlanError | None
     >>> error.message, error.hint
     ('unknown window `weak`', 'write week')
     """
-    if not _ABOUT_OVER.search(message):
+    if not _OVER_MESSAGE.search(message):
         return None
-    code = _NOT_CODE.sub(lambda match: " " * len(match[0]), text)
+    code = _COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text)
     over = _OVER_WITHOUT_WINDOW.search(code)
     if over is not None:
         return over_without_window(Span(*over.span("over")))
     unknown = _UNKNOWN_WINDOW.search(message)
     if unknown is None:
         return None
-    name = unknown["of_sail"] or unknown["of_spark"]
+    name = unknown["sail_name"] or unknown["spark_name"]
     use = re.search(rf"\bOVER\s+\(?\s*`?(?P<name>{name})\b", code, re.IGNORECASE)
     if use is None:
         return None
