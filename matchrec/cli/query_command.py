@@ -43,8 +43,8 @@ QUERY_PARAMETERS = (
 )
 
 # The groups of options in the help, with the names of the options in Python. The groups that most
-# users need come first, then those of single commands, then those that few users need. LAST_GROUP
-# has all other options.
+# users need come first, then the groups of single commands, then the groups that few users need.
+# LAST_GROUP has all other options.
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Server": ("host", "port", "token", "tls_cert", "tls_key", "allow_anyone"),
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),

@@ -59,8 +59,8 @@ class AggregateEntry:
     reduction: Reduction | None = None
     # Whether its argument and its value are truth values.
     is_truth: bool = False
-    # The row whose first argument is the value; None if the value is not that of one row, or is an
-    # extreme.
+    # The row whose first argument is the value; None if the value does not come from one row, or is
+    # an extreme.
     choice: ValueChoice | None = None
     # Whether the value is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False

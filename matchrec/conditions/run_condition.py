@@ -314,7 +314,7 @@ RunExpression = (
 
 
 def build_operation(operator: Operator, *operands: RunExpression) -> RunOperation:
-    """Return the operation of an operator on operands, each of which is an argument."""
+    """Return the operation of an operator whose operands are the other arguments."""
     return RunOperation(operator, operands)
 
 

@@ -72,7 +72,7 @@ class QueryKnowledge:
     # The kinds of the columns around each clause and row pattern window, in the order in which
     # these are evaluated. For clauses and windows after the last element, nothing is known.
     clause_kinds: Sequence[ClauseKinds] = ()
-    # The values of the query's parameters, by name; empty if they are not known.
+    # The value of each of the query's parameters; empty if the values are not known.
     parameter_values: Mapping[str, object] = field(default_factory=dict)
     # Looks up the columns of a table.
     look_up_table: TableLookup = find_no_table

@@ -101,7 +101,7 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
         return self.channel
 
     def metadata(self) -> Metadata:
-        """Return the metadata of a call: that of the address, then what the client has sent."""
+        """Return the metadata of a call: the address's metadata, then the client's."""
         caller = CURRENT_CALLER.get(None)
         return [*super().metadata(), *(() if caller is None else caller.metadata)]
 
@@ -325,7 +325,7 @@ def explain_query(spark: SparkSession, query: Query) -> DataFrame | None:
 
 
 def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict[str, Any]]:
-    """Return the text of a statement with its DataFrames as `{name}`, and the DataFrames by name.
+    """Return the text of a statement with its DataFrames as `{name}`, and each name's DataFrame.
 
     `SELECT * FROM df1` becomes `SELECT * FROM {df1}`. A client chooses the names so that they occur
     nowhere else in the text.

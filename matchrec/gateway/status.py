@@ -49,8 +49,8 @@ ANALYSIS = "org.apache.spark.sql.AnalysisException"
 PARSE = "org.apache.spark.sql.catalyst.parser.ParseException"
 FAILURE = "org.apache.spark.SparkException"
 
-# The class of Java for each class of PySpark, by its name. An error has the class of its own class,
-# or else of the nearest base class that is listed.
+# The name of the Java class for each class of PySpark. An error whose class is not listed
+# has the Java class of its nearest base class that is listed.
 JAVA_CLASSES = {
     "ParseException": PARSE,
     "AnalysisException": ANALYSIS,

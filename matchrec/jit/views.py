@@ -68,8 +68,8 @@ def share_with_python(argument: A) -> A:
     - Python reads a structure of ctypes several times as fast as a record of NumPy. So the records
       of int64 in the argument, at any depth, become structures that share their memory.
     - Python reads an element of a memoryview in half the time that it takes for an array, and gets
-      an integer of Python, which is faster than an integer of NumPy. So arrays of which kernels
-      read only single elements become memoryviews. Other arrays stay as they are.
+      an integer of Python, which is faster than an integer of NumPy. So an array becomes a
+      memoryview if kernels read only single elements of it. Other arrays stay as they are.
     - Python calls a Python function faster than a pointer. So pointers to Python functions become
       these functions.
     """

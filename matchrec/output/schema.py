@@ -157,7 +157,7 @@ def list_total_columns(
 def list_table_columns(
     plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> list[OutputColumn]:
-    """Return the columns of the row pattern output table, without those of totals and of graphs.
+    """Return the columns of the row pattern output table, without the columns of totals and graphs.
 
     The docstring of the module has their order. For the arguments see `find_output_columns`.
     """

@@ -153,7 +153,9 @@ NEVER_FAILING = (
 
 
 def name_operation(operator: str, right_operand: str = "") -> str:
-    """Return the operation of a binary operator, of which some literal operands make a safe one.
+    """Return the operation of a binary operator, which can depend on a literal right operand.
+
+    For example, a division by a literal other than zero is an operation that cannot fail.
 
     Args:
         operator: one word or sign, in upper case.

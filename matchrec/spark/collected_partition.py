@@ -97,7 +97,7 @@ def collect_compiled_partition(
     """Collect the partition of a target, for a compiled clause that reads no stream.
 
     Args:
-        compiled_rules: the compiled rules, of which the clause is the only one.
+        compiled_rules: the compiled rules; the clause is the only rule.
         finder: finds the target in the input of the clause.
 
     Raises:

@@ -58,7 +58,7 @@ class TaskCounts:
 
     @classmethod
     def from_row(cls, row: Row) -> TaskCounts:
-        """Return the counts in a row. Its columns are those of `build_counts_schema`."""
+        """Return the counts in a row, whose schema `build_counts_schema` returns."""
         counters, remaining_rows, *naming_texts = row
         return cls(counters, remaining_rows, tuple(naming_texts))
 

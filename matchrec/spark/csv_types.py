@@ -303,7 +303,7 @@ def convert_times_by_python(local: ArrowArray, zone: str) -> ArrowArray:
 def convert_times_by_arrow(local: ArrowArray, zone: str) -> ArrowArray:
     """Return the instants of local times before FIRST_TIME_WITHOUT_RULES.
 
-    The arguments and the result are those of `convert_local_times`. The instants of other times can
+    The arguments and the result are as in `convert_local_times`. The instants of other times can
     be wrong by an hour.
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")

@@ -34,7 +34,7 @@ def list_holes(text: Template) -> tuple[str, ...]:
 
 
 def is_dataframe(value: object) -> bool:
-    """Return whether a value is a DataFrame of Spark or of Connect, of which a view can be made."""
+    """Return whether a value is a DataFrame of Spark or of Connect, which can become a view."""
     return hasattr(value, "createTempView")
 
 
@@ -66,7 +66,7 @@ def create_lasting_views(
 ) -> Iterator[dict[str, str]]:
     """Create temporary views that stay, unless the `with` block raises an error.
 
-    The arguments are those of `create_views`.
+    The arguments are as in `create_views`.
 
     Yields:
         The name of each view, by the name of its DataFrame.

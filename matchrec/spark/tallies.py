@@ -203,7 +203,7 @@ class ClauseObservation:
     def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
         """Return the values of the observation.
 
-        The arguments are those of `read_counts`, and so are the errors.
+        The arguments and the errors are as in `read_counts`.
         """
         # Over Connect, a thread ends at once, even before an action. So a new thread reads again.
         if self.reader is None or not self.reader.is_waiting:

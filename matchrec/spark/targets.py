@@ -382,7 +382,7 @@ class TargetFinder:
             is_bytes = isinstance(value, bytes | bytearray)
             return quote_string(literal_text if is_bytes else str(value))
         if isinstance(type_, spark_types.BooleanType):
-            # Not every engine compares booleans with texts, such as those of the command line.
+            # Not every engine compares booleans with texts, such as options of the command line.
             boolean_literal = BOOLEAN_LITERALS.get(str(value).strip().lower())
             if boolean_literal is not None:
                 return boolean_literal
@@ -439,8 +439,8 @@ def find_nearest_values(
     If the first value is neither a number nor a time, the row before the target counts as closest.
 
     Args:
-        near_values: the ORDER BY values of rows before the target, followed by those of rows after
-            it; at least one row.
+        near_values: the ORDER BY values of rows before the target, then of rows after it; at least
+            one row.
         count_before: the number of rows before the target.
         target: the first ORDER BY value of the target.
 

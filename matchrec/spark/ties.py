@@ -67,8 +67,8 @@ def make_tie_reporter(
     Args:
         spark: the session of the query.
         joined: the query whose rows are sorted.
-        sorting: the columns by which the workers sort: those of `joined.sorted_by`, in their order.
-            Other keys, such as the number of a range, follow the keys of the query.
+        sorting: the columns by which the workers sort: the columns of `joined.sorted_by`, in their
+            order. Other keys, such as the number of a range, follow the keys of the query.
     """
     if not sorting.order:
         return None

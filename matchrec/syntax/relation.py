@@ -233,7 +233,7 @@ def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
 def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
     """Yield the names, in upper case, of the outer relations whose columns a relation could read.
 
-    The outer relations are those of the queries around the relation. A parenthesis in FROM without
+    The outer relations belong to the queries around the relation. A parenthesis in FROM without
     LATERAL, and the definition of a table in WITH, cannot read the other relations of their query.
 
     Args:

@@ -13,8 +13,8 @@ from typing import Protocol
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import Compute, Value
 
-# How many accumulators are kept, those of the lists that were computed last. An accumulator is used
-# again when its list gets one more row.
+# The number of accumulators that are kept: for the lists that were computed last. An accumulator is
+# used again when its list gets one more row.
 MAX_ACCUMULATORS = 64
 # How many results are kept if they have a fixed size, such as numbers, and if they can be as long
 # as a list.

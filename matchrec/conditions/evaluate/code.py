@@ -111,7 +111,7 @@ class ConditionCompiler:
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.
     integer_count: int
-    # The calls of Python in the code of all variables. `compile` adds those of this condition.
+    # The calls of Python in the code of all variables. `compile` adds the calls of this condition.
     calls: list[PythonExpression]
     # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]

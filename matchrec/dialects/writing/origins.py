@@ -77,7 +77,7 @@ def _locate_window(
 
 
 def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[PartOrigin]:
-    """Yield the origin of an expression, then those of its operands.
+    """Yield the origin of an expression, then the origins of its operands.
 
     Args:
         scalar: the expression.

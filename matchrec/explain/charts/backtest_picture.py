@@ -112,10 +112,10 @@ class SpanColumns:
     overlaps: str
 
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
-        """Return rows as spans: one more than is drawn, if the frame has so many. Runs a job.
+        """Return the rows of a frame as spans: at most MAX_SPANS + 1, one more than is drawn.
 
-        Spans that overlap nothing come first. Spans that are alike in this are in the order of
-        their lanes.
+        Runs a job. Spans that overlap nothing come first, then the other spans, both in the order
+        of their lanes.
 
         Args:
             frame: all incidents or all matches.

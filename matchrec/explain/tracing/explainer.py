@@ -153,7 +153,7 @@ class Explainer:
         """Yield the sentences for one trial.
 
         Args:
-            key: says which trial of which attempt it is.
+            key: the indices of the attempt and of its trial.
             values: the values of all measures; empty if there are none for this trial.
         """
         attempt = self.attempts[key.attempt_index]

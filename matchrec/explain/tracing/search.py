@@ -2,9 +2,9 @@
 
 The search goes depth first, in preferment order, one run at a time. Python runs the source of the
 kernel `search.kernels.skipping` with a hook that records the outcome of each trial. The kernel is
-for event selections that skip rows, of which a search without skipped rows is a special case. If
-the rest of a match depends on the data only, a state and a row that led to no match are not tried
-again within an attempt.
+for event selections that skip rows; a search without skipped rows is a special case. If the rest of
+a match depends on the data only, a state and a row that led to no match are not tried again within
+an attempt.
 
 Cost: as backtracking, in Python. An attempt ends after `Tracer.max_trials` trials.
 """

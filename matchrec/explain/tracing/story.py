@@ -222,7 +222,7 @@ class StoryWriter:
 
         Args:
             trial: a trial of the attempt.
-            key: says which trial of which attempt it is.
+            key: the indices of the attempt and of its trial.
             attempt: the attempt that made the trial.
             is_key: see `Line.is_key`.
         """

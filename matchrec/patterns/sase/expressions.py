@@ -163,7 +163,7 @@ class EventReader(ScalarReader):
 
     @override
     def expect(self, *keys: str) -> None:
-        """Read keywords or signs, the first of which follows an operand.
+        """Read keywords or signs, right after an operand.
 
         Raises:
             MatchRecognizeError: the next tokens are other ones.

@@ -2,7 +2,7 @@
 
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
-builds two stages, of which the second one is a loop. A group is a stage that has stages.
+builds two stages; the second stage is a loop. A group is a stage that has stages.
 
 Modules for the calls:
 

@@ -236,7 +236,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
 
 
 def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
-    """Check that no window between neighbouring events is longer than that of the whole match.
+    """Check that no window between neighbouring events is longer than the whole match's window.
 
     Only windows of `within(..., "previous_to_current")` are rejected, as in Flink. A longer `gap`
     is allowed, and has no effect: see `idle_windows`.

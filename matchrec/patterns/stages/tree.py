@@ -166,8 +166,8 @@ def name_column_conditions(
     """Replace conditions that are Spark Columns by names of new columns.
 
     The names are numbered: `__condition_0`, `__condition_1`. In a stage, the condition of `until`
-    comes before the other conditions, and the conditions of inner stages come before those of
-    their group.
+    comes before the other conditions. In a group, the conditions of its stages come before the
+    group's conditions.
 
     Args:
         stages: the stages of a pattern.

@@ -31,7 +31,7 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if all matches are empty, otherwise those of `warn_about_last_loops`."""
+    """Yield a warning if all matches are empty, otherwise warnings about loops at the end."""
     if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)

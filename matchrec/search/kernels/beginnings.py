@@ -40,8 +40,8 @@ ALL_STATES = (1 << STATES_PER_WORD) - 1
 WORD = 0  # the row condition: `satisfied[row, WORD] & MASK == MASK`
 MASK = 1
 IS_SHIFT = 2  # whether the move is a shift, otherwise it is a join
-# The word and the bit of the target of a join. For a shift, those of the state to which it would
-# lead from state 0.
+# The word and the bit of the target of a join. For a shift, the word and the bit of the
+# state to which it would lead from state 0.
 TARGET_WORD = 3
 TARGET_BIT = 4
 MOVE_SIZE = 5

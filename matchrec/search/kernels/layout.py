@@ -184,7 +184,7 @@ class RunStarts(NamedTuple):
 
 
 # The state of a search between calls is one record of int64, which `make_record` makes. A search
-# with more fields than those of `Progress` has a class that adds them. It is a single record,
+# that needs more fields than `Progress` has a class that adds them. It is a single record,
 # because a loop that has a pointer to each of several records is up to 14 % slower.
 
 

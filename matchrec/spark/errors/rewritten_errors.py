@@ -121,8 +121,9 @@ INSERT_TARGET = re.compile(
     re.IGNORECASE,
 )
 
-# For each class with which PySpark refuses a query: our class of the same meaning. The first class
-# of which an error is an instance counts: a ParseException is also an AnalysisException.
+# For each class with which PySpark refuses a query: our class of the same meaning. If an
+# error is an instance of several classes, the first counts: a ParseException is also an
+# AnalysisException.
 OUR_CLASSES: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
     (ParseException, MatchRecognizeParseError),
     (UnsupportedOperationException, MatchRecognizeUnsupportedError),

@@ -207,7 +207,7 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
 
 def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
-    """Return the texts of the columns' types in the first schema of a plan, that of the result.
+    """Return the texts of the columns' types in the first schema of a plan, the result's schema.
 
     Args:
         plan: as in `read_types`.
@@ -347,7 +347,7 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
 
 @run_once_per_session
 def keeps_zones(spark: SparkSession) -> bool:
-    """Return whether a TIMESTAMP has a time zone of its own, in which `hour` returns the hour.
+    """Return whether a TIMESTAMP includes a time zone, in which `hour` returns the hour.
 
     Spark leaves out a cast to the type that a value already has. In a session that keeps zones, the
     plan has the cast, because it is a cast to the session's time zone.

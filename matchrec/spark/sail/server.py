@@ -199,8 +199,8 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 def check_client(address: str) -> None:
     """Check that a server works with the installed PySpark, by one request.
 
-    The request uses a client of its own. A session of PySpark would become the active session, even
-    if the check fails.
+    The request uses a new client, not a session of PySpark, because a session would become the
+    active session even if the check fails.
 
     Raises:
         MatchRecognizeError: the server does not accept this PySpark.

@@ -463,7 +463,7 @@ def find_host_and_port(address: str) -> tuple[str | None, int]:
 
 
 def find_limits(session: SparkSession) -> Limits:
-    """Return the limits of a running session. Those of another program's server are not known."""
+    """Return the limits of a running session. Limits of another program's server are unknown."""
     if is_connect(session):
         return _limits.get(find_application(session), Limits())
     memory = session.conf.get(MEMORY, None)
