@@ -54,7 +54,7 @@ class SelectionByAllRuns(SelectionStrategy):
 
     algorithm = BREADTH_FIRST
     label = "event selection, all runs at once"
-    chosen_for = "all matches, or those of them that a rule leaves; the graph of all matches"
+    chosen_for = "all matches, or a selection from them; the graph of all matches"
     fastest_because = (
         "the query asks for all matches, so runs share their rows, and runs with equal computation "
         "states merge"

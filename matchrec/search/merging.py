@@ -91,7 +91,7 @@ class MergingStrategy(AllRunsStrategy):
     """The strategy of all runs for the preferred match."""
 
     label = "merging"
-    chosen_for = "preferred matches; conditions depend on the run, and ways multiply"
+    chosen_for = "preferred matches; conditions depend on the run; exponentially many paths"
     fastest_because = (
         "conditions depend on the run, and the number of paths through the pattern can grow "
         "exponentially, so runs with equal computation states merge"
