@@ -1,7 +1,7 @@
 """Errors of an engine as the command line shows them: with help, without plans and stack traces.
 
-PySpark is imported inside of functions, because its import takes time: commands that start no
-engine never call these functions.
+PySpark is imported inside of functions, because its import takes time. A command that starts no
+engine calls these functions only for an exception that is not matchrec's own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WORKER_TRACEBACK = re.compile(
 def is_engine_error(error: Exception) -> bool:
     """Return whether an engine raised the error.
 
-    The function imports PySpark, so call it only if the program already uses an engine.
+    The first call imports PySpark, so check first whether the error is matchrec's own.
     """
     from matchrec.spark.session_errors import SESSION_ERRORS
 
@@ -98,7 +98,13 @@ def reword_engine_error(error: Exception) -> Exception:
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:
-    """Return the error that matchrec raised in a worker, or an error with the engine's message."""
+    """Return the error to raise for an engine's error while a query runs.
+
+    - An error that matchrec raised in a worker is returned as it was raised there.
+    - For a value that cannot be computed, such as a division by zero, the error has the reason and
+      a hint in matchrec's words.
+    - Any other error gets the engine's message, see `explain_engine_error`.
+    """
     worker_error = MatchRecognizeRunError.from_exception(error)
     if worker_error is not None:
         return worker_error
@@ -137,7 +143,8 @@ def find_hint(error: Exception, message: str) -> str | None:
 def shorten_engine_message(text: str) -> str:
     """Return an engine's message without the plan and the stack trace after it.
 
-    For the error of a Python worker, the traceback before the error is removed as well.
+    For the error of a Python worker, the traceback before the error is removed as well. A sentence
+    of Sail that `simplify_refusal` knows is put in plain words.
 
     >>> shorten_engine_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'

@@ -1,7 +1,8 @@
 """End the program with a message and an exit code if a command fails.
 
-docs/how-to/command_line.md lists the codes. An error that is neither matchrec's nor an engine's
-ends the program with its traceback.
+docs/how-to/command_line.md lists the codes. Most errors are matchrec's or an engine's;
+`report_failures` lists the others that get a message. All other exceptions are mistakes in matchrec
+and end the program with their traceback.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from matchrec.loading import MISSING_SPARK, MODULES_OF_SPARK
 # The exceptions that click raises to end the program. It prints these itself.
 CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
 
-# Errors of a disk that is full, or of a quota or file size that is reached.
+# The error numbers of a disk that is full, and of a quota or file size that is reached.
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The codes of errors in the value of an option that can be found only once the query is known. They
@@ -87,13 +88,17 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130  # the user pressed Ctrl-C
 
 
-# Advice to change a setting of Spark, as errors of workers have it, which do not know that the
-# command line shows them.
+# Advice to change a setting of Spark, such as `set spark.sql.ansi.enabled to false`. Errors from
+# workers have it, because a worker does not know whether the command line shows them.
 SETTING_ADVICE = re.compile(r"\bset (?P<name>spark(?:\.\w+)+) to (?P<value>true|false)\b")
 
 
 def fail(sentence: str, code: ExitCode) -> NoReturn:
     """Print why there is no result, and end the program.
+
+    Args:
+        sentence: the reason. Advice to set a setting of Spark becomes advice to pass `--conf`.
+        code: the exit code.
 
     Raises:
         click.exceptions.Exit: always.
@@ -106,9 +111,12 @@ def fail(sentence: str, code: ExitCode) -> NoReturn:
 def report_failures() -> Iterator[None]:
     """End the program with a sentence and an exit code if an error is raised in the `with` block.
 
+    If the program that reads stdout stops early, as `| head` does, the block ends without a
+    sentence, and its later output is discarded.
+
     Raises:
-        click.exceptions.Exit: matchrec or an engine raised an error, the disk is full, or the user
-            pressed Ctrl-C.
+        click.exceptions.Exit: matchrec or an engine raised an error, Spark is needed but not
+            installed, the disk is full, or the user pressed Ctrl-C.
     """
     try:
         yield
@@ -200,15 +208,16 @@ def blame_option(option: str) -> Iterator[None]:
 
 
 def is_about_option(error: MatchRecognizeError) -> bool:
-    """Return whether an error that is raised before the query runs is about the value of an option.
+    """Return whether an error is about the value of an option of the current command.
 
-    `about_argument` has said so. The values of parameters are in --arg or --grid.
+    `errors.kinds.about_argument` has stored the name of the argument in the error. The argument
+    `args` has the values of parameters, which the command line takes from --arg or --grid.
     """
     context = click.get_current_context(silent=True)
-    names = set() if context is None else {option.name for option in context.command.params}
+    option_names = set() if context is None else {option.name for option in context.command.params}
     if error._argument == "args":
-        return not names.isdisjoint({"args", "grid"})
-    return error._argument in names
+        return not option_names.isdisjoint({"args", "grid"})
+    return error._argument in option_names
 
 
 def choose_exit_code(error: Exception) -> ExitCode:

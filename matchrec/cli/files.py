@@ -217,7 +217,11 @@ def read_start(path: Path) -> bytes:
 
 
 def find_line_not_in_utf8(path: Path) -> int | None:
-    """Return the number, from 1, of the first line that is not in UTF-8; None if all lines are."""
+    """Return the number, from 1, of the first line that is not in UTF-8.
+
+    Returns None if all lines are in UTF-8, or if the file cannot be decompressed. All lines up to
+    this one are read.
+    """
     decode = getincrementaldecoder("utf-8")().decode
     line_number = 1  # of the first character of the next block
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
@@ -234,7 +238,11 @@ def find_line_not_in_utf8(path: Path) -> int | None:
 
 
 def find_delimiter(path: Path) -> str:
-    """Return the delimiter of a CSV file, by its name or else by its first line."""
+    """Return the delimiter of a CSV file: a tab for `.tsv`, or else what its first line shows.
+
+    The first line is split at each of `DELIMITERS`. A comma wins if it splits the line at all; else
+    the delimiter that makes the most fields. A line that none of them splits has commas.
+    """
     if strip_compression(path).suffix.lower() == ".tsv":
         return "\t"
     lines = read_start(path).decode("utf-8", errors="replace").splitlines()
@@ -242,7 +250,7 @@ def find_delimiter(path: Path) -> str:
         delimiter: len(next(csv.reader(lines[:1], delimiter=delimiter), []))
         for delimiter in DELIMITERS
     }
-    # One comma outside of quotes is enough, however many of the other delimiters there are.
+    # Texts in a line with commas can contain many of the other delimiters.
     if field_counts[","] > 1:
         return ","
     return max(DELIMITERS, key=field_counts.__getitem__)

@@ -259,15 +259,17 @@ def write_parameter(parameter: click.Parameter, value: object) -> list[str]:
 def show_program() -> str:
     """Return the words that start this program, as a shell reads them.
 
-    The words are `matchrec` if a shell finds this program under the name; otherwise the path of the
-    program, or `python -m matchrec`.
+    - `python -m matchrec`, with the path of Python, if the program was started in this way;
+    - `matchrec` if a shell finds this program under the name, or if another program such as pytest
+      runs the command;
+    - otherwise the path of the program.
     """
     script = Path(sys.argv[0])
     if script.name == "__main__.py" and script.parent.name == "matchrec":
         return shlex.join([sys.executable, "-m", "matchrec"])
     path_of_name = shutil.which("matchrec")
-    is_same = path_of_name is not None and script.exists() and script.samefile(path_of_name)
-    is_other_program = script.stem != "matchrec"  # such as pytest
-    if is_same or is_other_program:
+    is_on_path = path_of_name is not None and script.exists() and script.samefile(path_of_name)
+    is_other_program = script.stem != "matchrec"
+    if is_on_path or is_other_program:
         return "matchrec"
     return shlex.quote(str(script))

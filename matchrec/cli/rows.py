@@ -119,6 +119,8 @@ def compute_texts(
 def select_in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
     """Return the number of each row and its texts, in the order of the rows.
 
+    With a limit, there is at most one row more than the limit.
+
     Sail divides sorted rows among its tasks to compute texts, and returns them in any order. So a
     window function, which reads the rows one by one, numbers them first.
     """

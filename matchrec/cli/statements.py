@@ -41,7 +41,8 @@ SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")
 class Statement:
     """A statement of a text."""
 
-    # The SQL, after blanks instead of the statements before it, which keep its line and column.
+    # The SQL. The statements before it in the file are replaced by blanks, so that each token keeps
+    # its line and column.
     text: str
     # The name of the statement in errors, such as `statement 2 of 3`; "" for the only statement.
     label: str = ""
@@ -68,12 +69,17 @@ class Statement:
 
 
 def drop_comments(text: str) -> str:
-    """Replace each comment of a SQL text by a space."""
+    """Replace each comment of a SQL text by a space, to look at its first words.
+
+    `--` and `/*` in a string count as comments, too, so the result is not the same query.
+    """
     return COMMENT.sub(" ", text)
 
 
 def split_statements(text: str) -> tuple[Statement, ...]:
-    """Return the statements between semicolons. A script, and a text with a mistake, is one.
+    """Return the statements between semicolons.
+
+    A script (`BEGIN ... END`) is one statement, and so is a text whose tokens cannot be read.
 
     >>> for statement in split_statements("SELECT ';'; SELECT 2;"):
     ...     print(statement.label, "|", statement.text)
@@ -111,8 +117,12 @@ def blank_out(text: str) -> str:
 def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, list[Table]]:
     """Replace each file in FROM and JOIN by the name of a table. Return the text and the tables.
 
-    A table has the name of its file, without the characters that a name cannot have. Spaces after
-    the name keep the rest of the line in its column, unless the name is longer than the path.
+    `choose_table_name` names the tables. Spaces after a name keep the rest of the line in its
+    column, unless the name is longer than the path in quotes. A text whose tokens cannot be read,
+    and names of files without a known format, stay as they are.
+
+        SELECT * FROM 'data/prices.csv' WHERE x > 1
+        SELECT * FROM prices            WHERE x > 1
 
     Args:
         text: one or more statements.
@@ -186,11 +196,14 @@ def read_path(token: Token) -> str:
 
 
 def choose_table_name(path: str, used_names: Collection[str], text: str) -> str:
-    """Return a table name for a file: the name of the file, with `_` after it if it is in use.
+    """Return a table name for a file: its name without the endings of format and compression.
+
+    Characters that a name cannot have become `_`. Another `_` comes before a digit at the
+    beginning, and after a name that is reserved or in use.
 
     Args:
         path: the file.
-        used_names: the names of other tables.
+        used_names: the names of other tables. Upper and lower case count as the same.
         text: the query, whose WITH can define tables with other names.
 
     >>> choose_table_name("data/2026 prices.csv", [], ""), choose_table_name("t.csv", ["T"], "")
