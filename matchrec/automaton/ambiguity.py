@@ -1,10 +1,15 @@
-"""Find out from a folding whether runs can take the same rows in several ways.
+"""Decide whether different runs can match the same rows.
 
-The *way* of a run is the sequence of choices by which it has come to its state. `(A | B)*` has 2^k
-ways over k rows, but finds no match twice, because two ways map some row to different variables.
-`(A | A A)*` has three ways over the rows A A A, and all of them are the same match.
+The functions read the choices of each state from a *folding* (see `folding`). The *way* of a run is
+the sequence of choices by which it has come to its state. Two questions are independent:
 
-The results hold for any conditions: several conditions may be true on the same row.
+    pattern      ways over k rows          one match can be found by two ways
+    (A | B)*     2^k: exponential          no: two ways map some row to different variables
+    A? A?        2 over one row: bounded   yes: either A? can map the row
+    (A | A A)*   exponential               yes: A A A is A, A, A, or A, A A, or A A, A
+
+Conditions are ignored, as if several of them could be true on any row. So a result of True may be a
+false alarm, and False is certain.
 """
 
 from __future__ import annotations
@@ -18,35 +23,43 @@ from matchrec.automaton.explore_states import find_reachable
 from matchrec.automaton.facts import can_complete, find_targets
 from matchrec.automaton.folding import ChoicesByState, Folding
 
-# A folding with more states counts as ambiguous without a search, because the search takes the
-# square of the number of states.
+# A folding with more states counts as exponentially ambiguous without a search, because the search
+# takes time proportional to the square of the number of states.
 MAX_SEARCHED_STATES = 60
 
 
 def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
     """Return whether the number of ways over k rows may grow exponentially with k.
 
-    The number grows exponentially if two different ways of equal length lead from a state back to
-    itself. If two choices of a state lead back to it, after m and n rows, there are such ways: the
-    first choice n times, and the second choice m times.
+    The number grows exponentially if, and only if, two different ways of equal length lead from a
+    state back to itself. There are such ways if two choices of a state lead back to it, after m and
+    n rows: take the first choice n times, and the second choice m times. Conversely, two such ways
+    part in a state, and both lead back there, by two choices.
 
-    The result is True for any choices of more than MAX_SEARCHED_STATES states.
+    If there are more than MAX_SEARCHED_STATES states, the result is True without a search.
 
     Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
+
+    >>> from matchrec.automaton.folding import Choice
+    >>> to_first = Choice(guard=0, variable=0, target=0)
+    >>> to_second = Choice(guard=0, variable=0, target=1)
+    >>> is_exponentially_ambiguous(((to_first, to_second), ()))
+    False
+    >>> is_exponentially_ambiguous(((to_first, to_second), (to_first,)))
+    True
     """
     if len(choices_by_state) > MAX_SEARCHED_STATES:
         return True
-    iterate_targets = partial(find_targets, choices_by_state)
+    list_targets = partial(find_targets, choices_by_state)
     reachable_states = [
-        set(find_reachable([state], iterate_targets)) for state in range(len(choices_by_state))
+        set(find_reachable([state], list_targets)) for state in range(len(choices_by_state))
     ]
     for state, choices in enumerate(choices_by_state):
-        choices_that_lead_back = [
-            choice
+        leading_back_count = sum(
+            choice.target is not None and state in reachable_states[choice.target]
             for choice in choices
-            if choice.target is not None and state in reachable_states[choice.target]
-        ]
-        if len(choices_that_lead_back) > 1:
+        )
+        if leading_back_count > 1:
             return True
     return False
 
@@ -58,41 +71,57 @@ class RunPair(NamedTuple):
     first: int
     # The state of the second run.
     second: int
-    # Whether the runs have come to their states in different ways.
-    has_two_ways: bool
+    # Whether the runs have come to their states in different ways. If not, the states are equal.
+    ways_differ: bool
 
 
 def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
-    The result holds for any tests and effects. The search follows two runs at once: it visits all
-    `RunPair`s that can be reached.
+    The search follows two runs at once: it visits all `RunPair`s that can be reached. Its time is
+    proportional to the square of the number of choices.
 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
 
     Args:
         folding: a folding of a program or of stages.
-        states_after_skip: for each state, the state in which a run waits after it skips a row; None
-            if it may not skip a row.
+        states_after_skip: `Task.states_after_skip`: for each state, the state in which a run waits
+            after it skips a row; None if it may not skip a row. It is not the folding's field of
+            this name, which is empty for row patterns.
+
+    >>> from matchrec.automaton.folding import Choice
+    >>> to_first = Choice(guard=0, variable=0, target=0)
+    >>> end = Choice(guard=0, variable=None, target=None)
+    >>> can_find_match_twice(Folding(((to_first, end),), states=(0,)), (None,))
+    False
+    >>> can_find_match_twice(Folding(((to_first, to_first, end),), states=(0,)), (None,))
+    True
     """
-
-    def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
-        """Yield the pairs of states that two runs can reach with the next row."""
-        first_state_after_skip = states_after_skip[pair.first]
-        second_state_after_skip = states_after_skip[pair.second]
-        if first_state_after_skip is not None and second_state_after_skip is not None:
-            yield RunPair(first_state_after_skip, second_state_after_skip, pair.has_two_ways)
-        yield from iterate_pairs_after_mapping(folding.choices, pair)
-
+    assert len(states_after_skip) == len(folding.choices), "pass `Task.states_after_skip`"
     can_state_complete = [can_complete(folding, state) for state in range(len(folding.choices))]
     starting_pairs = [
-        RunPair(first, second, first != second)
+        RunPair(first, second, ways_differ=first != second)
         for first, second in product(range(folding.start_count), repeat=2)
     ]
-    for pair in find_reachable(starting_pairs, iterate_next_pairs):
-        if pair.has_two_ways and can_state_complete[pair.first] and can_state_complete[pair.second]:
+    list_next_pairs = partial(iterate_next_pairs, folding.choices, states_after_skip)
+    for pair in find_reachable(starting_pairs, list_next_pairs):
+        if pair.ways_differ and can_state_complete[pair.first] and can_state_complete[pair.second]:
             return True
     return False
+
+
+def iterate_next_pairs(
+    choices_by_state: ChoicesByState, states_after_skip: tuple[int | None, ...], pair: RunPair
+) -> Iterator[RunPair]:
+    """Yield the pairs of states that two runs reach with the next row.
+
+    Either both runs skip the row, or both map it to the same variable.
+    """
+    first_after_skip = states_after_skip[pair.first]
+    second_after_skip = states_after_skip[pair.second]
+    if first_after_skip is not None and second_after_skip is not None:
+        yield RunPair(first_after_skip, second_after_skip, pair.ways_differ)
+    yield from iterate_pairs_after_mapping(choices_by_state, pair)
 
 
 def iterate_pairs_after_mapping(
@@ -104,5 +133,6 @@ def iterate_pairs_after_mapping(
             if first_choice.variable != second_choice.variable:
                 continue
             if first_choice.target is not None and second_choice.target is not None:
-                has_two_ways = pair.has_two_ways or first_index != second_index
-                yield RunPair(first_choice.target, second_choice.target, has_two_ways)
+                # Before the ways differ, both runs are in one state, so the indices are comparable.
+                ways_differ = pair.ways_differ or first_index != second_index
+                yield RunPair(first_choice.target, second_choice.target, ways_differ)
