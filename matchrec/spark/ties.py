@@ -32,9 +32,9 @@ from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, find_context
 from matchrec.worker.column_roles import ShownColumn
 from matchrec.worker.sorting.tie_reports import (
-    AccumulatorChannel,
-    Channel,
-    ThreadChannel,
+    AccumulatorTieChannel,
+    ThreadTieChannel,
+    TieChannel,
     TiesAccumulatorParam,
     identify_process,
     reported_ties,
@@ -86,17 +86,17 @@ def make_tie_reporter(
     )
 
 
-def find_channel(spark: SparkSession) -> Channel | None:
+def find_channel(spark: SparkSession) -> TieChannel | None:
     """Return the channel by which workers of a session report; None if they cannot report."""
     context = find_context(spark)
     if context is None:
         is_server_in_program = find_application(spark) in server.started_applications
-        return ThreadChannel(identify_process()) if is_server_in_program else None
+        return ThreadTieChannel(identify_process()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:
         parameter = cast("Any", TiesAccumulatorParam(identify_process()))
         _accumulators[context] = context.accumulator(cast("Any", {}), parameter)
-    return AccumulatorChannel(_accumulators[context])
+    return AccumulatorTieChannel(_accumulators[context])
 
 
 def listen_to_java() -> None:

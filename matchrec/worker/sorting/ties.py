@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from matchrec.errors.run.location import LONGEST_VALUE
 from matchrec.worker import arrays, wire
 from matchrec.worker.column_roles import ShownColumn
-from matchrec.worker.sorting.tie_reports import Channel, TiedRows
+from matchrec.worker.sorting.tie_reports import TieChannel, TieCount
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
     from matchrec.search.partitions import BoolArray, IntArray
@@ -32,8 +32,8 @@ class TieReporter:
     """A `TieCounter` that reports the ties of one query to the program that runs it. Picklable."""
 
     query_id: str
-    channel: Channel
-    clause: str  # see `TiedRows`
+    channel: TieChannel
+    clause: str  # see `TieCount`
     # The columns that rows are sorted by: the keys, then the order.
     columns: tuple[ShownColumn, ...]
 
@@ -51,7 +51,7 @@ class TieReporter:
         differing = ties[mark_differing_rows(table, other_names, ties)]
         if len(differing):
             example = self.show_row(table, int(differing[0]))
-            self.channel.report({self.query_id: TiedRows(len(differing), self.clause, example)})
+            self.channel.report({self.query_id: TieCount(len(differing), self.clause, example)})
 
     def show_row(self, table: pa.Table, row: int) -> str:
         """Return the key and ORDER BY values of a row, as a message shows them."""

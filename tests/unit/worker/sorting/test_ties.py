@@ -19,9 +19,9 @@ from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.sorting.tie_reports import (
     ReportedTies,
-    TiedRows,
+    TieCount,
     TiesAccumulatorParam,
-    TiesOfQueries,
+    TiesByQuery,
     identify_process,
 )
 from matchrec.worker.sorting.ties import TieReporter
@@ -36,7 +36,7 @@ class TieCollector:
 
     ties: ReportedTies = field(default_factory=ReportedTies)
 
-    def report(self, ties: TiesOfQueries) -> None:
+    def report(self, ties: TiesByQuery) -> None:
         """Add the ties of a sort."""
         self.ties.add(ties)
 
@@ -131,14 +131,14 @@ def test_an_example_names_the_partition_and_the_order() -> None:
     item = SortColumn("at", descending=False, nulls_first=True)
     sorting, collector = watch_ties(Sorting(("key",), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
-    assert collector.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
+    assert collector.ties.take() == {"query": TieCount(1, "ORDER BY", "key = 'b', at = 2")}
 
 
 def test_a_worker_adds_up_what_it_reports() -> None:
-    elsewhere, tied_rows = (
+    elsewhere, tie_count = (
         TiesAccumulatorParam(f"not {identify_process()}"),
-        TiedRows(2, "ORDER BY", "at = 1"),
+        TieCount(2, "ORDER BY", "at = 1"),
     )
-    total = elsewhere.addInPlace(elsewhere.zero({}), {"q": tied_rows})
-    total = elsewhere.addInPlace(total, {"q": replace(tied_rows, example="at = 3"), "r": tied_rows})
-    assert total == {"q": replace(tied_rows, row_count=4), "r": tied_rows}
+    total = elsewhere.addInPlace(elsewhere.zero({}), {"q": tie_count})
+    total = elsewhere.addInPlace(total, {"q": replace(tie_count, example="at = 3"), "r": tie_count})
+    assert total == {"q": replace(tie_count, row_count=4), "r": tie_count}
