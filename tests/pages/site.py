@@ -102,7 +102,7 @@ SEARCH_WORDS = {
     "how-to/upgrading/": ["breaking changes", "changelog"],
     "how-to/warnings/": ["warnings"],
     "how-to/why/": ["why", "debug", "debugging"],
-    "how-to/windows/#get-the-rows-that-are-in-no-match": ["unmatched rows"],
+    "how-to/windows/#add-values-of-the-match-that-contains-the-row": ["unmatched rows"],
     "reference/aggregate_functions/": ["sum avg count min max", "sums"],
     "reference/api/": ["API", "type hints"],
     "reference/clause/#after-match-skip": [
