@@ -6,8 +6,48 @@ import re
 
 from matchrec.errors.wording import shorten, write_name
 
-# An opening bracket with what it holds, which may have brackets nested one deep.
-_BRACKETS = re.compile(r"\[(?P<inside>(?:[^\[\]]|\[[^\[\]]*\])*)\]")
+# A bracket or parenthesis, or a text in quotes, in which brackets do not count.
+_BRACKET_OR_QUOTED_TEXT = re.compile(
+    r"""[\[\]()]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL
+)
+
+
+_CLOSING_BRACKETS = {"(": ")", "[": "]"}
+
+
+def find_closing_bracket(text: str, opening: int) -> int | None:
+    """Return the index of the bracket that closes the bracket at index `opening`, or None.
+
+    >>> find_closing_bracket("f(a, ')', (b)) + (c)", 1), find_closing_bracket("[1, (2]", 0)
+    (13, None)
+    """
+    expected: list[str] = []  # the closing brackets of the brackets that are open
+    for part in _BRACKET_OR_QUOTED_TEXT.finditer(text, opening):
+        if part[0] in _CLOSING_BRACKETS:
+            expected.append(_CLOSING_BRACKETS[part[0]])
+        elif part[0] in (")", "]"):
+            if part[0] != expected.pop():
+                return None
+            if not expected:
+                return part.start()
+    return None
+
+
+def _find_open_bracket(text: str) -> int | None:
+    """Return the index of the last `[` if it is not closed in the text; else None."""
+    openings: list[int] = []
+    for part in _BRACKET_OR_QUOTED_TEXT.finditer(text):
+        if part[0] == "[":
+            openings.append(part.start())
+        elif part[0] == "]":
+            openings.clear()
+    return openings[-1] if openings else None
+
+
+def _cut_out_of_brackets(text: str) -> str | None:
+    """Return the text between the bracket at the start of a text and the one that closes it."""
+    closing = find_closing_bracket(text, 0) if text.startswith("[") else None
+    return None if closing is None else text[1:closing].strip()
 
 
 def find_bracket_hint(text: str, before: str, after: str) -> str | None:
@@ -33,32 +73,30 @@ def find_bracket_hint(text: str, before: str, after: str) -> str | None:
     'write AS total'
     >>> find_bracket_hint("x", "v > 1 ", "x > 2")
     """
-    opening = before.rfind("[")
-    is_inside = opening > before.rfind("]")
     if text == "[":
         return _find_array_hint(before, after)
-    if not is_inside:
+    opening = _find_open_bracket(before)
+    if opening is None:
         return None
     preceding = before[:opening].rstrip()
-    brackets = _BRACKETS.match(before[opening:] + after)
-    if brackets is not None and re.search(r"(?i)\bAS$", preceding):
-        return f"write AS {write_name(brackets['inside'].strip())}"
+    inside = _cut_out_of_brackets(before[opening:] + after)
+    if inside is not None and text != "," and re.search(r"(?i)\bAS$", preceding):
+        return f"write AS {write_name(inside)}"
     if before.rstrip().endswith(":") or text == ":":
         return "write slice(x, start, length) for a part of the array x"
-    if brackets is not None and text == ",":
-        return f"write {_write_array(brackets['inside'])}"
+    if inside is not None and text == ",":
+        return f"write {_write_array(inside)}"
     return None
 
 
 def _find_array_hint(before: str, after: str) -> str:
     """Return what to write for an opening bracket where a value is expected."""
-    brackets = _BRACKETS.match(after)
     if before.rstrip().endswith("."):
         return "remove the dot before `[`"
-    if brackets is None:
+    inside = _cut_out_of_brackets(after)
+    if inside is None:
         return "write array(...) for an array, and a name in backticks"
-    inside = brackets["inside"].strip()
-    if re.search(r"(?i)\bfor\b.*\bin\b", inside):
+    if re.search(r"(?i)\bfor\b.*\bin\b", _BRACKET_OR_QUOTED_TEXT.sub("", inside)):
         return "write transform(xs, x -> x + 1) or filter(xs, x -> x > 1) for a list comprehension"
     if re.fullmatch(r"[^\W\d]\w*", inside):
         return f"write {inside} for the column, array({inside}) for an array"
@@ -68,6 +106,11 @@ def _find_array_hint(before: str, after: str) -> str:
 
 
 def _write_array(inside: str) -> str:
-    """Return the call for an array with these items. An item may be an array."""
-    items = re.sub(r"\[([^\[\]]*)\]", r"array(\1)", inside.strip())
+    """Return the call for an array with these items. An item may be an array.
+
+    >>> _write_array("'[a]', [[1], [2]]")
+    "array('[a]', array(array(1), array(2)))"
+    """
+    calls = {"[": "array(", "]": ")"}
+    items = _BRACKET_OR_QUOTED_TEXT.sub(lambda part: calls.get(part[0], part[0]), inside)
     return shorten(f"array({items})")

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matchrec.errors.language import current_surface
+from matchrec.errors.sql.brackets import find_closing_bracket
 from matchrec.errors.sql.type_kinds import (
     LENGTHS_OF_TIME,
     TIMES,
@@ -25,7 +26,7 @@ from matchrec.errors.sql.type_kinds import (
     classify_type,
 )
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
-from matchrec.errors.wording import shorten
+from matchrec.errors.wording import shorten, write_name
 
 # The page that lists the functions of Spark SQL with their arguments.
 SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
@@ -49,7 +50,9 @@ _CLASSIFIER = re.compile(r"(?:\w+\s*\(\s*)*CLASSIFIER\s*\(", re.IGNORECASE)
 _WRITTEN_DATE = re.compile(r"'\d{4}-\d{1,2}-\d{1,2}'")
 _PARAMETER = re.compile(r":\w+|\?")
 _COMPARISON = re.compile(r"[^<>=]+(?:<=?|>=?)\s*(?P<right>[^<>=\s][^<>=]*)", re.DOTALL)
-_WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
+# A name, a number or a string, and the name of a function with the parenthesis after it.
+_WORD = re.compile(r"[\w.]+|'[^']*'")
+_CALL = re.compile(r"[\w.]+\(")
 
 
 def find_operands_hint(
@@ -128,8 +131,26 @@ def _write_cast(value: TypedText, type_name: str) -> str:
 
 
 def _parenthesize(value: TypedText) -> str:
-    """Return a value as the operand of `.`, `[` or an operator: in parentheses if it needs them."""
-    return value.text if _WORD.fullmatch(value.text) else f"({value.text})"
+    """Return a value as the operand of `.`, `[` or an operator: in parentheses if it needs them.
+
+    >>> _parenthesize(TypedText("f(a, b)", "int")), _parenthesize(TypedText("f(a) + g(b)", "int"))
+    ('f(a, b)', '(f(a) + g(b))')
+    """
+    text = value.text
+    call = _CALL.match(text)
+    is_call = call is not None and find_closing_bracket(text, call.end() - 1) == len(text) - 1
+    return text if is_call or _WORD.fullmatch(text) else f"({text})"
+
+
+def _drop_parentheses(text: str) -> str:
+    """Return an expression without the parentheses around it.
+
+    >>> _drop_parentheses("(split(s, ','))"), _drop_parentheses("(a) + (b)")
+    ("split(s, ',')", '(a) + (b)')
+    """
+    if text.startswith("(") and find_closing_bracket(text, 0) == len(text) - 1:
+        return text[1:-1].strip()
+    return text
 
 
 def _find_cast_hint(value: TypedText, target: str) -> str:
@@ -161,7 +182,10 @@ def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
     if not patterns:
         return f"write {string} {operator}"
     pattern = patterns[0]
-    pattern_text = pattern.text if pattern.kind is TypeKind.STRING else f"'{pattern.text}%'"
+    pattern_text = pattern.text
+    if pattern.kind is not TypeKind.STRING:
+        is_constant = _CONSTANT.fullmatch(pattern.text) is not None
+        pattern_text = f"'{pattern.text}%'" if is_constant else f"CAST({pattern.text} AS STRING)"
     return f"write {string} {operator} {pattern_text}"
 
 
@@ -310,7 +334,7 @@ def _find_infix_hint(infix: _Infix) -> str | None:
         logical_operator = {"&": "AND", "|": "OR"}.get(operator, "<>")
         return f"write {logical_operator} instead of {operator}"
     if operator in ("IN", "NOT IN") and right.outer_type == "array":
-        contains = f"array_contains({right.text.strip('()')}, {left.text})"
+        contains = f"array_contains({_drop_parentheses(right.text)}, {left.text})"
         return f"write {'NOT ' if operator == 'NOT IN' else ''}{contains}"
     if TypeKind.OTHER in infix.kinds:
         return _find_nested_hint(infix)
@@ -356,7 +380,7 @@ def _write_field(struct: TypedText, kind: TypeKind | None) -> str:
     fields = re.findall(r"(?:struct<|,)([^:,<>]+):(\w+)", struct.type_name)
     names = [name for name, type_name in fields if classify_type(type_name) is kind]
     names += [name for name, _ in fields]
-    return f"{_parenthesize(struct)}.{names[0] if names else 'field'}"
+    return f"{_parenthesize(struct)}.{write_name(names[0]) if names else 'field'}"
 
 
 def _find_comparison_hint(infix: _Infix) -> str | None:
@@ -395,13 +419,15 @@ def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
             disjunction = re.sub(r"\s*\|\|\s*", " OR ", boolean.text)
             return f"write {disjunction} {infix.operator} {other.text}; || joins strings"
         chain = _COMPARISON.fullmatch(boolean.text)
-        if chain is not None:  # the value in the middle is compared with both others
+        # the value in the middle is compared with both others, unless the sign is inside of a call
+        if chain is not None and chain["right"].count("(") == chain["right"].count(")"):
             return f"write {boolean.text} AND {infix.write(boolean, chain['right'])}"
         return "write x > 1 AND x < 5 for a value between two others"
     if boolean.text.upper() in ("TRUE", "FALSE"):
         if other.kind is TypeKind.NUMBER:
-            comparison = "<>" if boolean.text.upper() == "TRUE" else "="
-            return f"write {other.text} {comparison} 0"
+            is_negated = infix.operator in ("<>", "IS DISTINCT FROM")
+            is_nonzero = (boolean.text.upper() == "TRUE") is not is_negated
+            return f"write {other.text} {'<>' if is_nonzero else '='} 0"
         return f"write {infix.write(other, _write_cast(other, 'BOOLEAN'))}"
     if other.kind is TypeKind.NUMBER and not _INTEGER.fullmatch(other.text):
         return f"write {infix.write(boolean, _write_cast(boolean, 'INT'))}"

@@ -36,3 +36,38 @@ def test_a_parameter_for_a_length_of_time_stays_a_parameter() -> None:
 def test_a_date_in_quotes_becomes_a_date() -> None:
     operands = [TypedText("'2026-01-01'", "string"), TypedText("1", "int")]
     assert find_operands_hint("+", operands) == "write DATE'2026-01-01' + 1"
+
+
+def test_operands_that_are_several_calls_get_parentheses() -> None:
+    joined = TypedText("f(a) || g(b)", "array<int>")
+    assert find_operands_hint("CAST", [joined], "INT") == (
+        "write CAST((f(a) || g(b))[0] AS INT) for one element"
+    )
+
+
+def test_an_array_after_in_keeps_the_parentheses_of_its_calls() -> None:
+    operands = [TypedText("'a'", "string"), TypedText("(split(s, ','))", "array<string>")]
+    assert find_operands_hint("IN", operands) == "write array_contains(split(s, ','), 'a')"
+
+
+def test_a_number_that_differs_from_true_is_zero() -> None:
+    number, true = TypedText("n", "int"), TypedText("TRUE", "boolean")
+    assert find_operands_hint("<>", [number, true]) == "write n = 0"
+    assert find_operands_hint("<>", [number, true._replace(text="FALSE")]) == "write n <> 0"
+
+
+def test_a_pattern_of_like_that_is_computed_is_cast() -> None:
+    operands = [TypedText("s", "string"), TypedText("n + 1", "int")]
+    assert find_operands_hint("LIKE", operands) == "write s LIKE CAST(n + 1 AS STRING)"
+
+
+def test_a_chain_of_comparisons_may_contain_calls() -> None:
+    """The sign in `f(a < b)` is not a part of the chain."""
+    chain = TypedText("PREV(price) < price", "boolean")
+    assert find_operands_hint("<", [chain, TypedText("5", "int")]) == (
+        "write PREV(price) < price AND price < 5"
+    )
+    call = TypedText("f(a < b)", "boolean")
+    assert find_operands_hint("<", [call, TypedText("5", "int")]) == (
+        "write x > 1 AND x < 5 for a value between two others"
+    )
