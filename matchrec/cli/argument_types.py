@@ -149,9 +149,9 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
     name, values = parse_setting(argument)
     if not name.isidentifier():
         raise errors.malformed_parameter_name(name=name)
-    ends = VALUE_RANGE.fullmatch(values)
-    if ends is not None:
-        first, last = sorted(int(end) for end in ends.groups())
+    value_range = VALUE_RANGE.fullmatch(values)
+    if value_range is not None:
+        first, last = sorted(int(end) for end in value_range.groups())
         raise errors.malformed_value_range(
             values=values, name=name, listed_values=list_first_values(first, last)
         )

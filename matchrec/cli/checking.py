@@ -161,9 +161,9 @@ def collect_failure(request: QueryRequest, exit_codes: list[int]) -> Iterator[No
         click.exceptions.Exit: the user pressed Ctrl-C.
     """
     shows_traceback = click.get_current_context().params["traceback"]
-    printing = print_tracebacks() if shows_traceback else nullcontext()
+    traceback_printer = print_tracebacks() if shows_traceback else nullcontext()
     try:
-        with report_failures(), printing, label_errors(request.label):
+        with report_failures(), traceback_printer, label_errors(request.label):
             yield
     except click.exceptions.Exit as failure:
         if failure.exit_code == ExitCode.INTERRUPTED:

@@ -73,8 +73,8 @@ def handle_failures(
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         """Run the command and report its failures, with a traceback if the user wants one."""
-        printing = print_tracebacks() if traceback else nullcontext()
-        with use_surface(surface), use_read_texts(), report_failures(), printing:
+        traceback_printer = print_tracebacks() if traceback else nullcontext()
+        with use_surface(surface), use_read_texts(), report_failures(), traceback_printer:
             function(*args, **options)
 
     return command
@@ -109,8 +109,8 @@ def make_request_decorator(
             request = build_request(query, tables, conf, request_options)
             folders = (Path(), *(Path(source.path).parent for source in queries))
             find_file = partial(find_table_file, folders=folders)
-            words = replace(surface, find_table_file=find_file)
-            with use_surface(use_csv_words(words, request_options)):
+            surface_with_files = replace(surface, find_table_file=find_file)
+            with use_surface(use_csv_words(surface_with_files, request_options)):
                 function(request, **command_options)
 
         return command

@@ -77,8 +77,8 @@ def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
             first word.
     """
     names = (option,) if name is None else (option, name)
-    shown = shown_default or default or words[0]
-    help_text = f"{topic}: {join_alternatives(words)}. [default: {shown}]"
+    default_text = shown_default or default or words[0]
+    help_text = f"{topic}: {join_alternatives(words)}. [default: {default_text}]"
     return click.option(
         *names, type=WordChoice(words), metavar="NAME", default=default, help=help_text
     )
@@ -126,7 +126,7 @@ def read_query_sources(
     """
     files = [file for path in paths for file in find_query_files(path)]
     if not files or context.params["text"] is not None:
-        return (read_query_source(context, argument, next(iter(files), None)),)
+        return (read_query_source(context, argument, files[0] if files else None),)
     return tuple(dict.fromkeys(QuerySource(file) for file in files))
 
 
@@ -166,13 +166,13 @@ SEVERAL_QUERIES_ARGUMENTS = combine_options(
 )
 
 
-def complete_parameters(context: click.Context, _: click.Parameter, typed: str) -> list[str]:
+def complete_parameters(context: click.Context, _: click.Parameter, typed_text: str) -> list[str]:
     """Return the completions that a shell offers after `--arg`: the parameters of the query.
 
     Args:
         context: click's context, with the arguments so far.
         _: the option.
-        typed: the beginning of the value, which the user has typed.
+        typed_text: the beginning of the value, which the user has typed.
     """
     query = context.params.get("query")
     if query is None and context.args:
@@ -186,7 +186,7 @@ def complete_parameters(context: click.Context, _: click.Parameter, typed: str) 
         if source is not None and (source.text or Path(source.path).is_file()):
             for name, _span in find_clause_parameters(source.read(QueryLanguage.SQL)):
                 names[name] = None
-    return [f"{name}=" for name in names if name.startswith(typed)]
+    return [f"{name}=" for name in names if name.startswith(typed_text)]
 
 
 # The order, the partitions and the types of events, which are not a part of SASE+ and Patterns.
@@ -303,14 +303,14 @@ CLAUSE_OPTIONS = combine_options(
 SEARCH_OPTIONS = combine_options(QUERY_OPTIONS, SORT_OPTION, MAX_STEPS_OPTION)
 
 
-def make_clause_option(use: str) -> OptionDecorator[Any]:
+def make_clause_option(verb: str) -> OptionDecorator[Any]:
     """Return the option that chooses one of several clauses.
 
     Args:
-        use: what the command does with the clause, a verb such as "explain".
+        verb: what the command does with the clause, such as "explain".
     """
     return click.option(
-        "--clause", metavar="NUMBER|ALIAS", help=f"Clause to {use}, if the query has several."
+        "--clause", metavar="NUMBER|ALIAS", help=f"Clause to {verb}, if the query has several."
     )
 
 

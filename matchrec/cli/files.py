@@ -195,7 +195,7 @@ def split_pattern(path: str) -> tuple[Path, str]:
     return Path(*parts), ""
 
 
-def find_matches(pattern: str) -> tuple[Path, ...]:
+def find_matching_paths(pattern: str) -> tuple[Path, ...]:
     """Return the files and folders that a pattern of paths matches, sorted.
 
     The result is empty if the pattern has no wildcards.

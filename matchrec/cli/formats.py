@@ -95,8 +95,10 @@ class TableFormat(OutputFormat):
 
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for name, type_name in types:
-            side: JustifyMethod = "right" if is_number_type(type_name) else "left"
-            table.add_column(Text(replace_control_characters(name)), justify=side, overflow="fold")
+            alignment: JustifyMethod = "right" if is_number_type(type_name) else "left"
+            table.add_column(
+                Text(replace_control_characters(name)), justify=alignment, overflow="fold"
+            )
         for row in rows:
             table.add_row(*(Text(format_cell(value)) for value in row))
         console = Console()
@@ -118,8 +120,8 @@ class MarkdownFormat(OutputFormat):
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
         """Yield the lines of the table. Numbers are right-aligned."""
         yield format_markdown_row(replace_control_characters(name) for name, _ in types)
-        marks = ("---:" if is_number_type(type_name) else "---" for _, type_name in types)
-        yield f"| {' | '.join(marks)} |"
+        alignment_marks = ("---:" if is_number_type(type_name) else "---" for _, type_name in types)
+        yield f"| {' | '.join(alignment_marks)} |"
         for row in rows:
             yield format_markdown_row(format_cell(value) for value in row)
 
@@ -187,14 +189,14 @@ class JsonArrayFormat(JsonLinesFormat):
         ['[', '  {"n":1},', '  {"n":2}', ']']
         """
         # A line is yielded once the next one is known, because the last one has no comma.
-        previous = None
+        previous_line = None
         for line in super().format_lines(types, rows):
-            yield "[" if previous is None else f"  {previous},"
-            previous = line
-        if previous is None:
+            yield "[" if previous_line is None else f"  {previous_line},"
+            previous_line = line
+        if previous_line is None:
             yield "[]"
             return
-        yield f"  {previous}"
+        yield f"  {previous_line}"
         yield "]"
 
 

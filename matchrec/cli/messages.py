@@ -44,16 +44,16 @@ def is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def print_failure(sentence: str, beginning: str = ERROR) -> None:
-    """Print why there is no result. At a terminal, the beginning and the carets are red.
+def print_failure(sentence: str, prefix: str = ERROR) -> None:
+    """Print why there is no result. At a terminal, the prefix and the carets are red.
 
     Args:
         sentence: the reason.
-        beginning: the text before it.
+        prefix: the text before it.
     """
     from rich.text import Text
 
-    text = Text.assemble((beginning, "bold red"), replace_control_characters(sentence))
+    text = Text.assemble((prefix, "bold red"), replace_control_characters(sentence))
     text.highlight_regex(CARET_LINE, "bold red")
     print_on_stderr(text)
 
@@ -65,16 +65,16 @@ def print_on_stderr(text: Text) -> None:
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
-def show_busy(what: str, stream: TextIO | None = None) -> Status:
+def show_busy(work: str, stream: TextIO | None = None) -> Status:
     """Return a context manager that shows at a terminal that the program works.
 
     Args:
-        what: the work, such as `Drawing`.
+        work: the work, such as `Drawing`.
         stream: the stream on which it is shown; None for stderr.
     """
     from rich.console import Console
 
-    return Console(file=stream, stderr=stream is None).status(f"{what} ...")
+    return Console(file=stream, stderr=stream is None).status(f"{work} ...")
 
 
 @contextmanager
@@ -89,28 +89,28 @@ def report_warnings(
     Yields:
         The list of the warnings that were printed so far.
     """
-    shown: list[Warning | str] = []
+    shown_warnings: list[Warning | str] = []
 
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning as a notice of the program, and record it."""
-        shown.append(message)
-        print_text(f"{WARNING}{name_warning(message)}")
+        shown_warnings.append(message)
+        print_text(f"{WARNING}{format_warning(message)}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show_notice
-        yield shown
+        yield shown_warnings
 
 
-def name_warning(warning: Warning | str) -> str:
+def format_warning(warning: Warning | str) -> str:
     """Return the text of a warning, with the class of a warning of matchrec after the headline.
 
     >>> warning = warning_classes.NoOrderWarning("MATCH_RECOGNIZE has no ORDER BY", hint="add it")
-    >>> print(name_warning(warning))
+    >>> print(format_warning(warning))
     MATCH_RECOGNIZE has no ORDER BY [NoOrderWarning]
       help: add it
     """
-    is_own = isinstance(warning, MatchRecognizeWarning)
-    return add_code(str(warning), type(warning).__name__ if is_own else None)
+    is_from_matchrec = isinstance(warning, MatchRecognizeWarning)
+    return add_code(str(warning), type(warning).__name__ if is_from_matchrec else None)
 
 
 @contextmanager

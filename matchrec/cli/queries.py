@@ -88,6 +88,7 @@ class AggregateArguments(TypedDict, total=False):
 
     # The aggregates by the names of their columns, such as `{"days": "sum(n)"}`.
     aggregates: dict[str, str]
+    # What each row of the result is for, such as "partition": see `Query.aggregate`.
     per: AggregatePer
 
 
@@ -359,12 +360,14 @@ def build_query_requests(
         return [build_query_request(sources[0], tables, settings, options)]
     language = options.get("language")
     languages = [QueryLanguage(language or source.language) for source in sources]
-    used_names = {name for used in languages for name in OPTION_NAMES_BY_LANGUAGE[used]}
+    used_names: set[str] = set()
+    for query_language in languages:
+        used_names.update(OPTION_NAMES_BY_LANGUAGE[query_language])
     requests = []
     for source, source_language in zip(sources, languages, strict=True):
         unused_names = used_names.difference(OPTION_NAMES_BY_LANGUAGE[source_language])
-        _, own_options = split_options(options, tuple(unused_names))
-        request = build_query_request(source, tables, settings, own_options)
+        _, language_options = split_options(options, tuple(unused_names))
+        request = build_query_request(source, tables, settings, language_options)
         requests.append(replace(request, label=source.path))
     return requests
 
@@ -374,7 +377,8 @@ def build_clause_request(
 ) -> QueryRequest:
     """Return the request of a command that takes only a clause of SQL.
 
-    The clause reads the events.
+    The clause searches the table `events` of the request: the only table, unless the command names
+    another.
 
     Args:
         source: where the clause comes from.
@@ -435,7 +439,7 @@ def read_statements(
     text = source.read(language)
     if language is not QueryLanguage.SQL:
         return (Statement(text),), []
-    text_with_names, file_tables = read_files(text, tables)
+    text_with_names, file_tables = replace_files(text, tables)
     statements = split_statements(text_with_names)
     # Errors show the text that the user wrote. But if a table's name is longer than the path of its
     # file, positions differ after the name, and errors show the text with the names.
@@ -522,8 +526,8 @@ def find_option(name: str) -> str:
     return next(parameter.opts[0] for parameter in parameters if parameter.name == name)
 
 
-def read_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table]]:
-    """Replace the files in FROM by names of tables, and return the text and these tables.
+def replace_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table]]:
+    """Call `replace_file_names`, and report its error as one about the arguments of the command.
 
     Raises:
         click.UsageError: a file does not exist.

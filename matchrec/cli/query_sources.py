@@ -254,8 +254,8 @@ def can_find_package(name: str) -> bool:
     """
     if name in sys.modules:
         return True
-    in_folder = PathFinder.find_spec(name, [str(Path.cwd())])
-    return in_folder is not None or find_spec(name) is not None
+    local_module = PathFinder.find_spec(name, [str(Path.cwd())])
+    return local_module is not None or find_spec(name) is not None
 
 
 def load_pattern(location: str) -> matchrec.Pattern:

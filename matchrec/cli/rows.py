@@ -100,23 +100,25 @@ def compute_texts(
         progress: shows the progress of the engine's jobs.
     """
     # Columns get new names, because several can have the same.
-    numbered = frame.toDF(*(f"c{index}" for index in range(len(frame.columns))))
+    renamed_frame = frame.toDF(*(f"c{index}" for index in range(len(frame.columns))))
     if arrives_as_arrow(frame):
         with progress:
-            batches = select_in_order(numbered, texts, limit).toArrow().to_batches()
+            batches = select_in_order(renamed_frame, texts, limit).toArrow().to_batches()
         # The first column is the number of the row.
         columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
         yield (row for batch in columns for row in zip(*batch, strict=True))
     elif limit is not None:
         with progress:
-            rows = numbered.select(*texts).take(limit + 1)
+            rows = renamed_frame.select(*texts).take(limit + 1)
         yield iter(rows)
     else:
-        with cache_rows(numbered.select(*texts), progress) as (cached, _):
-            yield iter(cached.toLocalIterator())
+        with cache_rows(renamed_frame.select(*texts), progress) as (cached_frame, _):
+            yield iter(cached_frame.toLocalIterator())
 
 
-def select_in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
+def select_in_order(
+    renamed_frame: DataFrame, texts: Sequence[Column], limit: int | None
+) -> DataFrame:
     """Return the number of each row and its texts, in the order of the rows.
 
     With a limit, there is at most one row more than the limit.
@@ -126,7 +128,7 @@ def select_in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | N
     """
     from pyspark.sql.functions import expr
 
-    rows = numbered if limit is None else numbered.limit(limit + 1)
+    rows = renamed_frame if limit is None else renamed_frame.limit(limit + 1)
     rows_with_number = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS row_number"))
     return rows_with_number.select("row_number", *texts).orderBy("row_number")
 
@@ -148,13 +150,13 @@ def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[Da
     Without the cache, fetching the rows in order would compute one partition after the other, and
     fetching them all at once would need memory for all of them on the driver.
     """
-    cached = frame.cache()
+    cached_frame = frame.cache()
     try:
         with progress:
-            rows = cached.count()
-        yield cached, rows
+            row_count = cached_frame.count()
+        yield cached_frame, row_count
     finally:
-        cached.unpersist()
+        cached_frame.unpersist()
 
 
 def fetch_first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:

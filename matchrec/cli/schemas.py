@@ -123,12 +123,12 @@ def make_empty_frame(spark: SparkSession, table: str, columns: str) -> DataFrame
     for field in fields:
         if lower_names.count(field.name.lower()) > 1:
             raise errors.repeated_schema_column(table=table, name=field.name)
-        if is_too_long(field.dataType):  # Sail accepts such a type here, but not in a query
+        if has_too_many_digits(field.dataType):  # Sail accepts such a type here, but not in a query
             raise make_type_error(write_name(field.name), field.dataType.simpleString().upper())
     return frame
 
 
-def is_too_long(data_type: DataType) -> bool:
+def has_too_many_digits(data_type: DataType) -> bool:
     """Return whether a type is a DECIMAL with more than `MAX_DIGITS` digits."""
     from pyspark.sql.types import DecimalType
 
@@ -156,8 +156,10 @@ def check_column(spark: SparkSession, column: DeclaredColumn) -> None:
 
 def make_type_error(column: str, type_name: str) -> MatchRecognizeError:
     """Return the error for a column with a type that the engine does not have."""
-    near = suggest_type(type_name)
-    return errors.unknown_schema_type(column=column, type_name=type_name, near=near, types=TYPES)
+    similar_type = suggest_type(type_name)
+    return errors.unknown_schema_type(
+        column=column, type_name=type_name, near=similar_type, types=TYPES
+    )
 
 
 def suggest_type(type_name: str) -> str | None:
@@ -182,5 +184,7 @@ def suggest_word(word: str) -> str:
     """Return the name of a type that the user probably means by a word, or else the word itself."""
     if word.upper() in (*SIMPLE_TYPES, "ARRAY", "MAP", "STRUCT"):
         return word
-    near = TYPES_BY_FOREIGN_NAME.get(word.upper()) or find_nearest_choice(word, SIMPLE_TYPES)
-    return near or word
+    similar_type = TYPES_BY_FOREIGN_NAME.get(word.upper()) or find_nearest_choice(
+        word, SIMPLE_TYPES
+    )
+    return similar_type or word

@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from matchrec.gateway.serve import Gateway
 
 
+# The largest number of a TCP port.
+MAX_PORT = 65_535
+# The longest time in seconds until the program notices that the gateway has stopped.
+CHECK_INTERVAL = 0.5
+
+
 def parse_file(argument: str) -> Path:
     """Return the path of an existing file.
 
@@ -54,7 +60,7 @@ def parse_file(argument: str) -> Path:
     return Path(argument)
 
 
-FILE = ParsedType("FILE", parse_file)
+EXISTING_FILE_TYPE = ParsedType("FILE", parse_file)
 
 
 @click.command(cls=GroupedCommand)
@@ -66,7 +72,7 @@ FILE = ParsedType("FILE", parse_file)
 )
 @click.option(
     "--port",
-    type=WholeNumber(0, 65535, example=DEFAULT_PORT),
+    type=WholeNumber(least=0, most=MAX_PORT, example=DEFAULT_PORT),
     default=DEFAULT_PORT,
     help=f"Port; 0 for any free port. [default: {DEFAULT_PORT}]",
 )
@@ -76,8 +82,10 @@ FILE = ParsedType("FILE", parse_file)
     envvar="MATCHREC_TOKEN",
     help="Token that clients must send. [default: $MATCHREC_TOKEN]",
 )
-@click.option("--tls-cert", type=FILE, help="Certificate for TLS, in PEM format.")
-@click.option("--tls-key", type=FILE, help="Private key of the certificate, in PEM format.")
+@click.option("--tls-cert", type=EXISTING_FILE_TYPE, help="Certificate for TLS, in PEM format.")
+@click.option(
+    "--tls-key", type=EXISTING_FILE_TYPE, help="Private key of the certificate, in PEM format."
+)
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
 @common_options.SESSION_OPTIONS
 @handle_failures
@@ -131,9 +139,9 @@ def serve(  # noqa: PLR0913 -- one for each option
     settings = SPARK_SERVER_SETTINGS if is_spark else {}
     with open_local_session((*settings.items(), *conf), engine) as spark:
         views.register(spark)  # a file that cannot be read is reported before clients connect
-        prepare = views.register if views.tables else None
+        register_views = views.register if views.tables else None
         address = find_or_start_server(spark, engine=None)
-        with start_gateway(listener, address, prepare) as gateway:
+        with start_gateway(listener, address, register_views) as gateway:
             print_notice(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 
@@ -159,24 +167,27 @@ def wait_for_signal(gateway: Gateway) -> None:
     Raises:
         MatchRecognizeError: the gateway has stopped without a signal.
     """
-    with catch_signals() as was_signalled:
+    with catch_signals() as signal_arrived:
         # With a timeout, because otherwise Windows does not interrupt `wait`, and the end of the
         # gateway is not noticed.
-        while not was_signalled.wait(0.5):
+        while not signal_arrived.wait(CHECK_INTERVAL):
             if not gateway.is_running:
                 raise gateway_stopped(address=gateway.address)
 
 
 @contextmanager
 def catch_signals() -> Iterator[Event]:
-    """Catch Ctrl-C and SIGTERM in a `with` statement. The event is set when one arrives."""
-    was_signalled = Event()
+    """Yield an event that is set when Ctrl-C or SIGTERM arrives in the `with` block.
+
+    The signals do nothing else in the block. Their handlers are restored after it.
+    """
+    signal_arrived = Event()
     handlers = {
-        number: signal.signal(number, lambda *_: was_signalled.set())
+        number: signal.signal(number, lambda *_: signal_arrived.set())
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield was_signalled
+        yield signal_arrived
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # The name of the file with what Java writes to stderr, in the folder of the session.
-LOG = "spark.log"
+LOG_NAME = "spark.log"
 
 # Settings of Spark that the user can override.
-SETTINGS = {
+DEFAULT_SETTINGS = {
     "spark.app.name": "matchrec",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -134,16 +134,16 @@ def start_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     from matchrec.spark.sail.start import SPARK, STARTING_SPARK, start_session
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    defaults = {**DEFAULT_SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
     if not sys.stderr.isatty():  # `show_busy` shows nothing then
         print_notice(f"{PROGRAM}{STARTING_SPARK}")
-    with redirect_java_stderr(folder / LOG) as terminal, show_busy("Starting Spark", terminal):
+    with redirect_java_stderr(folder / LOG_NAME) as terminal, show_busy("Starting Spark", terminal):
         return start_session(SPARK, defaults | settings, announces=False)
 
 
 def find_reason(folder: Path, error: Exception) -> str:
     """Return why the engine did not start: the last line that Java wrote, or else the error."""
-    log = folder / LOG
+    log = folder / LOG_NAME
     log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
     return log_lines[-1] if log_lines else str(error)

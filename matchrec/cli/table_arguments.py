@@ -11,7 +11,7 @@ from pathlib import Path
 from matchrec.cli.files import (
     FILE_FORMATS,
     describe_folder,
-    find_matches,
+    find_matching_paths,
     has_known_format,
     split_pattern,
     suggest_file,
@@ -91,7 +91,7 @@ def make_table(name: str, path: str) -> Table:
     if Path(path).exists():
         return Table(name, (Path(path),), find_common_format(name, path, (Path(path),)))
     folder, pattern = split_pattern(path)
-    paths = find_matches(path)
+    paths = find_matching_paths(path)
     if pattern and not paths:
         file_names = None
         if folder.is_dir():

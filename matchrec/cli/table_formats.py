@@ -13,7 +13,7 @@ from matchrec.cli.files import (
     FileFormat,
     detect_format,
     find_files,
-    find_matches,
+    find_matching_paths,
     look_up_format,
     strip_compression,
 )
@@ -108,7 +108,7 @@ def suggest_patterns(
     for files in files_by_known_format.values():
         for ending, files_with_ending in group_by_ending(files).items():
             pattern = f"{pattern_without_ending}{ending}"
-            if find_matches(pattern) == tuple(sorted(files_with_ending)):
+            if find_matching_paths(pattern) == tuple(sorted(files_with_ending)):
                 patterns.append(pattern)
     return sorted(patterns)
 

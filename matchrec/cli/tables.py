@@ -158,16 +158,20 @@ class Table:
 
         zone = str(spark.conf.get("spark.sql.session.timeZone"))
         with show_busy(f"Reading {self.paths[0]}"):
-            table = infer_table(self.name, list(self.find_csv_files()), zone)
-            if table is None:
+            inferred_table = infer_table(self.name, list(self.find_csv_files()), zone)
+            if inferred_table is None:
                 raise errors.empty_table(name=self.name, path=str(self.paths[0]))
             folder = make_temporary_folder()
-            copies = [table.write_schema(folder)] if only_schema else table.write_parquet(folder)
-        for name, new_names in table.files[0].find_renamed_columns().items():
+            copies = (
+                [inferred_table.write_schema(folder)]
+                if only_schema
+                else inferred_table.write_parquet(folder)
+            )
+        for name, new_names in inferred_table.files[0].find_renamed_columns().items():
             print_notice(
                 f"the columns `{name}` of table `{self.name}` are named {join_names(new_names)}"
             )
-        for column in table.find_shortened_columns():
+        for column in inferred_table.find_shortened_columns():
             print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
         # Without this setting, Spark rejects times before 1900, because old versions wrote them in
         # another calendar.
@@ -242,12 +246,12 @@ class Table:
         root = self.root or self.paths[0].parent
         new_root = make_temporary_folder()
 
-        def find_copy(path: Path) -> Path:
+        def locate_copy(path: Path) -> Path:
             """Return the path of the copy of a file or folder."""
             return new_root / strip_compression(path).relative_to(root)
 
         for file in self.find_all_files():
-            copy = find_copy(file)
+            copy = locate_copy(file)
             copy.parent.mkdir(parents=True, exist_ok=True)
             with copy.open("w", encoding="utf-8") as lines:
                 if is_json_array(file):
@@ -258,7 +262,7 @@ class Table:
                         shutil.copyfileobj(original_lines, lines)
         if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
-        copies = tuple(find_copy(path) for path in self.paths)
+        copies = tuple(locate_copy(path) for path in self.paths)
         return replace(self, paths=copies, root=None if self.root is None else new_root)
 
     def read_objects(self, file: Path) -> list[dict[str, Any]]:

@@ -50,10 +50,10 @@ def reword_usage_errors() -> Iterator[None]:
     except WrongUsage:
         raise
     except click.UsageError as error:
-        raise WrongUsage(reword(error), error.ctx) from None
+        raise WrongUsage(reword_usage_error(error), error.ctx) from None
 
 
-def reword(error: click.UsageError) -> str:
+def reword_usage_error(error: click.UsageError) -> str:
     """Return the text of an error about wrong arguments in matchrec's words."""
     command = error.ctx.command_path if error.ctx is not None else "matchrec"
     if isinstance(error, click.NoSuchOption):
@@ -90,8 +90,10 @@ def make_unknown_option_error(
         context: click's context of the command; None if click does not know the command.
     """
     owners = list_option_owners(option, context)
-    near = None if owners else find_nearest(option.lstrip("-"), list_option_names(context))
-    hint = f"--{near}" if near else None
+    similar_option = (
+        None if owners else find_nearest(option.lstrip("-"), list_option_names(context))
+    )
+    hint = f"--{similar_option}" if similar_option else None
     return errors.unknown_option(option=option, command=command, hint=hint, owners=owners)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matchrec.arguments import Algorithm
 
 # The rows of most queries: two partitions of 20 rows, with columns of the types that kernels know.
-ROWS = """
+ROWS_QUERY = """
     SELECT CAST(i % 2 AS STRING) AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
         CAST(i % 5 AS DOUBLE) AS x, i % 5 AS n, CAST(i % 5 AS DECIMAL(20, 2)) AS m
     FROM (SELECT id AS i FROM range(40))
@@ -43,86 +43,92 @@ EXACT_MEASURES = (
 
 @dataclass(frozen=True)
 class WarmQuery:
-    """A query over `ROWS`. Its fields choose the kernels that search for its matches."""
+    """A query over `ROWS_QUERY`. Its fields choose the kernels that search for its matches."""
 
     # The column of ORDER BY.
-    order: str = "t"
+    order_by: str = "t"
     # The items of MEASURES.
     measures: str = f"sum(x) AS sum_x, {EXACT_MEASURES}"
-    # ROWS PER MATCH and AFTER MATCH SKIP.
-    rows: str = ""
-    # The event selection: which rows a match can skip, and which matches are found.
-    selected: str = ""
-    # WITHIN with its length.
+    # ROWS PER MATCH, perhaps with AFTER MATCH SKIP after it; "" for the defaults of both.
+    rows_per_match: str = ""
+    # Which rows a match can skip, and which matches are found; "" for the default: a match skips no
+    # row.
+    event_selection: str = ""
+    # WITHIN with its length; "" for none.
     within: str = ""
-    # AND, and a condition on the rows of the match so far.
-    on_run: str = ""
+    # AND, and a condition of B on the rows of the match so far; "" for none.
+    run_condition: str = ""
 
     def write(self) -> str:
         """Return the SQL of the query."""
         return f"""
             SELECT * FROM warm_rows MATCH_RECOGNIZE (
-                PARTITION BY k ORDER BY {self.order} MEASURES {self.measures} {self.rows}
-                PATTERN (A B+ C?) {self.selected} {self.within}
-                DEFINE B AS x > 1 {self.on_run}, C AS x > 2)
+                PARTITION BY k ORDER BY {self.order_by}
+                MEASURES {self.measures} {self.rows_per_match}
+                PATTERN (A B+ C?) {self.event_selection} {self.within}
+                DEFINE B AS x > 1 {self.run_condition}, C AS x > 2)
         """
 
 
-# Values of the fields `on_run` and `selected`.
-ON_RUN = "AND x - FIRST(x) >= 0"
-SKIPPING = "SKIP TILL NEXT MATCH"
-ALL_MATCHES = f"{SKIPPING} ALL MATCHES"
+# Values of the fields `run_condition` and `event_selection`.
+RUN_CONDITION = "AND x - FIRST(x) >= 0"
+SKIP_TILL_NEXT = "SKIP TILL NEXT MATCH"
+ALL_MATCHES = f"{SKIP_TILL_NEXT} ALL MATCHES"
 
 # The queries that each algorithm searches, one for each of its kernels.
 QUERIES_BY_ALGORITHM: dict[Algorithm, tuple[WarmQuery, ...]] = {
     "backtracking": (
         WarmQuery(),
-        WarmQuery(on_run=ON_RUN),
-        WarmQuery(on_run=ON_RUN, selected=SKIPPING),
-        WarmQuery(rows="ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW", measures=EXACT_MEASURES),
-        WarmQuery(order="ts", within="WITHIN INTERVAL 5 SECONDS"),
-        WarmQuery(order="d", within="WITHIN 5"),
-        WarmQuery(selected=ALL_MATCHES),
-        WarmQuery(selected="LONGEST MATCH"),
-        WarmQuery(rows="ONE ROW PER MATCH SHOW UNFINISHED MATCHES"),
+        WarmQuery(run_condition=RUN_CONDITION),
+        WarmQuery(run_condition=RUN_CONDITION, event_selection=SKIP_TILL_NEXT),
+        WarmQuery(
+            rows_per_match="ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW", measures=EXACT_MEASURES
+        ),
+        WarmQuery(order_by="ts", within="WITHIN INTERVAL 5 SECONDS"),
+        WarmQuery(order_by="d", within="WITHIN 5"),
+        WarmQuery(event_selection=ALL_MATCHES),
+        WarmQuery(event_selection="LONGEST MATCH"),
+        WarmQuery(rows_per_match="ONE ROW PER MATCH SHOW UNFINISHED MATCHES"),
     ),
     "breadth_first": (
         WarmQuery(),
-        WarmQuery(on_run=ON_RUN),
-        WarmQuery(on_run=ON_RUN, selected=SKIPPING),
-        WarmQuery(on_run=ON_RUN, selected=ALL_MATCHES),
-        WarmQuery(selected=ALL_MATCHES),
-        WarmQuery(selected=SKIPPING),
+        WarmQuery(run_condition=RUN_CONDITION),
+        WarmQuery(run_condition=RUN_CONDITION, event_selection=SKIP_TILL_NEXT),
+        WarmQuery(run_condition=RUN_CONDITION, event_selection=ALL_MATCHES),
+        WarmQuery(event_selection=ALL_MATCHES),
+        WarmQuery(event_selection=SKIP_TILL_NEXT),
     ),
 }
 
 # A SASE+ query whose result is the graph of its matches.
-GRAPH = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS"
+GRAPH_QUERY = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS"
 
+# The number of rows of `MANY_ROWS_QUERY`, with the ids 0, 1, ...
+MANY_ROW_COUNT = 20_000
 # The rows are in descending order of `t`, so the worker must sort them: by the compiled sort if
 # NumPy is slow. The times have a common divisor, which a kernel finds. The two keys are far apart,
 # so another kernel numbers them.
-MANY_ROWS_COLUMNS = ("(id % 2) * 4611686018427387904 AS k", "60 * (19999 - id) AS t")
+MANY_ROWS_COLUMNS = (f"(id % 2) * {2**62} AS k", f"60 * ({MANY_ROW_COUNT - 1} - id) AS t")
 
 # A query in which many runs share rows, so that the search drops nodes of the shared buffer. Each
 # partition has a match, because partitions that cannot have one are dropped before the sort.
-MANY_ROWS = """
+MANY_ROWS_QUERY = f"""
     SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
         PATTERN (A+ B)
-        DEFINE A AS t >= 0, B AS t >= 60 * 19998)
+        DEFINE A AS t >= 0, B AS t >= 60 * {MANY_ROW_COUNT - 2})
 """
 
 # A query with a quantifier with large bounds.
-LARGE_BOUNDS = """
+LARGE_BOUNDS_QUERY = """
     SELECT * FROM warm_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
         PATTERN (A{2,12} B)
         DEFINE A AS x >= 0, B AS x > 1)
 """
 
-# A query whose matches are found out of order.
-TIES = """
+# A query whose breadth-first search finds matches in another order than that of its result.
+UNORDERED_MATCHES_QUERY = """
     SELECT * FROM warm_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
         PATTERN (A B | A A) ALL MATCHES
@@ -130,7 +136,7 @@ TIES = """
 """
 
 # A SASE+ query with a negated component.
-NEGATION = """
+NEGATION_QUERY = """
     PATTERN SEQ(* a, ~(* b), * c)
     WHERE skip_till_next_match(a, b, c) { a.x > 1 AND b.x > a.x } WITHIN 5 EVENTS
 """
@@ -148,13 +154,13 @@ def warm() -> None:
     Example:
       matchrec warm
     """
-    began = time.monotonic()
+    start_time = time.monotonic()
     # The workers get their environment variables when the session starts.
     with hide_advice(), open_local_session() as spark, matchrec.progress(spark):
         compile_all(spark)
     from matchrec.jit.cached_function import find_cache_folders
 
-    print(f"all code is compiled after {time.monotonic() - began:.0f} s, in these folders:")
+    print(f"all code is compiled after {time.monotonic() - start_time:.0f} s, in these folders:")
     for folder in find_cache_folders():
         print(f"    {folder}")
 
@@ -185,16 +191,17 @@ def compile_all(spark: SparkSession) -> None:
 
 def ask_questions(spark: SparkSession) -> None:
     """Run `why` and `coverage`, so that the code that they need is compiled, too."""
-    on_data = WarmQuery().write()
-    on_run = WarmQuery(on_run=ON_RUN).write()
-    matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)
-    for query in (on_data, on_run, WarmQuery(selected=SKIPPING).write()):
+    strict_query = WarmQuery().write()
+    run_query = WarmQuery(run_condition=RUN_CONDITION).write()
+    skipping_query = WarmQuery(event_selection=SKIP_TILL_NEXT).write()
+    matchrec.query(spark, run_query).why(partition={"k": "0"}, limit=1)
+    for query in (strict_query, run_query, skipping_query):
         matchrec.query(spark, query).coverage()
 
 
 def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Yield the results of queries that use every kind of search. No job has run yet."""
-    rows = spark.sql(ROWS).coalesce(1)
+    rows = spark.sql(ROWS_QUERY).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     backtracking = matchrec.Options(algorithm="backtracking")
     breadth_first = matchrec.Options(algorithm="breadth_first")
@@ -204,21 +211,25 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
         for query in queries:
             yield matchrec.sql(spark, query.write(), options=options)
     yield build_query_of_many_rows(spark)
-    yield matchrec.sql(spark, LARGE_BOUNDS)
-    yield matchrec.sql(spark, TIES, options=breadth_first)
-    for on_run in ("", ON_RUN):
-        counted = WarmQuery(selected=ALL_MATCHES, on_run=on_run).write()
-        yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
-    yield matchrec.match_sase(rows, GRAPH, order_by="t", output="graph")
+    yield matchrec.sql(spark, LARGE_BOUNDS_QUERY)
+    yield matchrec.sql(spark, UNORDERED_MATCHES_QUERY, options=breadth_first)
+    for run_condition in ("", RUN_CONDITION):
+        aggregated_query = WarmQuery(
+            event_selection=ALL_MATCHES, run_condition=run_condition
+        ).write()
+        yield matchrec.query(spark, aggregated_query).aggregate(
+            {"n": "count(*)", "x": "sum(sum_x)"}
+        )
+    yield matchrec.match_sase(rows, GRAPH_QUERY, order_by="t", output="graph")
     for options in (backtracking, breadth_first):
-        yield matchrec.match_sase(rows, NEGATION, order_by="t", options=options)
+        yield matchrec.match_sase(rows, NEGATION_QUERY, order_by="t", options=options)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.match_pattern(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
 
 
 def build_query_of_many_rows(spark: SparkSession) -> DataFrame:
-    """Return the result of `MANY_ROWS`. No job has run yet."""
-    many_rows = spark.range(20_000).selectExpr(*MANY_ROWS_COLUMNS).coalesce(1)
+    """Return the result of `MANY_ROWS_QUERY`. No job has run yet."""
+    many_rows = spark.range(MANY_ROW_COUNT).selectExpr(*MANY_ROWS_COLUMNS).coalesce(1)
     many_rows.createOrReplaceTempView("warm_many_rows")
-    return matchrec.sql(spark, MANY_ROWS, options=matchrec.Options(algorithm="breadth_first"))
+    return matchrec.sql(spark, MANY_ROWS_QUERY, options=matchrec.Options(algorithm="breadth_first"))
