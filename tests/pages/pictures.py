@@ -240,8 +240,8 @@ def draw_deadlines(
             panel.plot(ends, [y, y], color=MATCH_BAND_COLOUR, **band)
             panel.plot(ends, [y, y], color=MATCH_COLOUR, linestyle=(0, (2, 2)), zorder=1)
         colour = MATCH_COLOUR if lane in late else FAINT_COLOUR
-        panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
-        style: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        panel.plot([time], [y], "|", color=colour, markersize=12, markeredgewidth=2.5, zorder=1)
+        style: Any = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
         panel.annotate("due", (time, y), color=TEXT_COLOUR, fontsize=SMALL_SIZE, **style)
 
 
