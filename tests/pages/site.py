@@ -65,6 +65,7 @@ PAGE_OF_KEYWORDS = "reference/clause.md"
 # of the query. So ALL ROWS PER MATCH leads to the section that has all four of them here, although
 # each is in many titles.
 SEARCH_WORDS = {
+    "contributing/how_it_works/": ["architecture", "internals"],
     "explanation/compare/": ["alternatives"],
     "explanation/compare/#applyinpandas": ["udf"],
     "explanation/how_fast/": ["performance", "benchmark", "benchmarks", "speed"],
@@ -73,7 +74,7 @@ SEARCH_WORDS = {
     "explanation/how_matching_works/#running-and-final": ["RUNNING FINAL"],
     "explanation/how_matching_works/#which-match-is-preferred": ["greedy reluctant lazy"],
     "explanation/memory/": ["out of memory", "OOM"],
-    "explanation/streams/": ["late events", "state"],
+    "explanation/streams/": ["state"],
     "how-to/backtest/": ["backtest"],
     "how-to/capacity/": ["cluster size"],
     "how-to/command_line/": ["cli", "terminal", "shell", "command line", "csv", "json", "parquet"],
@@ -93,9 +94,11 @@ SEARCH_WORDS = {
     "how-to/jobs/#test-the-job": ["tests"],
     "how-to/migration/window_functions/": ["lag", "lead", "rolling windows", "window functions"],
     "how-to/notebooks/": ["jupyter"],
+    "how-to/notebooks/#interrupt-a-cell": ["cancel"],
     "how-to/plots/": ["chart", "visualize", "visualization", "picture", "plot"],
     "how-to/rule_sets/": ["rules", "rule set", "alerts"],
     "how-to/streaming/": ["kafka", "structured streaming"],
+    "how-to/streaming/#set-a-watermark": ["late events", "late data"],
     "how-to/sweep/": ["grid search", "thresholds"],
     "how-to/tables/": ["delta", "iceberg"],
     "how-to/tuning/": ["optimize", "optimization"],
@@ -103,7 +106,7 @@ SEARCH_WORDS = {
     "how-to/warnings/": ["warnings"],
     "how-to/why/": ["why", "debug", "debugging"],
     "how-to/windows/#add-values-of-the-match-that-contains-the-row": ["unmatched rows"],
-    "reference/aggregate_functions/": ["sum avg count min max", "sums"],
+    "reference/aggregate_functions/": ["sum avg count min max", "sums", "percentile"],
     "reference/api/": ["API", "type hints"],
     "reference/clause/#after-match-skip": [
         "AFTER MATCH SKIP",
@@ -131,6 +134,7 @@ SEARCH_WORDS = {
     "reference/explain/": ["explain", "automaton"],
     "reference/expressions/": ["PREV NEXT FIRST LAST", "CLASSIFIER", "MATCH_NUMBER"],
     "reference/functions/#numbers-and-times": ["timezone", "time zone"],
+    "reference/limits/": ["unsupported"],
     "reference/longest_and_first/": ["first match only", "only one match"],
     "reference/matched_rows/": ["MATCHED_ROWS"],
     "reference/not/": ["NOT in PATTERN", "not followed by"],
@@ -139,7 +143,7 @@ SEARCH_WORDS = {
     "reference/sql/#parameters": ["parameters", "args"],
     "reference/support/#get-help": ["license", "bug"],
     "reference/support/#versions": ["version of Python", "version of Spark"],
-    "reference/within/": ["WITHIN INTERVAL"],
+    "reference/within/": ["WITHIN INTERVAL", "time limit"],
     "tutorial/getting_started/": ["tutorial", "quickstart", "first query", "example"],
 }
 # First words of error codes that few titles contain.
