@@ -374,10 +374,15 @@ def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError
     text = "x" if span is None else USERS_TEXT
     alternatives = dict.fromkeys((write_comparison(text, type_name), f"{text} IS NOT NULL"))
     comparison = None if span is None else _continue_comparison(span, type_name)
+    hint = f"write {comparison or join_alternatives(list(alternatives))}"
+    constant = "" if span is None else read_users_text(span) or ""
+    if comparison is None and re.fullmatch(r"'[^']*'|[\d.]+", constant):
+        operator = "=" if constant.startswith("'") else ">"
+        hint = f"compare a column with it, such as x {operator} {shorten(constant)}"
     return MatchRecognizePlanError(
         f"{language.condition} must be boolean, but this is {type_name}",
         span,
-        hint=f"write {comparison or join_alternatives(list(alternatives))}",
+        hint=hint,
         code="not-boolean",
     )
 

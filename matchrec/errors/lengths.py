@@ -74,6 +74,15 @@ class Length:
         return " ".join(texts)
 
 
+def is_spark_unit(word: str) -> bool:
+    """Return whether Spark SQL reads a word as a unit of time.
+
+    >>> is_spark_unit("hours"), is_spark_unit("hr")
+    (True, False)
+    """
+    return word.upper().removesuffix("S") in _UNITS
+
+
 def find_unit(word: str) -> str | None:
     """Return the unit of time that a word abbreviates or misspells, as Spark SQL names it.
 

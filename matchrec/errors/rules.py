@@ -5,11 +5,13 @@ The rules in `plan.rules` check a plan of any language, and raise these errors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.wording import show_list
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
+from matchrec.errors.wording import join_lines, show_list
 from matchrec.source import Span
 
 
@@ -52,8 +54,21 @@ def union_in_subset(
     )
 
 
+def _explain_skip_to_row(span: Span | None) -> tuple[str, str]:
+    """Return the headline and the help for SKIP TO LAST ROW, SKIP TO FIRST ROW or SKIP TO ROW."""
+    text, start = read_users_text_around(span) if span else ("", 0)
+    skip = re.search(r"(?i)SKIP\s+TO\s+(?:(?P<end>FIRST|LAST)\s+)?$", text[:start])
+    end = (skip["end"] or "").upper() if skip else ""
+    words = " ".join(f"SKIP TO {end} ROW".split())
+    hint = "write AFTER MATCH SKIP PAST LAST ROW"
+    if end != "LAST":
+        hint += " or AFTER MATCH SKIP TO NEXT ROW"
+    return f"unknown skip strategy `{words}` in MATCH_RECOGNIZE", hint
+
+
 def incomplete_skip(span: Span | None, *, word: str) -> MatchRecognizePlanError:
     """Return the error for AFTER MATCH SKIP TO FIRST, or another strategy without its last word."""
+    headline = f"AFTER MATCH SKIP TO {word} is not complete"
     match word.upper():
         case "FIRST":
             hint = "write TO FIRST A, with a variable of PATTERN"
@@ -61,11 +76,11 @@ def incomplete_skip(span: Span | None, *, word: str) -> MatchRecognizePlanError:
             hint = "write TO LAST A, with a variable of PATTERN"
         case "PAST":
             hint = "write AFTER MATCH SKIP PAST LAST ROW"
+        case "ROW":  # as in SKIP TO LAST ROW, which is read as the last row of a variable ROW
+            headline, hint = _explain_skip_to_row(span)
         case _:
             hint = "write AFTER MATCH SKIP TO NEXT ROW"
-    return MatchRecognizePlanError(
-        f"AFTER MATCH SKIP TO {word} is not complete", span, hint=hint, code="incomplete-skip"
-    )
+    return MatchRecognizePlanError(headline, span, hint=hint, code="incomplete-skip")
 
 
 def skip_always_to_first_row(
@@ -230,11 +245,14 @@ def within_not_positive(
         is_time: whether the length is a time rather than a number in the unit of ORDER BY.
     """
     example = current_language().write_window(10, "MINUTE") if is_time else "WITHIN 10"
+    text = (read_users_text(span) if span else None) or ""
+    hint = f"write a longer one, such as {example}"
+    negative = re.search(r"-\s*(?=\d*[1-9])", text)
+    if negative is not None:
+        length = "a negative one"
+        hint = f"write WITHIN {join_lines(text[: negative.start()] + text[negative.end() :])}"
     return MatchRecognizePlanError(
-        f"WITHIN needs a length above 0, not {length}",
-        span,
-        hint=f"write a longer one, such as {example}",
-        code="within-not-positive",
+        f"WITHIN needs a length above 0, not {length}", span, hint=hint, code="within-not-positive"
     )
 
 

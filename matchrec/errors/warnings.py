@@ -14,6 +14,7 @@ are in `warning_classes`, and `warn_caller` gives the warnings to the user's pro
 from __future__ import annotations
 
 from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.warning_classes import (
     AnyRowsWarning,
     BracesWarning,
@@ -214,10 +215,12 @@ def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWar
         operator: the operator of the comparison, `=`.
         other: the side that is not NULL, `price`.
     """
+    if operator == "<>" and "!=" in (read_users_text(span) or ""):
+        operator = "!="
     match operator:
         case "=":
             hint = f"write {other} IS NULL"
-        case "<>":
+        case "<>" | "!=":
             hint = f"write {other} IS NOT NULL"
         case _:
             hint = f"write {other} IS NULL or IS NOT NULL"

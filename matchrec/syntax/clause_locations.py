@@ -115,6 +115,8 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
         _reject_parts_after_clause(tokens, word + 1)
     for closing in tokens.indices_by_key.get(")", ()):
         if closing not in tokens.openings:
+            for word in clause_words:
+                _reject_definition_after_clause(tokens, word + 1)
             raise unexpected_token(")", "the query", tokens[closing].span)
     for opening in tokens.indices_by_key.get("(", ()):
         if opening not in tokens.pairs:
@@ -279,6 +281,34 @@ def _starts_line(tokens: TokenSequence, index: int) -> bool:
     """Return whether a token that is not the first one of the text begins a line."""
     between = tokens.text[tokens[index - 1].span.end : tokens[index].span.start]
     return "\n" in between
+
+
+def _reject_definition_after_clause(tokens: TokenSequence, opening: int) -> None:
+    """Raise an error if the end of a clause is followed by the rest of its DEFINE.
+
+    The query has a `)` that closes nothing, so a `)` in DEFINE is probably superfluous:
+    `DEFINE A AS (x > 1)), B AS x > 2)`.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the opening parenthesis of the clause.
+    """
+    closing = tokens.pairs[opening]
+    parts_inside = [tokens.key(index) for index in tokens.walk_level(opening + 1, closing)]
+    following = closing + 1
+    if "DEFINE" not in parts_inside:
+        return
+    if tokens.key(following) in ("AND", "OR"):
+        rest = tokens[following].text
+    elif tokens.key(following) == "," and tokens.key(following + 2) == "AS":
+        name = tokens[following + 1]
+        names_inside = {token.key for token in tokens.tokens[opening + 1 : closing]}
+        if name.key not in names_inside:  # the name of another relation in FROM
+            return
+        rest = f"`, {name.text} AS`"
+    else:
+        return
+    raise clause_closed_too_early(tokens[closing].span, tokens[following].span, keyword=rest)
 
 
 def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:

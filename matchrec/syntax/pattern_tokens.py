@@ -97,6 +97,10 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
     if text.startswith(("->", "~>"), position):  # Other languages write "A, then B" like this.
         arrow = Span(position, position + 2)
         return errors.stray_character(arrow, text=text[position : arrow.end])
+    group = re.search(r"\(\s*\?P?<?$", text[:position])
+    if group is not None:  # as in the groups `(?=...)` of regular expressions
+        opening = group.start()
+        return errors.regex_group_in_pattern(Span(opening, text.index("?", opening) + 1))
     brackets = re.match(r"\[[^\[\](){}]*\]", text[position:])
     if brackets is not None:
         span = Span(position, position + brackets.end())

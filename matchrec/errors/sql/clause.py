@@ -30,6 +30,7 @@ _ORDER = f"the order is: {PARTS_IN_ORDER}"
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
     hint = None
+    headline = f"`{text}` is not allowed at the start of MATCH_RECOGNIZE"
     note = _ORDER
     if text.upper() in ("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"):
         note = ""  # the text is a whole query or clause, and the order of its parts may be right
@@ -37,16 +38,13 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
         keyword = find_keyword(text)
         if keyword is not None and keyword.split()[0] != text.upper():
-            note = f"`{text}` is not a keyword"
+            headline = f"unknown keyword `{text}` in MATCH_RECOGNIZE"
+            note = ""
     if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
         hint = f"{alone}, or pass a whole query to {current_surface().query_call}"
     return MatchRecognizeParseError(
-        f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
-        span,
-        notes=(note,),
-        hint=hint,
-        code="unexpected-first-word",
+        headline, span, notes=(note,), hint=hint, code="unexpected-first-word"
     )
 
 
@@ -94,11 +92,7 @@ def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizePars
         text: the word.
     """
     return MatchRecognizeParseError(
-        f"missing PATTERN in {where}",
-        span,
-        notes=(f"`{text}` is not a keyword",),
-        hint="write PATTERN",
-        code="misspelt-pattern",
+        f"unknown keyword `{text}` in {where}", span, hint="write PATTERN", code="misspelt-pattern"
     )
 
 
@@ -167,10 +161,12 @@ def pattern_without_parentheses(
         span: the location in the text of the query.
         row_pattern: the row pattern as the user wrote it; an example if its end is not clear.
     """
+    string = re.fullmatch(r"\s*'([^']+)'\s*", row_pattern)
+    unquoted = "" if string is None else join_lines(string[1])
     return MatchRecognizeParseError(
         "missing parentheses after PATTERN",
         span,
-        hint=f"write PATTERN ({join_lines(row_pattern)})",
+        hint=f"write PATTERN ({unquoted or join_lines(row_pattern)})",
         code="pattern-without-parentheses",
     )
 

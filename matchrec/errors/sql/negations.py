@@ -5,31 +5,46 @@ In the arguments, `name` is the variable that NOT forbids.
 
 from __future__ import annotations
 
+import re
+
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.wording import join_lines
 from matchrec.source import Span
 
 
 def malformed_negation(span: Span) -> MatchRecognizeParseError:
     """Return the error for NOT that no variable follows."""
+    names = re.findall(r"[^\W\d]\w*", read_users_text(span) or "")[1:]
+    hint = "write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks"
+    if len(set(names)) > 1:
+        hint = f"write NOT {names[0]}, or NOT ({' | '.join(dict.fromkeys(names))})"
+    elif names:
+        hint = f"write NOT {names[0]}"
     return MatchRecognizeParseError(
-        "NOT in PATTERN needs one variable, or one of several",
+        "NOT in PATTERN needs one variable or alternatives",
         span,
-        hint="write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks",
+        hint=hint,
         code="malformed-negation",
     )
 
 
 def negation_with_quantifier(span: Span) -> MatchRecognizeParseError:
-    """Return the error for NOT B+."""
+    """Return the error for NOT B+.
+
+    Args:
+        span: NOT with its operand and the beginning of the quantifier.
+    """
+    negation = re.match(r".*[\w)`\"]", join_lines(read_users_text(span) or "NOT B"))
     return MatchRecognizeParseError(
         "a quantifier is not allowed after NOT in PATTERN",
         span,
         notes=("NOT matches no row, so there is nothing to repeat",),
-        hint="write NOT B once; it forbids every such row",
+        hint=f"write {negation[0] if negation else 'NOT B'}; it forbids every such row",
         code="negation-with-quantifier",
     )
 

@@ -461,6 +461,9 @@ def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> st
     >>> length, number = TypedText("ts - PREV(ts)", "interval day"), TypedText("30", "int")
     >>> _find_length_hint(_Infix(length, ">", number), length, number)
     'write datediff(ts, PREV(ts)) > 30'
+    >>> length, number = TypedText("d", "interval day to second"), TypedText("1/24", "double")
+    >>> _find_length_hint(_Infix(length, "<", number), length, number)
+    "write d < INTERVAL '1' HOUR"
     """
     if length.kind is TypeKind.INTERVAL and _is_parameter(number):
         return current_surface().advise_on_length(number.text)
@@ -471,6 +474,11 @@ def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> st
     is_whole_number = _INTEGER.fullmatch(number.text) is not None
     if length.text.upper().startswith("INTERVAL") and not is_whole_number:
         return f"write a number instead of {length.text}, or a length of time for {number.text}"
+    part_of_day = re.fullmatch(r"\(?(\d+)\s*/\s*(24|1440|86400)\)?", number.text)
+    if length.kind is TypeKind.INTERVAL and part_of_day is not None:  # Oracle counts in days
+        unit = {"24": "HOUR", "1440": "MINUTE", "86400": "SECOND"}[part_of_day[2]]
+        interval = f"INTERVAL '{part_of_day[1]}' {unit}"
+        return f"write {infix.write(number, interval)}"
     unit = "SECOND"
     other_units = ", or MINUTE, HOUR or DAY"
     if length.kind is TypeKind.MONTHS:

@@ -326,14 +326,36 @@ def wrong_bracket(
     )
 
 
+# A group of regular expressions: `(?:A B)`, `(?=A)`, `(?<!A)` or `(?<name>A)`.
+_REGEX_GROUP = re.compile(r"\(\s*\?\s*(?P<sign><?[=!]|P?<(?P<name>\w+)>|:)?(?P<inside>[^()]*)")
+
+
 def regex_group_in_pattern(span: Span) -> MatchRecognizeParseError:
-    """Return the error for (?: ...), (?= ...) and other groups of regular expressions."""
-    return MatchRecognizeParseError(
-        "`(?` is not allowed in PATTERN",
-        span,
-        hint="write a group as (A | B)",
-        code="regex-group-in-pattern",
-    )
+    """Return the error for (?: ...), (?= ...) and other groups of regular expressions.
+
+    Args:
+        span: the `(?` in the text of the query.
+    """
+    text, start = read_users_text_around(span)
+    group = _REGEX_GROUP.match(text, start)
+    sign = (group and group["sign"]) or ""
+    inside = join_lines(group["inside"]) if group else ""
+    headline = "`(?` is not allowed in PATTERN"
+    hint = f"write a group as ({inside if sign == ':' and inside else 'A | B'})"
+    if group is not None and group["name"]:
+        headline = "a named group is not allowed in PATTERN"
+        variables = ", ".join(dict.fromkeys(re.findall(r"[^\W\d]\w*", inside)))
+        hint = f"write ({inside}), and SUBSET {group['name']} = ({variables}) for a name"
+    elif sign.endswith(("=", "!")):
+        function = "PREV" if sign.startswith("<") else "NEXT"
+        side = "behind" if sign.startswith("<") else "ahead"
+        headline = f"a look-{side} is not allowed in PATTERN"
+        row = "before" if sign.startswith("<") else "after"
+        hint = (
+            f"write a condition on the row {row} it in DEFINE: "
+            f"DEFINE A AS {function}(x) > 1, with a column x"
+        )
+    return MatchRecognizeParseError(headline, span, hint=hint, code="regex-group-in-pattern")
 
 
 def nothing_to_repeat(span: Span, *, quantifier: str) -> MatchRecognizeParseError:
@@ -445,9 +467,22 @@ def parameter_not_a_number(
         f"parameter `{parameter}`, {what}, must be a whole number from {least} to 2,147,483,647, "
         f"but is {value}",
         span,
-        hint=f"pass a number such as {max(least, 3)}",
+        hint=_find_hint_for_number(parameter, value, least),
         code="parameter-not-a-number",
     )
+
+
+def _find_hint_for_number(parameter: str, value: str, least: int) -> str:
+    """Return what to pass for a parameter that must be a whole number.
+
+    The arguments are as for `parameter_not_a_number`.
+    """
+    name = parameter.lstrip(":")
+    digits = re.search(r"\d+", value)
+    number = int(digits[0]) if digits and int(digits[0]) >= least else max(least, 3)
+    if not name.isidentifier():
+        return f"pass a number such as {number}"
+    return f"pass a number for {name}, such as {number}"
 
 
 def empty_permutation_part(span: Span) -> MatchRecognizeParseError:

@@ -21,10 +21,11 @@ from calendar import isleap, month_name, monthrange
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
+from matchrec.errors.lengths import find_meant_length, find_unit, is_spark_unit
 from matchrec.errors.run.repairs import list_indexed_values, write_line
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.window import unknown_window
-from matchrec.errors.sql.written_times import read_times
+from matchrec.errors.sql.written_times import read_times, write_literal
 from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
@@ -41,6 +42,7 @@ def find_refused_part(
     """
     return (
         find_invalid_literal(message, text, clause)
+        or find_invalid_interval(message, text, clause)
         or find_computed_index(message, text, clause)
         or find_wrong_window(message, text)
     )
@@ -213,6 +215,55 @@ def _write_valid_literal(type_name: str, string: str) -> str:
     if type_name == "DATE":
         return "a valid date, such as DATE'2026-01-31'"
     return f"a valid timestamp, such as {type_name}'2026-01-31 12:00:00'"
+
+
+# What engines say of a length of time that they cannot read.
+_ABOUT_INTERVALS = re.compile(
+    r"(?i)is not a number|Syntax error at or near|interval|\bfound .* expected", re.DOTALL
+)
+_INTERVAL = re.compile(r"\bINTERVAL\s*'(?P<content>[^']*)'(?:\s+(?P<unit>[A-Z]+))?", re.IGNORECASE)
+
+
+def find_invalid_interval(
+    message: str, text: str, clause: str = ""
+) -> MatchRecognizePlanError | None:
+    """Return the error for the first INTERVAL of a text without a number or with an unknown unit.
+
+    The arguments and the result are described in `find_refused_part`.
+
+    >>> message = "Syntax error at or near 'hr'"
+    >>> error = find_invalid_interval(message, "d > INTERVAL '2 hr'", "DEFINE")
+    >>> error.message, error.hint
+    ('unknown unit `hr` of INTERVAL in DEFINE', "write INTERVAL '2' HOUR")
+    >>> find_invalid_interval(message, "d > INTERVAL '2 hours'", "DEFINE")
+    """
+    if not _ABOUT_INTERVALS.search(message):
+        return None
+    for interval in _INTERVAL.finditer(text):
+        content = interval["content"]
+        unit = find_unit(interval["unit"] or "")
+        words = re.findall(r"[A-Za-z]+", content)
+        unknown_units = [word for word in words if not is_spark_unit(word)]
+        if unit is not None and not re.search(r"\d", content):
+            headline = (
+                f"`{shorten(content)}` of INTERVAL{_write_clause_suffix(clause)} is not a number"
+            )
+            hint = f"write INTERVAL '1' {unit}"
+        elif unit is None and unknown_units and find_meant_length(content) is not None:
+            headline = (
+                f"unknown unit `{unknown_units[0]}` of INTERVAL{_write_clause_suffix(clause)}"
+            )
+            hint = f"write {write_literal(TypeKind.INTERVAL, content)}"
+        else:
+            continue
+        span = Span(interval.start(), interval.end() if unit else interval.end("content") + 1)
+        return invalid_interval(span, headline=headline, hint=hint)
+    return None
+
+
+def invalid_interval(span: Span, *, headline: str, hint: str) -> MatchRecognizePlanError:
+    """Return the error for INTERVAL 'x' HOUR or INTERVAL '1 hr'."""
+    return MatchRecognizePlanError(headline, span, hint=hint, code="invalid-interval")
 
 
 # Elements of arrays.

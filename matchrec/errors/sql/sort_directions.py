@@ -18,8 +18,8 @@ def find_direction(word: str) -> str | None:
 
     >>> find_direction("DES"), find_direction("ascending"), find_direction("day")
     ('DESC', 'ASC', None)
-    >>> find_direction("descending"), find_direction("description")
-    ('DESC', None)
+    >>> find_direction("descending"), find_direction("description"), find_direction("DSC")
+    ('DESC', None, 'DESC')
     """
     upper = word.upper()
     if len(upper) < 3:  # AS before the name of a key
@@ -28,7 +28,8 @@ def find_direction(word: str) -> str | None:
     for direction in _DIRECTIONS:
         if f"{direction}ENDING".startswith(upper):
             return direction
-    for direction in _DIRECTIONS:
+    # DSC is one letter away from both directions: the one with the same first letter comes first.
+    for direction in sorted(_DIRECTIONS, key=lambda direction: direction[0] != upper[0]):
         if count_misspelt_letters(upper, direction, 1) <= 1:
             return direction
     full_word = find_nearest(upper, [f"{direction}ENDING" for direction in _DIRECTIONS])

@@ -184,6 +184,10 @@ _HINTS_FOR_WORDS_OF_QUERY = {
         r"LIMIT (\d+)",
         "write LIMIT {0} after the clause, or FIRST {0} MATCHES after PATTERN (...)",
     ),
+    "HAVING": (
+        r"HAVING (.{1,60})$",
+        "write WHERE {0} after the ) of MATCH_RECOGNIZE to filter the matches",
+    ),
     "WHERE": (
         r"(WHERE .{1,60})$",
         (
@@ -257,17 +261,14 @@ def _explain_token(
     explanation = _explain_text_from_elsewhere(text, where, before, after)
     if explanation is not None:
         return explanation
+    if text.upper() in ("AND", "OR") and word_before.upper() in ("AND", "OR"):
+        return _explain_missing_condition(word_before, text)
     if text.upper() in _HINTS_FOR_CASE:
         return _TokenExplanation(not_allowed, _HINTS_FOR_CASE[text.upper()])
     if where == "ORDER BY":
-        if text.upper() in ("ASC", "DESC", "NULLS"):
-            hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
-            if not before.strip() and len(after.split()) > 1:  # `DESC ts`
-                hint = f"write {shorten(after.split(maxsplit=1)[1])} {text.upper()}"
-            return _TokenExplanation(not_allowed, hint)
-        direction = find_direction(text)
-        if direction is not None:
-            return _TokenExplanation(unknown_keyword, f"write {direction}")
+        explanation = _explain_in_order_by(text, before, after)
+        if explanation is not None:
+            return explanation
     if where == "WITHIN":
         limit_hint = _find_limit_hint(before, text)
         if limit_hint is not None:
@@ -289,6 +290,35 @@ def _explain_token(
         separator_hint = text_with_comma or _separate_words(where, word_before, text)
         return _TokenExplanation(missing_comma, separator_hint or value_hint)
     return _TokenExplanation(not_allowed, value_hint)
+
+
+def _explain_in_order_by(text: str, before: str, after: str) -> _TokenExplanation | None:
+    """Explain a direction or a measure after a key of ORDER BY; None for other words.
+
+    The arguments are as for `_explain_token`.
+    """
+    not_allowed = f"`{text}` is not allowed here"
+    if text.upper() in ("ASC", "DESC", "NULLS"):
+        hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
+        if not before.strip() and len(after.split()) > 1:  # `DESC ts`
+            hint = f"write {shorten(after.split(maxsplit=1)[1])} {text.upper()}"
+        return _TokenExplanation(not_allowed, hint)
+    direction = find_direction(text)
+    if direction is not None:
+        return _TokenExplanation(f"unknown keyword `{text}`", f"write {direction}")
+    measure = re.fullmatch(r"\w+[.(].*\bAS\s+\w+", join_lines(after), re.IGNORECASE)
+    if measure is not None:
+        hint = f"write MEASURES {shorten(measure[0])}"
+        return _TokenExplanation(f"missing MEASURES before `{text}`", hint)
+    return None
+
+
+def _explain_missing_condition(first: str, second: str) -> _TokenExplanation:
+    """Explain two of AND and OR without a condition between them, as in `a > 1 AND AND b > 2`."""
+    hint = f"write the condition between them, or remove {first} or {second}"
+    if first.upper() == second.upper():
+        hint = f"remove one {second}, or write the condition between the two"
+    return _TokenExplanation(f"missing condition between `{first}` and `{second}`", hint)
 
 
 def _explain_text_from_elsewhere(
@@ -318,6 +348,11 @@ def _explain_text_from_elsewhere(
         return _TokenExplanation(f"`{text}` is not allowed here", f"write WITHIN {length.sql}")
     if re.match(r"(?i)NOT\s+NULL\b", after):
         return _TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", after[:8])
+    swapped = re.search(r"(?P<name>\w+)\s+AS\s+(?P<variable>\w+)\s*$", before, re.IGNORECASE)
+    column = re.match(r"\.\s*(?P<name>\w+)", after)
+    if where == "MEASURES" and swapped is not None and column is not None:
+        hint = f"write {swapped['variable']}.{column['name']} AS {swapped['name']}"
+        return _TokenExplanation(f"`{text}` is not allowed here", hint)
     definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(after))
     if definition is not None:
         hint = f"write DEFINE {shorten(definition['text'])}"

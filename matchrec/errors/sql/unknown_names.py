@@ -380,6 +380,9 @@ def _write_column_of_variable(name: str, span: Span | None) -> str | None:
     element = re.search(rf"(?i)(?<!\w){re.escape(name)}\[(\d+)\]\.(\w+)", text)
     if element is not None:
         return f"write FIRST({name}.{element[2]}, {element[1]}), which counts rows from 0"
+    call = re.search(rf"(?i)(\w+)\s*\(\s*{re.escape(name)}\s*\)", text)
+    if call is not None and find_nearest(call[1], ("CLASSIFIER", "CLASS")) == "CLASSIFIER":
+        return f"write CLASSIFIER({name})"
     return None
 
 
@@ -658,6 +661,8 @@ def unknown_function(
         keyword_hint = find_keyword_argument_hint(name, *read_users_text_around(span))
         keyword_hint = keyword_hint or _find_method_hint(name, span)
         hint = keyword_hint or write_arguments(hint, read_users_text(span), name)
+    if clause == "ORDER BY" and hint.startswith("write current_timestamp()"):
+        hint = "write the column with the time of each row: ORDER BY needs a value for each row"
     error = MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
         span,

@@ -63,8 +63,8 @@ def read_times(text: str) -> list[WrittenTime]:
     ['2026-02-01', '2026-01-02']
     >>> read_times("'20260131 9:30'")
     [WrittenTime(day='2026-01-31', time_of_day='09:30:00', letters='yyyyMMdd HH:mm')]
-    >>> read_times("2026-13-01"), read_times("soon")
-    ([], [])
+    >>> read_times("2026-13-01"), read_times("2026-01-31 25:00:00"), read_times("soon")
+    ([], [], [])
     """
     times: list[WrittenTime] = []
     for form, letters in _FORMS:
@@ -77,6 +77,9 @@ def read_times(text: str) -> list[WrittenTime]:
             continue
         time_of_day = ""
         if fields["hour"]:
+            numbers = [int(fields[name] or "0") for name in ("hour", "minute", "second")]
+            if any(number >= limit for number, limit in zip(numbers, (24, 60, 60), strict=True)):
+                continue
             time_of_day = f"{int(fields['hour']):02}:{fields['minute']}:{fields['second'] or '00'}"
         letters_of_time = f" HH:mm{':ss' if fields['second'] else ''}" if time_of_day else ""
         written = WrittenTime(day.isoformat(), time_of_day, letters + letters_of_time)

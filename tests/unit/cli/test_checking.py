@@ -30,7 +30,10 @@ def test_all_mistakes_are_reported_and_counted(several: Path) -> None:
     headlines = [line for line in result.stderr.splitlines() if not line.startswith(" ")]
     assert headlines == [
         # It is in the text alone, so it is reported before an engine starts.
-        "matchrec: error: keyword.sql: missing PATTERN in MATCH_RECOGNIZE [misspelt-pattern]",
+        (
+            "matchrec: error: keyword.sql: unknown keyword `PATERN` in MATCH_RECOGNIZE "
+            "[misspelt-pattern]"
+        ),
         "matchrec: error: column.sql: unknown column `prise` in DEFINE [unknown-column]",
         "3 queries checked, 2 with mistakes",
     ]
