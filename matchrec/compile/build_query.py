@@ -105,7 +105,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
         totalled=totalled,
-        nearby=conditions.nearby,
+        nearby=conditions.nearby_conditions,
         needed_bits=find_needed_bits(query, joined),
         can_be_searched_in_pieces=searches_in_pieces,
     )
@@ -226,7 +226,9 @@ def find_condition_bits(
     If Spark computes one part of a row condition and the worker another part, the bit of the
     worker's part is the truth value of the whole row condition.
     """
-    nearby_bits = {(nearby.spark_bit, nearby.column): nearby.bit for nearby in conditions.nearby}
+    nearby_bits = {
+        (nearby.spark_bit, nearby.column): nearby.bit for nearby in conditions.nearby_conditions
+    }
     bits = {}
     for condition in query.conditions:
         bit = joined.find_spark_bit(condition)

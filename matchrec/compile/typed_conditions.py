@@ -1,8 +1,15 @@
 """Type the conditions that Spark does not compute.
 
-Conditions of the worker are typed like conditions on the run. A condition of the worker is rejected
-if computing it there would cost more than Spark's sort, or would not give exactly Spark's result.
-Then Spark sorts the rows of the query, and computes the condition.
+The conditions of a query are split between Spark, the workers and the search: see
+`conditions.split`. This module types two of these parts:
+
+- conditions on the run, which the search evaluates, such as `price > 2 * LAST(A.price)`;
+- nearby conditions, which a worker computes for all rows before the search, such as
+  `price > PREV(price)`.
+
+A nearby condition is rejected if computing it in the worker would cost more than letting Spark sort
+the rows, or would not give exactly Spark's result. Then Spark sorts the rows, and computes the
+condition itself.
 """
 
 from __future__ import annotations
@@ -13,7 +20,7 @@ from dataclasses import dataclass
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.joined_queries import JoinedQueries, NearbyKey
 from matchrec.compile.split_query import SplitQuery
-from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
+from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.residual import NearbyTest, TypedStep
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.run_condition import (
@@ -35,12 +42,12 @@ from matchrec.search.task import NearbyCondition
 class TypedConditions:
     """The conditions of a query that the search and the workers compute, typed."""
 
-    # The types of the columns of the query.
+    # The type of each column of the query, and of the queries that share its rows.
     types: Mapping[RowColumn, ValueType]
-    # By the name of the variable, the part of its condition that depends on the run.
+    # The part of each variable's condition that depends on the run, by the name of the variable.
     run_conditions: Mapping[str, RunExpression]
-    # The row conditions that the worker computes, each once.
-    nearby: tuple[NearbyCondition, ...]
+    # The distinct row conditions that the worker computes.
+    nearby_conditions: tuple[NearbyCondition, ...]
     # The columns that these expressions read.
     columns: RunColumns
     # Whether the session is in ANSI mode.
@@ -55,20 +62,21 @@ def type_conditions(
     joined: JoinedQueries,
     *,
     ansi: bool,
-    session: SessionSettings = DEFAULT_SETTINGS,
+    session: SessionSettings,
 ) -> TypedConditions:
-    """Type the conditions of a query that Spark does not compute.
+    """Type those conditions of a query that the worker and the search compute.
 
     Args:
         query: the split query, which has the conditions without types.
-        types: the types of `joined.columns`.
-        joined: all queries that share the rows; they have the bits of the conditions.
+        types: the types of `joined.columns`, and perhaps of other columns.
+        joined: all queries that share the input rows. It numbers the bits of their conditions.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
 
     Raises:
         MatchRecognizePlanError: a condition is not boolean.
-        MatchRecognizeUnsupportedError: the types do not allow an operation.
+        MatchRecognizeUnsupportedError: the types do not allow an operation, or only Spark can
+            compute a condition of the worker.
     """
     typer = StepTyper(types, ansi, session)
     run_conditions = {
@@ -76,69 +84,75 @@ def type_conditions(
         for condition in query.conditions
         if condition.run_step is not None
     }
-    nearby = type_nearby_tests(query, typer, joined)
+    nearby_conditions = type_nearby_conditions(query, typer, joined)
     return TypedConditions(
         types=types,
         run_conditions=run_conditions,
-        nearby=nearby,
+        nearby_conditions=nearby_conditions,
         columns=typer.columns,
         ansi=ansi,
         session=session,
     )
 
 
-def type_nearby_tests(
+def type_nearby_conditions(
     query: SplitQuery, typer: Typer, joined: JoinedQueries
 ) -> tuple[NearbyCondition, ...]:
-    """Return the row conditions that the worker computes, each once, typed.
+    """Type each distinct condition that the worker computes.
+
+    Two conditions are equal if they have the same bit: see `JoinedQueries.nearby_bits`.
 
     Raises:
         MatchRecognizeUnsupportedError: only Spark can compute one of these conditions.
     """
     dividing_columns = find_dividing_columns(query.plan)
-    conditions: dict[int, NearbyCondition] = {}
+    conditions_by_bit: dict[int, NearbyCondition] = {}
     for condition, test in query.find_nearby_tests():
         spark_bit = joined.find_spark_bit(condition)
         bit = joined.nearby_bits[NearbyKey(dividing_columns, spark_bit, test.column)]
-        if bit not in conditions:
-            conditions[bit] = NearbyCondition(
-                expression=type_nearby_test(test, typer),
+        if bit not in conditions_by_bit:
+            conditions_by_bit[bit] = NearbyCondition(
+                expression=type_nearby_expression(test, typer),
                 spark_bit=spark_bit,
                 column=test.column,
                 bit=bit,
                 name=condition.variable,
             )
-    return tuple(conditions.values())
+    return tuple(conditions_by_bit.values())
 
 
-def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
+def type_nearby_expression(test: NearbyTest, typer: Typer) -> RunExpression:
     """Return the expression of a row condition that the worker computes.
 
     Raises:
         MatchRecognizeUnsupportedError: only Spark can compute the condition.
     """
-    typed = typer.type_step(test.step)
-    expression = typer.place_columns(typer.type_truth(typed))
-    operations = list(find_operations(typed))
-    calls_function = any(is_call(part) for part in walk_expression(expression))
+    typed_step = typer.type_step(test.step)
+    expression = typer.place_columns(typer.type_truth(typed_step))
+    operations = list(iterate_operations(typed_step))
+    # Calling a function for each row costs more than Spark's sort.
+    has_function_call = any(calls_function(part) for part in walk_expression(expression))
+    # The worker has only ranks of wide decimals. A decimal that is computed has no rank.
     has_wide_decimals = any(is_wide_decimal(operation.type) for operation in operations)
+    # The worker has only ranks of arrays, structs and maps, and no parts of them.
     has_nested_operands = any(
         operand.type.family in NESTED for operation in operations for operand in operation.operands
     )
-    if calls_function or has_wide_decimals or has_nested_operands:
+    if has_function_call or has_wide_decimals or has_nested_operands:
         raise only_engine_can_compute(test.step.span, condition=show_column(test.column))
     return expression
 
 
-def is_call(part: RunExpression) -> bool:
-    """Return whether an expression is a call of a Python function or a mathematical function."""
-    is_mathematical = isinstance(part, RunOperation) and isinstance(part.operator, MathFunction)
-    return isinstance(part, PythonExpression) or is_mathematical
+def calls_function(expression: RunExpression) -> bool:
+    """Return whether an expression itself is a call of a Python or a mathematical function."""
+    if isinstance(expression, PythonExpression):
+        return True
+    return isinstance(expression, RunOperation) and isinstance(expression.operator, MathFunction)
 
 
-def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
-    """Yield the operations of an expression, outer operations first."""
-    if typed.operands:
-        yield typed
-    for part in typed.operands:
-        yield from find_operations(part)
+def iterate_operations(step: TypedStep) -> Iterator[TypedStep]:
+    """Yield a step and the steps in it that have operands, outer steps first."""
+    if step.operands:
+        yield step
+    for operand in step.operands:
+        yield from iterate_operations(operand)
