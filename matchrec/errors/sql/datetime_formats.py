@@ -44,7 +44,10 @@ _ORACLE = {
     "T": "'T'",
     "Z": "'Z'",
 }
-_ORACLE_ELEMENT = re.compile("|".join(_ORACLE), re.IGNORECASE)
+# An element, or a part in quotes: Oracle and Snowflake take a part in double quotes literally.
+_ORACLE_PART = re.compile(
+    rf"""'(?:[^']|'')*'|"(?P<literal>[^"']*)"|{"|".join(_ORACLE)}""", re.IGNORECASE
+)
 # The elements of Python's `strftime` that Spark writes differently.
 _STRFTIME = {
     "%Y": "yyyy",
@@ -67,6 +70,8 @@ _STRFTIME = {
     "%T": "HH:mm:ss",
     "%F": "yyyy-MM-dd",
 }
+# An element, or letters that are taken literally.
+_STRFTIME_PART = re.compile(r"%[A-Za-z]|[A-Za-z]+")
 
 
 def find_foreign_letters(text: str) -> list[str]:
@@ -88,19 +93,51 @@ def write_format(text: str) -> str | None:
     >>> write_format("YYYY-mm-dd hh:mm"), write_format("yyyy-MM-ddTHH:mm"), write_format("foo")
     ('yyyy-MM-dd HH:mm', "yyyy-MM-dd'T'HH:mm", None)
     """
-    if "%" in text:
-        written = re.sub(r"%[A-Za-z]", lambda part: _STRFTIME.get(part[0], part[0]), text)
-        return None if "%" in written else written
-    pieces = []
+    return _write_strftime(text) if "%" in text else _write_oracle(text)
+
+
+def _write_strftime(text: str) -> str | None:
+    """Return a format of `strftime` in Spark's letters; None if an element is not known.
+
+    >>> _write_strftime("%Y-%m-%dT%H:%M"), _write_strftime("%Y %q")
+    ("yyyy-MM-dd'T'HH:mm", None)
+    """
+
+    def write_part(part: re.Match[str]) -> str:
+        return _STRFTIME.get(part[0], part[0] if part[0].startswith("%") else f"'{part[0]}'")
+
+    written = _STRFTIME_PART.sub(write_part, text)
+    return None if "%" in written else written
+
+
+def _write_oracle(text: str) -> str | None:
+    """Return a format in Oracle's elements in Spark's letters; None if it has other letters.
+
+    >>> _write_oracle('YYYY-MM-DD"T"HH24:MI'), _write_oracle("YYYYMMDDHHMM")
+    ("yyyy-MM-dd'T'HH:mm", 'yyyyMMddHHmm')
+    >>> _write_oracle("HH:MI AM"), _write_oracle("IYYY")
+    ('hh:mm a', None)
+    """
+    pieces: list[str] = []
     start = 0
-    for element in _ORACLE_ELEMENT.finditer(text):
-        between = text[start : element.start()]
+    previous_piece = ""
+    has_half_days = re.search(r"(?i)\b[AP]M\b", text) is not None
+    for part in _ORACLE_PART.finditer(text):
+        between = text[start : part.start()]
         if any(character.isalpha() for character in between):
             return None
-        # MM is the month in Oracle, and the minutes right after the hours in other languages
-        is_minutes = element[0].upper() == "MM" and between == ":"
-        pieces += [between, "mm" if is_minutes else _ORACLE[element[0].upper()]]
-        start = element.end()
+        element = part[0].upper()
+        piece = _ORACLE.get(element, part[0])
+        if part["literal"] is not None:
+            piece = f"'{part['literal']}'"
+        elif element == "HH" and has_half_days:
+            piece = "hh"
+        elif element == "MM" and between in ("", ":") and previous_piece in ("HH", "hh"):
+            # MM is the month in Oracle, and the minutes after the hours in other languages
+            piece = "mm"
+        pieces += [between, piece]
+        previous_piece = piece
+        start = part.end()
     text_after = text[start:]
     if not pieces or any(character.isalpha() for character in text_after):
         return None
