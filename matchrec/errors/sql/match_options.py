@@ -39,14 +39,15 @@ def malformed_event_selection(span: Span, *, text: str, before: str) -> MatchRec
         "ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then "
         "FIRST 10 MATCHES"
     )
-    repeated = _find_option(text)
+    written_option = _find_option(text)
     nearest = find_nearest(" ".join(words), options) or _complete_option(words)
-    if repeated is not None and before:
+    if written_option is not None and before:
         return _option_after_option(span, text=text, before=before)
     if words[0] == "FIRST":
         number = words[1] if len(words) > 1 and words[1].isdecimal() else "10"
-        missing = "MATCHES" if number in words else "number"
-        headline = f"missing {missing} in {shorten(text)} after PATTERN"
+        if written_option is None:
+            missing_word = "MATCHES" if number in words else "number"
+            headline = f"missing {missing_word} in {shorten(text)} after PATTERN"
         note = "FIRST n MATCHES limits the matches of each partition"
         hint = f"write FIRST {number} MATCHES"
     elif words[:2] == ["SKIP", "TILL"]:
@@ -172,12 +173,16 @@ _MEANT_SKIPS = {
     "PAST NEXT ROW": "TO NEXT ROW",
     "TO THE NEXT ROW": "TO NEXT ROW",
     "TO NEXT": "TO NEXT ROW",
+    "TO NEXT ROWS": "TO NEXT ROW",
+    "NEXT ROWS": "TO NEXT ROW",
     "NEXT": "TO NEXT ROW",
     "TO NEXT ROWS": "TO NEXT ROW",
     "TO LAST ROW": "PAST LAST ROW",
     "TO LAST ROWS": "PAST LAST ROW",
     "PAST LAST ROWS": "PAST LAST ROW",
     "LAST ROW": "PAST LAST ROW",
+    "PAST LAST ROWS": "PAST LAST ROW",
+    "PAST LASTROW": "PAST LAST ROW",
     "PAST THE LAST ROW": "PAST LAST ROW",
     "TO PAST LAST ROW": "PAST LAST ROW",
     "PAST LAST": "PAST LAST ROW",
@@ -186,7 +191,9 @@ _MEANT_SKIPS = {
 }
 _CORRECT_SKIP = re.compile(r"TO NEXT ROW|PAST LAST ROW|TO (?:FIRST |LAST )?\w+", re.IGNORECASE)
 # A variable with a quantifier, as in PATTERN.
-_QUANTIFIED_SKIP = re.compile(r"TO (?:FIRST |LAST )?\w+ ?[*+?{][*+?{},\d]*", re.IGNORECASE)
+_QUANTIFIED_SKIP = re.compile(
+    r"(?P<skip>TO (?:FIRST |LAST )?(?:\w+|`[^`]+`)) ?[*+?{][*+?{},\d ]*", re.IGNORECASE
+)
 _SKIP_WITHOUT_TO = re.compile(r"(?:NEXT ROW|(?:FIRST|LAST) (?!ROW$)\S+)", re.IGNORECASE)
 # These two are allowed for every PATTERN.
 _SKIPS_OF_EVERY_PATTERN = "write AFTER MATCH SKIP PAST LAST ROW or AFTER MATCH SKIP TO NEXT ROW"
@@ -207,13 +214,14 @@ def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", line)
     headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
     notes: tuple[str, ...] = ()
-    past_variable = re.fullmatch(r"(?i)PAST ((?:FIRST |LAST )?(?!ROW$)\w+)", strategy)
+    quantified_skip = _QUANTIFIED_SKIP.fullmatch(strategy)
+    past_variable = re.fullmatch(r"(?i)PAST ((?:FIRST |LAST )?(?!ROW$)(?:\w+|`[^`]+`))", strategy)
     if strategy.upper() in _MEANT_SKIPS:
         hint = f"write AFTER MATCH SKIP {_MEANT_SKIPS[strategy.upper()]}"
     elif _CORRECT_SKIP.fullmatch(strategy) and "SKIP" not in words.split():
         hint = f"write AFTER MATCH SKIP {strategy}"
-    elif _QUANTIFIED_SKIP.fullmatch(strategy):
-        hint = f"write AFTER MATCH SKIP {re.sub('[^A-Za-z0-9_]+$', '', strategy)}"
+    elif quantified_skip is not None:
+        hint = f"write AFTER MATCH SKIP {quantified_skip['skip']}"
     elif past_variable is not None:
         hint = f"write AFTER MATCH SKIP PAST LAST ROW, or SKIP TO {past_variable[1]}"
     elif _SKIP_WITHOUT_TO.fullmatch(strategy):

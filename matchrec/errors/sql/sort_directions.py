@@ -78,7 +78,7 @@ def find_directions_hint(key: str, words: str) -> str | None:
     >>> find_directions_hint("ts", "DESC symbol")
     """
     directions: list[str] = []
-    ends: list[str] = []
+    ends: list[str] = []  # FIRST or LAST, at which NULLs are
     has_nulls = False
     for word in words.split():
         upper = word.upper()
@@ -92,12 +92,15 @@ def find_directions_hint(key: str, words: str) -> str | None:
             has_nulls = True
         else:
             return None
-    key = shorten(key)
     if not directions and not has_nulls and not ends:
         return None
     null_orders = [f" NULLS {end}" for end in dict.fromkeys(ends)] or [""]
     if has_nulls and not ends:
         null_orders = [" NULLS FIRST", " NULLS LAST"]
-    chosen = [f" {direction}" for direction in dict.fromkeys(directions)] or [""]
-    keys = [f"{key}{direction}{order}" for direction in chosen for order in null_orders]
-    return f"write {' or '.join(keys)}"
+    key_directions = [f" {direction}" for direction in dict.fromkeys(directions)] or [""]
+    sort_keys = [
+        f"{shorten(key)}{direction}{null_order}"
+        for direction in key_directions
+        for null_order in null_orders
+    ]
+    return f"write {' or '.join(sort_keys)}"
