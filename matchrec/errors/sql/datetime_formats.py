@@ -14,7 +14,7 @@ from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
 # The letters of Spark's formats.
-_LETTERS = frozenset("GyMLdDqQEFahkKHmsSVzOXx")
+_LETTERS = frozenset("GyMLdDqQEFahkKHmsSVzOXxZ")
 # A part of a format in single quotes, which Spark takes literally.
 _QUOTED = re.compile(r"'[^']*'")
 
