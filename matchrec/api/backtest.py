@@ -41,9 +41,10 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         MatchRecognizeUnsupportedError: the query or the labels are a stream.
     """
     plan = build_plan_of_matches(clause)
-    for rows, what in ((clause.relation.rows, "the input of the query"), (labels, "`labels`")):
-        if is_streaming(rows):
-            raise errors.backtest_of_stream(what=what)
+    if is_streaming(clause.relation.rows):
+        raise errors.backtest_of_stream(what="the input of the query")
+    if is_streaming(labels):
+        raise errors.backtest_of_stream(what="`labels`")
     matches = clause.evaluate_plan(plan).dataframe
     comparison = LabelComparison(
         labels=Labels.build(labels, matches, key, ends),
@@ -114,26 +115,26 @@ class LabelComparison:
         """Return the spans of matches, with the number of incidents that each overlaps."""
         labels = self.labels
         incidents = labels.select_incidents("TRUE AS __marked").alias("label")
-        joined = self.spans.alias("span").join(incidents, labels.build_overlap(), "left")
+        overlaps = self.spans.alias("span").join(incidents, labels.build_overlap(), "left")
         keys = [f"span.{name}" for name in name_keys(len(labels.partition_columns))]
-        grouped = joined.groupBy(*keys, "span.__low", "span.__high", "span.__count")
-        counted = grouped.agg(expr("count(label.__marked) AS __over"))
-        return counted.toDF(
+        overlaps_by_span = overlaps.groupBy(*keys, "span.__low", "span.__high", "span.__count")
+        span_counts = overlaps_by_span.agg(expr("count(label.__marked) AS __over"))
+        return span_counts.toDF(
             *labels.partition_columns, "match_start", "match_end", "matches", "incidents"
         )
 
     def compare_incidents(self) -> DataFrame:
         """Return the labels, each with its first match, or with the reason why it was missed."""
         labels = self.labels
-        joined = labels.select_incidents("struct(*) AS __label").alias("label")
+        incidents = labels.select_incidents("struct(*) AS __label").alias("label")
         for facts in (self.find_hits(), *self.attempts.find_facts(labels)):
             if facts.are_about_partitions:
                 condition = labels.write_partition_test(facts.alias)
             else:
                 condition = labels.write_incident_test(facts.alias)
-            joined = joined.join(facts.frame.alias(facts.alias), expr(condition), "left")
+            incidents = incidents.join(facts.frame.alias(facts.alias), expr(condition), "left")
         is_hit = "hit.count IS NOT NULL"
-        return joined.selectExpr(
+        return incidents.selectExpr(
             "label.__label.*",
             f"IF({is_hit}, 'hit', 'miss') AS outcome",
             "coalesce(hit.count, 0L) AS matches",
@@ -149,8 +150,9 @@ class LabelComparison:
         span of the first of these matches.
         """
         first_match = expr("min(struct(span.__low, span.__high)) AS first")
-        grouped = self.labels.join_incidents(self.spans)
-        return IncidentFacts("hit", grouped.agg(expr("sum(span.__count) AS count"), first_match))
+        hits_by_incident = self.labels.join_incidents(self.spans)
+        hits = hits_by_incident.agg(expr("sum(span.__count) AS count"), first_match)
+        return IncidentFacts("hit", hits)
 
     def write_attempt_columns(self, is_hit: str) -> list[str]:
         """Return the columns that say how far the best attempt at a missed incident came.

@@ -116,11 +116,11 @@ class Labels:
             other_columns: the names of the other columns.
         """
         keys = name_keys(len(self.partition_columns))
-        named = rows.toDF(*keys, "__first", "__last", *other_columns)
-        comparable = named.selectExpr(*normalize_columns(named.schema.fields))
+        named_rows = rows.toDF(*keys, "__first", "__last", *other_columns)
+        comparable_rows = named_rows.selectExpr(*normalize_columns(named_rows.schema.fields))
         low = "least(__first, __last) AS __low"
         high = "greatest(__first, __last) AS __high"
-        return comparable.selectExpr(*keys, low, high, *other_columns)
+        return comparable_rows.selectExpr(*keys, low, high, *other_columns)
 
     def build_overlap(self) -> Column:
         """Return the condition that a span overlaps an incident in the same partition."""
@@ -140,8 +140,8 @@ class Labels:
         """Return the spans that overlap each incident, grouped by incident."""
         incidents = self.select_incidents().distinct().alias("label")
         keys = [f"label.{name}" for name in name_keys(len(self.key_columns))]
-        joined = incidents.join(spans.alias("span"), self.build_overlap())
-        return joined.groupBy(*keys, "label.__begin", "label.__end")
+        overlaps = incidents.join(spans.alias("span"), self.build_overlap())
+        return overlaps.groupBy(*keys, "label.__begin", "label.__end")
 
 
 def name_keys(count: int) -> list[str]:
@@ -164,13 +164,13 @@ def check_type(frame: DataFrame, column: str, query_type: str, compared_with: st
     label_type = dict(frame.dtypes)[column]
     if name_comparable_type(label_type) == name_comparable_type(query_type):
         return
-    in_pandas = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
+    pandas_cast = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
     raise errors.label_type_differs(
         name=column,
         what=compared_with,
         type_name=label_type,
         expected_type=query_type,
-        in_pandas=in_pandas,
+        in_pandas=pandas_cast,
     )
 
 

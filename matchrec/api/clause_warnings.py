@@ -94,8 +94,11 @@ def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: 
     """Return the warning that the state of a stream grows without bound, if it does."""
     if compiled_query.is_bounded or compiled_query.sent_columns.ends:
         return ()
-    unbounded = unbounded_runs if compiled_query.task.needs_event_selection else unbounded_state
-    return (with_source(unbounded(plan.pattern.span), source),)
+    if compiled_query.task.needs_event_selection:
+        warning = unbounded_runs(plan.pattern.span)
+    else:
+        warning = unbounded_state(plan.pattern.span)
+    return (with_source(warning, source),)
 
 
 def find_tuning_warnings(
@@ -105,8 +108,8 @@ def find_tuning_warnings(
     if not compiled_clauses or any(compiled.request.is_stream for compiled in compiled_clauses):
         return ()
     types = (type_ for compiled in compiled_clauses for type_ in find_value_types(compiled))
-    untuned = warn_once_if_untuned(spark, types)
-    return () if untuned is None else (untuned,)
+    warning = warn_once_if_untuned(spark, types)
+    return () if warning is None else (warning,)
 
 
 def find_value_types(compiled: CompiledRules) -> Iterator[DataType]:

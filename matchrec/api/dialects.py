@@ -226,9 +226,10 @@ def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     with locate_errors(query.source):
         first_clauses = query.evaluate_first(count)
         kinds = []
-        for first in first_clauses:
-            input_kinds = find_column_kinds(first.clause.relation.rows)
-            kinds.append(ClauseKinds(input_kinds, find_column_kinds(first.result.dataframe)))
+        for evaluated_clause in first_clauses:
+            input_kinds = find_column_kinds(evaluated_clause.clause.relation.rows)
+            result_kinds = find_column_kinds(evaluated_clause.result.dataframe)
+            kinds.append(ClauseKinds(input_kinds, result_kinds))
         if count < len(query.node.sites):
             next_clause = query.build_clause(query.node.sites[count], first_clauses)
             kinds.append(ClauseKinds(find_column_kinds(next_clause.relation.rows)))

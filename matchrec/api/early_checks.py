@@ -74,7 +74,7 @@ def list_partition_keys(text: str, language: str, values: Mapping[str, object]) 
         from matchrec.patterns.sase.lower import build_equivalence_keys
         from matchrec.patterns.sase.parser import parse_once as parse_sase_once
 
-        keys = build_equivalence_keys(parse_sase_once(text, None))
+        keys = build_equivalence_keys(parse_sase_once(text))
     elif PRODUCTS.get(language) is SPARK:
         sites = parse_once(text, (), SPARK_QUOTES).sites
         keys = lower_site(sites[0], values).partition_keys if len(sites) == 1 else ()

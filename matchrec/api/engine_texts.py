@@ -35,7 +35,6 @@ from matchrec.syntax.tokenize import read_tokens
 # The beginning of a script of several statements, which Spark 4 runs as one text.
 _SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
 
-
 # A refusal of Sail because of a `?` without a value, or a list of values for a `:name`.
 PLACEHOLDER_OF_SAIL = re.compile(r"Placeholder '\?'|parse placeholder id")
 
@@ -60,7 +59,9 @@ def explain_refused_text(runner: Runner, node: QueryNode, args: Arguments | None
 def explain_refusal(
     error: PySparkException, runner: Runner, node: QueryNode, args: Arguments | None
 ) -> PySparkException:
-    """Return an error of the engine, of its class, in terms of the text that it refuses.
+    """Return an error of the engine in terms of the text that it refuses, of the same class.
+
+    An error about the values of rows, and not about the text, is returned unchanged.
 
     Args:
         error: the error of the engine.
@@ -76,11 +77,15 @@ def explain_refusal(
         wrong_values = find_wrong_positional_values(node, args)
         if wrong_values is not None:
             return reword_as_mistake(error, wrong_values, node.source)
-    filled = FilledTemplate(query_pieces.write_outer_query(node), {}, node.source)
-    rewritten = rewrite_engine_error(error, filled, runner.list_tables, runner.list_functions)
+    filled_template = FilledTemplate(
+        query_pieces.write_outer_query(node), names={}, source=node.source
+    )
+    rewritten = rewrite_engine_error(
+        error, filled_template, runner.list_tables, runner.list_functions
+    )
     if rewritten is error:  # about the values of rows
         return error
-    with suppress(MatchRecognizeError):  # the tokens cannot be read: the engine has said why
+    with suppress(MatchRecognizeError):  # the tokens cannot be read; `rewritten` has the reason
         mistake = find_wrong_number_of_statements(node.source, rewritten)
         if mistake is not None:
             return reword_as_mistake(error, mistake, node.source)

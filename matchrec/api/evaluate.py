@@ -196,8 +196,8 @@ class ClauseQuery(ParsedQuery):
     @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result of the only clause. Front ends override this to change the result."""
-        (evaluated,) = clauses
-        return evaluated.result.dataframe
+        (evaluated_clause,) = clauses
+        return evaluated_clause.result.dataframe
 
     @override
     def list_first_clauses(self, count: int) -> list[Clause]:
@@ -315,7 +315,7 @@ class SqlQuery(ParsedQuery):
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, Mapping) else {})
         relation = self.fill_holes(earlier_clauses).build_input(site)
-        reads_stream = any(evaluated.result.reads_stream for evaluated in earlier_clauses)
+        reads_stream = any(earlier.result.reads_stream for earlier in earlier_clauses)
         if reads_stream and is_streaming(relation.rows):
             raise second_clause_over_stream(plan.pattern.span)
         return Clause(plan, relation, self.options, self.node.source, site=site)
@@ -334,10 +334,10 @@ class SqlQuery(ParsedQuery):
             return self
         node = self.node
         frames = {}
-        for evaluated in clauses:
-            site = evaluated.clause.site
+        for evaluated_clause in clauses:
+            site = evaluated_clause.clause.site
             assert site is not None, "the clause of a SQL query has a site"
-            rows = evaluated.result.dataframe
+            rows = evaluated_clause.result.dataframe
             frames[site.view.name] = rows
             if site.calls is not None:
                 node = limit_star_to_input(node, site, rows.columns)
@@ -400,12 +400,16 @@ class SqlQuery(ParsedQuery):
             return run_outer_query(filled_query.node, runner, text)
         except AnalysisException as error:
             # A row pattern window hides no column of its input, so the advice is not about windows.
-            without_windows = [evaluated for evaluated in clauses if not evaluated.clause.is_window]
+            match_clauses = [
+                evaluated_clause
+                for evaluated_clause in clauses
+                if not evaluated_clause.clause.is_window
+            ]
             columns = {}
-            if len(clauses) == len(without_windows) == 1:
+            if len(clauses) == len(match_clauses) == 1:
                 columns[errors.CLAUSE] = clauses[0].result.columns
             if not advise_on_joined_column(error, self.runner, columns):
-                advise_on_unknown_column(error, without_windows, filled_query.node.source)
+                advise_on_unknown_column(error, match_clauses, filled_query.node.source)
                 advise_on_nested_clause(error, columns)
             raise
 

@@ -65,7 +65,12 @@ class Events:
         Raises:
             MatchRecognizeError: the text has a mistake, or the type column is missing.
         """
-        stream_options = StreamOptions(self.order_by, self.partition_by, type_column, output)
+        stream_options = StreamOptions(
+            order_by=self.order_by,
+            partition_by=self.partition_by,
+            type_column=type_column,
+            output=output,
+        )
         with locate_errors(source, SASE):
             plan = compile_sase(source, stream_options)
             check_type_column(self.df, type_column, plan)

@@ -34,8 +34,8 @@ def advise_on_unknown_column(
     if unknown_column is None:
         return
     qualifier, name = unknown_column
-    for clause in reversed(clauses):
-        advice = find_advice(clause, qualifier, name, source)
+    for evaluated_clause in reversed(clauses):
+        advice = find_advice(evaluated_clause, qualifier, name, source)
         if advice is not None:
             error.add_help(advice.hint, advice.note)
             return

@@ -42,9 +42,9 @@ def select_columns(runner: Runner, select: PlainSelect) -> DataFrame | None:
         return None  # the session resolves the name, or raises an error
     if list(select.names) == rows.columns:
         return named_rows
-    selected = named_rows.select(*select.names)
-    runner.backend.set_schema(selected, [fields[name] for name in select.names])
-    return selected
+    selected_rows = named_rows.select(*select.names)
+    runner.backend.set_schema(selected_rows, [fields[name] for name in select.names])
+    return selected_rows
 
 
 def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
@@ -78,6 +78,8 @@ def find_unbound_parameter(
 ) -> MatchRecognizeError | None:
     """Return the error for a `:name` without a value; None if Spark reports another mistake.
 
+    If the parameter has a value, the error says that the session has lost it.
+
     Args:
         error: Spark's error.
         query: the query that Spark analysed.
@@ -88,7 +90,7 @@ def find_unbound_parameter(
         return None
     span = find_first_parameters(query.source.text).get(name)
     has_value = name in value_names
-    if has_value:  # so Spark has lost it
+    if has_value:
         return with_source(make_lost_value_error(name, span), query.source)
-    unbound = unbound_parameter(span, name=name, parameters=value_names)
-    return with_source(unbound, query.source)
+    missing_value = unbound_parameter(span, name=name, parameters=value_names)
+    return with_source(missing_value, query.source)

@@ -75,21 +75,23 @@ class PatternFrontEnd(EventFrontEnd):
     @override
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the Pattern. Patterns have no dialects, so `dialect` is ignored."""
-        lowered = lower_over_events(self.pattern, self.events, self.output, timeouts=self.timeouts)
-        reject_values_without_parameters(lowered.source.text, self.args)
-        # `why` and `coverage` explain matches. A run that timed out is not a match.
-        explained = lowered
-        if self.timeouts or self.output != "matches":
-            explained = lower_over_events(self.pattern, self.events)
-        clause = Clause(
-            plan=lowered.plan,
-            relation=build_relation(lowered.frame, self.args),
-            options=options,
-            source=lowered.source,
-            language=PATTERN_CALLS,
-            explained_plan=explained.plan,
+        lowered_pattern = lower_over_events(
+            self.pattern, self.events, self.output, timeouts=self.timeouts
         )
-        return LoweredPatternQuery(clause, lowered.condition_columns)
+        reject_values_without_parameters(lowered_pattern.source.text, self.args)
+        # `why` and `coverage` explain matches. A run that timed out is not a match.
+        explained_pattern = lowered_pattern
+        if self.timeouts or self.output != "matches":
+            explained_pattern = lower_over_events(self.pattern, self.events)
+        clause = Clause(
+            plan=lowered_pattern.plan,
+            relation=build_relation(lowered_pattern.frame, self.args),
+            options=options,
+            source=lowered_pattern.source,
+            language=PATTERN_CALLS,
+            explained_plan=explained_pattern.plan,
+        )
+        return LoweredPatternQuery(clause, lowered_pattern.condition_columns)
 
     @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:

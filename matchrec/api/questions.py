@@ -43,7 +43,7 @@ def cover(clause: Clause) -> ClauseCoverage:
     use = clause.result_use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
-    request = clause.build_request(plan, clause.options, use, Purpose.COVERAGE)
+    request = clause.build_request(plan, clause.options, result_use=use, purpose=Purpose.COVERAGE)
     return compute_clause_coverage(count_starting_rows(request))
 
 
@@ -103,7 +103,7 @@ def build_trace_request(clause: Clause, plan: MatchPlan, parts: ConditionParts) 
     use = EVERYTHING
     if not parts.measures:
         use = replace(use, columns=frozenset())  # a plan without measures may have no column
-    return clause.build_request(searched_plan, options, use, Purpose.TRACE)
+    return clause.build_request(searched_plan, options, result_use=use, purpose=Purpose.TRACE)
 
 
 def trace_partition(partition: CollectedPartition, target: Target, limit: int) -> Trace:

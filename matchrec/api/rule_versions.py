@@ -255,7 +255,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderConverter) -> Iterator[Versi
             since = None if time is None else times.convert_value(time)
             if since is None and time is not None:
                 raise errors.wrong_valid_from(name=name, value=time, expected=times.value_noun)
-            yield VersionRow(name, content, None, since)
+            yield VersionRow(rule=name, content=content, parameters=None, since=since)
 
 
 def read_table(table: DataFrame, times: OrderConverter) -> list[VersionRow]:
@@ -331,9 +331,11 @@ def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterato
             raise errors.duplicate_rule_version(name=row.rule, time=show_time(row.since, times))
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
-        begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first
+        times_of_beginning = sorted(  # None is first
+            versions, key=lambda since: (since is not None, since)
+        )
         # For the last version, `until` is None: no version follows it.
-        for since, until in zip_longest(begins, begins[1:]):
+        for since, until in zip_longest(times_of_beginning, times_of_beginning[1:]):
             row = versions[since]
             if row.content is not None:
                 name = rule if since is None else f"{rule}, valid from {times.show(since)}"

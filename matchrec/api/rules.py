@@ -142,7 +142,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
         if is_dataframe(fixed_rules) and on_error == "continue":
             built_set, rejected = reader.build_valid_rules(written_rules)
         else:
-            built_set, rejected = reader.build(written_rules), {}
+            built_set = reader.build(written_rules)
+            rejected = {}
         matches = RuleMatches(built_set, rejected)
     warn_about_rules(built_set)
     return matches
@@ -150,14 +151,14 @@ def match_rules(  # noqa: PLR0913 -- public signature
 
 def warn_about_rules(built_set: build.BuiltRuleSet) -> None:
     """Warn about probable mistakes in the rules, and about settings that make the session slow."""
-    for rule, linked in zip(built_set.request.rules, built_set.rule_set.rules, strict=True):
+    for rule, linked_rule in zip(built_set.request.rules, built_set.rule_set.rules, strict=True):
         assert rule.source is not None
         query = built_set.queries[rule.name]
         with use_language(rule.language):
             warnings = find_plan_warnings(query, built_set.request, rule.source)
             if built_set.request.is_stream:
                 warnings += find_state_warnings(
-                    query.resolved_plan, linked.compiled_query, rule.source
+                    query.resolved_plan, linked_rule.compiled_query, rule.source
                 )
         warn_caller(*(errors.add_rule_name(rule.name, warning) for warning in warnings))
     warn_caller(*find_tuning_warnings(built_set.rows.sparkSession, [built_set.compiled_rules]))

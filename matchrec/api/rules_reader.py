@@ -198,7 +198,7 @@ class RulesReader:
         """
         source = fill_parameters(Source(text), written_rule.values)
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
-        return Rule(written_rule.name, plan, source, SASE, written_rule.version)
+        return Rule(written_rule.name, plan, source, language=SASE, version=written_rule.version)
 
     def read_clause(self, written_rule: WrittenRule, text: str, quotes: Dialect) -> Rule:
         """Return the rule of a clause of SQL.

@@ -60,7 +60,7 @@ def session(
     """
     running_session = SparkSession.getActiveSession()
     if running_session is None:
-        new_session = start_session(engine, None, cores, memory)
+        new_session = start_session(engine, cores=cores, memory=memory)
         # Imported here, because Spark's start loads most of what it imports, while it waits.
         with pause_garbage_collection():
             from matchrec.api.enable import enable

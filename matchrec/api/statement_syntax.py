@@ -51,13 +51,13 @@ def check_statement_syntax(
         MatchRecognizeError: the statement has a syntax error, or is a clause or a SASE+ text.
     """
     reject_clause_as_query(text)
-    node = parse_query(spark, text, args, {}, dialect)
+    node = parse_query(spark, text, args, frames={}, dialect=dialect)
     with locate_errors(node.source):
         tokens = read_tokens(node.source.text)
         reject_misspelt_statement(tokens)
     if _UNEXPLAINED.match(node.source.text):
         return True
-    runner = build_runner(spark, node, args, {}).with_source(node.source)
+    runner = build_runner(spark, node, args, frames={}).with_source(node.source)
     statement = fill_with_name(query_pieces.write_outer_query(node))
     try:
         with silence_analysis():

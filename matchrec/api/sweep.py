@@ -163,8 +163,8 @@ def sweep(
     relation = build_relation(rows, args)
     columns = find_input_columns(relation)
     request = MatchRequest.build(rules, relation, columns, options, event_columns=())
-    built = build_rule_set(request)
-    figures = count_matches(select_matches(built), combinations_by_name)
+    built_set = build_rule_set(request)
+    figures = count_matches(select_matches(built_set), combinations_by_name)
     return Sweep(parameters=tuple(grid), rows=tuple(figures))
 
 
@@ -219,7 +219,7 @@ class SweptClause:
         Raises:
             MatchRecognizeError: the clause has a mistake.
         """
-        rule = self.build_rule("", combination)
+        rule = self.build_rule(name="", combination=combination)
         assert rule.source is not None
         clause = Clause(
             plan=rule.plan,

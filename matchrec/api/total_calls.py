@@ -19,7 +19,7 @@ _CAST = re.compile(
 )
 
 
-def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
+def parse_aggregate(text: str, plan: MatchPlan) -> TotalAggregate:
     """Parse the text of an aggregate, such as `sum(days)`.
 
     Args:
@@ -40,11 +40,11 @@ def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
     if function not in find_allowed_functions(has_star=bool(star), has_cast=cast is not None):
         raise errors.not_an_aggregate(text=text, measures=measures)
     if star:
-        return TotalAggregate(function, None, cast)
+        return TotalAggregate(function, measure=None, cast=cast)
     name = word or name_in_backticks.replace("``", "`")
     if name.lower() not in measure_names:
         raise errors.unknown_measure(name=name, measures=measures)
-    return TotalAggregate(function, measure_names[name.lower()], cast)
+    return TotalAggregate(function, measure=measure_names[name.lower()], cast=cast)
 
 
 def find_allowed_functions(*, has_star: bool, has_cast: bool) -> Collection[str]:

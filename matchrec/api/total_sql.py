@@ -1,11 +1,11 @@
 """Write the SQL of aggregates over matches.
 
-`write_call` writes the SQL over the rows that the search returns:
+`write_aggregate` writes the SQL over the rows that the search returns:
 
     the search returns                        function               SQL of count(*)
     one row for each match                    `write_over_matches`   CAST(count(1) AS BIGINT)
     rows of totals, several for each group    `write_over_groups`    coalesce(sum(total), 0)
-    in a stream, one row for each group       `write_call` itself    total
+    in a stream, one row for each group       `write_aggregate` itself    total
 
 A total or a sum that is too large raises an error, in every mode of the engine.
 """
@@ -26,70 +26,70 @@ from matchrec.spark.read_types import find_total_type
 from matchrec.spark.types import find_scale
 
 
-def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> str:
+def write_aggregate(aggregate: TotalAggregate, result: ClauseResult, totals: Totals) -> str:
     """Return SQL of an aggregate over the rows of the search.
 
     In a stream, the search returns one row for each group, so the SQL has no aggregate function.
     """
     if result.compiled_query.task.totals is None:
-        return write_over_matches(call, result.dataframe)
+        return write_over_matches(aggregate, result.dataframe)
     if not result.reads_stream:
-        return write_over_groups(call, result.dataframe, totals.columns)
-    columns = [quote_name(totals.columns[total]) for total in find_totals(call)]
-    return write_quotient(*columns) if call.function == "avg" else columns[0]
+        return write_over_groups(aggregate, result.dataframe, totals.columns)
+    columns = [quote_name(totals.columns[total]) for total in find_totals(aggregate)]
+    return write_quotient(*columns) if aggregate.function == "avg" else columns[0]
 
 
-def find_totals(call: TotalAggregate) -> tuple[TotalAggregate, ...]:
+def find_totals(aggregate: TotalAggregate) -> tuple[TotalAggregate, ...]:
     """Return the totals that the search must compute for an aggregate.
 
     An average needs a sum and a count. For `avg` the search computes the sum.
     """
-    if call.function != "avg":
-        return (call,)
-    return (call, replace(call, function="count", cast=DOUBLE))
+    if aggregate.function != "avg":
+        return (aggregate,)
+    return (aggregate, replace(aggregate, function="count", cast=DOUBLE))
 
 
 def write_over_groups(
-    call: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
+    aggregate: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
 ) -> str:
     """Return SQL of an aggregate over rows of totals, such as `sum(total)` for a count.
 
     Args:
-        call: the aggregate.
+        aggregate: the aggregate.
         rows: the rows of the search. Several of them may belong to one group.
         columns: the column of each total.
     """
-    if call.function == "avg":
-        sum_column, count_column = (quote_name(columns[total]) for total in find_totals(call))
+    if aggregate.function == "avg":
+        sum_column, count_column = (quote_name(columns[total]) for total in find_totals(aggregate))
         return write_quotient(f"sum({sum_column})", f"sum({count_column})")
-    column = quote_name(columns[call])
-    data_type = rows.schema[columns[call]].dataType
-    if call.function in ("min", "max"):
-        return write_extreme(call.function, column, data_type)
-    total = write_sum(call, column, data_type)
-    if call.function == "count":
+    column = quote_name(columns[aggregate])
+    data_type = rows.schema[columns[aggregate]].dataType
+    if aggregate.function in ("min", "max"):
+        return write_extreme(aggregate.function, column, data_type)
+    total = write_sum(aggregate, column, data_type)
+    if aggregate.function == "count":
         return f"coalesce({total}, CAST(0 AS {data_type.simpleString()}))"
     return total
 
 
-def write_over_matches(call: TotalAggregate, rows: DataFrame) -> str:
+def write_over_matches(aggregate: TotalAggregate, rows: DataFrame) -> str:
     """Return SQL of an aggregate over built matches, with the type that the search would return.
 
     Args:
-        call: the aggregate.
+        aggregate: the aggregate.
         rows: the matches with their measures.
     """
-    if call.measure is None:  # count(*)
-        return write_count("1", find_total_type(call, None))
-    argument = quote_name(call.measure)
-    data_type = rows.schema[call.measure].dataType
-    match call.function:
+    if aggregate.measure is None:  # count(*)
+        return write_count("1", find_total_type(aggregate, None))
+    argument = quote_name(aggregate.measure)
+    data_type = rows.schema[aggregate.measure].dataType
+    match aggregate.function:
         case "count":
-            return write_count(argument, find_total_type(call, data_type))
+            return write_count(argument, find_total_type(aggregate, data_type))
         case "sum":
-            return write_sum_over_matches(call, argument, data_type)
+            return write_sum_over_matches(aggregate, argument, data_type)
         case "avg":
-            return fail_on_null(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
+            return fail_on_null(aggregate, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
             return write_extreme(function, argument, data_type)
 
@@ -100,26 +100,26 @@ def write_count(argument: str, type_: spark_types.DataType) -> str:
 
 
 def write_sum_over_matches(
-    call: TotalAggregate, argument: str, data_type: spark_types.DataType
+    aggregate: TotalAggregate, argument: str, data_type: spark_types.DataType
 ) -> str:
     """Return SQL of a sum of a measure over built matches.
 
     The sum of anything else than numbers, such as intervals, is left to the engine.
 
     Args:
-        call: the sum, perhaps with a CAST around it.
+        aggregate: the sum, perhaps with a CAST around it.
         argument: SQL of the measure.
         data_type: the type of the measure.
     """
-    if call.cast == DOUBLE:
+    if aggregate.cast == DOUBLE:
         sum_of_doubles = f"sum(CAST({argument} AS DOUBLE))"
         if not isinstance(data_type, spark_types.DecimalType | spark_types.IntegralType):
             return sum_of_doubles
         # The exact sum is NULL if it has more than 38 digits.
         exact_sum = f"CAST({write_exact_sum(argument, data_type)} AS DOUBLE)"
         return f"coalesce({exact_sum}, {sum_of_doubles})"
-    if call.cast is not None or isinstance(data_type, spark_types.NumericType):
-        return write_sum(call, argument, find_total_type(call, data_type))
+    if aggregate.cast is not None or isinstance(data_type, spark_types.NumericType):
+        return write_sum(aggregate, argument, find_total_type(aggregate, data_type))
     return f"sum({argument})"
 
 
@@ -139,11 +139,11 @@ def write_quotient(dividend: str, divisor: str) -> str:
     return f"({dividend} / nullif({divisor}, 0D))"
 
 
-def write_sum(call: TotalAggregate, argument: str, data_type: spark_types.DataType) -> str:
+def write_sum(aggregate: TotalAggregate, argument: str, data_type: spark_types.DataType) -> str:
     """Return SQL of a sum of numbers, which raises an error if the sum is too large, in every mode.
 
     Args:
-        call: the aggregate, for the message.
+        aggregate: the aggregate, for the message.
         argument: SQL of the numbers.
         data_type: the type of the sum.
     """
@@ -151,7 +151,7 @@ def write_sum(call: TotalAggregate, argument: str, data_type: spark_types.DataTy
         return f"sum(CAST({argument} AS DOUBLE))"
     type_name = data_type.simpleString().upper()
     total = f"try_cast({write_exact_sum(argument, data_type)} AS {type_name})"
-    return fail_on_null(call, total, argument, type_name.replace(",", ", "))
+    return fail_on_null(aggregate, total, argument, type_name.replace(",", ", "))
 
 
 def write_exact_sum(argument: str, data_type: spark_types.DataType) -> str:
@@ -164,14 +164,14 @@ def write_exact_sum(argument: str, data_type: spark_types.DataType) -> str:
     return f"try_sum(CAST({argument} AS DECIMAL(38, {find_scale(data_type)})))"
 
 
-def fail_on_null(call: TotalAggregate, value: str, argument: str, type_name: str) -> str:
+def fail_on_null(aggregate: TotalAggregate, value: str, argument: str, type_name: str) -> str:
     """Return SQL of an aggregate that raises an error if it is NULL although there are values.
 
     Args:
-        call: the aggregate, for the message.
+        aggregate: the aggregate, for the message.
         value: SQL of the aggregate, which is NULL if the result is too large.
         argument: SQL of the values.
         type_name: the type of the result, for the message.
     """
-    message = quote_string(errors.write_total_message(type_name, str(call)))
+    message = quote_string(errors.write_total_message(type_name, str(aggregate)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"

@@ -4,7 +4,7 @@
    from: the sum and the count of `days`.
 2. The search computes these totals, and returns a row for each group of matches. If it cannot
    compute them, it returns the matches.
-3. SQL computes the aggregates from these rows: see `total_sql.write_call`.
+3. SQL computes the aggregates from these rows: see `total_sql.write_aggregate`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
-from matchrec.api.total_calls import parse_call
-from matchrec.api.total_sql import find_totals, write_call
+from matchrec.api.total_calls import parse_aggregate
+from matchrec.api.total_sql import find_totals, write_aggregate
 from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.build_expressions import make_column, make_literal
@@ -68,8 +68,12 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> Aggreg
         raise errors.unfinished_groups_over_stream(per=per)
 
     key_measures = find_key_measures(plan, grouping)
-    calls = {name: parse_call(text, plan) for name, text in aggregates.items()}
-    needed_totals = [total for call in calls.values() for total in find_totals(call)]
+    parsed_aggregates = {name: parse_aggregate(text, plan) for name, text in aggregates.items()}
+    needed_totals = [
+        total
+        for parsed_aggregate in parsed_aggregates.values()
+        for total in find_totals(parsed_aggregate)
+    ]
     totals = Totals(
         aggregates=tuple(dict.fromkeys(needed_totals)),
         grouping=grouping,
@@ -85,11 +89,12 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> Aggreg
 
     rows = result.dataframe
     group_names = [*rows.columns[: len(plan.partition_by)], *key_measures]
-    check_names(calls, group_names)
+    check_names(parsed_aggregates, group_names)
     write_for_engine = clause.relation.runner.write_for_engine
     columns = [
-        f"{write_for_engine(write_call(call, result, totals))} AS {quote_name(name)}"
-        for name, call in calls.items()
+        f"{write_for_engine(write_aggregate(parsed_aggregate, result, totals))}"
+        f" AS {quote_name(name)}"
+        for name, parsed_aggregate in parsed_aggregates.items()
     ]
     return AggregatedMatches(
         rows=group_rows(rows, group_names, columns),

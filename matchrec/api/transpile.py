@@ -140,12 +140,12 @@ def convert_query(request: ConversionRequest) -> Conversion:
         raise errors.pattern_as_text()
     if not request.order_by:
         raise argument_errors.empty_order_by()
-    is_overlapping = request.output != "non_overlapping"
+    leaves_out_overlaps = request.output == "non_overlapping"
     stream_options = StreamOptions(
-        read_order_by(request.order_by),
-        read_partition_by(request.partition_by),
-        request.type_column,
-        MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING,
+        order_by=read_order_by(request.order_by),
+        partition_by=read_partition_by(request.partition_by),
+        type_column=request.type_column,
+        output=MatchOutput.NON_OVERLAPPING if leaves_out_overlaps else MatchOutput.ALL,
     )
     if isinstance(query, str):
         reading = read_sase(query, stream_options)
@@ -172,7 +172,7 @@ def warn_about_unused_arguments(request: ConversionRequest) -> None:
     Args:
         request: a request with SQL or a Pattern.
     """
-    is_passed = {
+    is_passed_by_argument = {
         "events": request.events != ConversionRequest.events,
         "order_by": bool(request.order_by),
         "partition_by": bool(request.partition_by),
@@ -180,8 +180,9 @@ def warn_about_unused_arguments(request: ConversionRequest) -> None:
         "output": request.output != ConversionRequest.output,
     }
     is_pattern = isinstance(request.query, Pattern)
-    passed_arguments = [argument for argument, passed in is_passed.items() if passed]
-    for argument in passed_arguments:
+    for argument, is_passed in is_passed_by_argument.items():
+        if not is_passed:
+            continue
         warning = argument_not_for_conversion(argument=argument, is_pattern=is_pattern)
         if warning is not None:
             warn_caller(warning)
