@@ -108,6 +108,7 @@ SEARCH_WORDS = {
     "how-to/windows/#add-values-of-the-match-that-contains-the-row": ["unmatched rows"],
     "reference/aggregate_functions/": ["sum avg count min max", "sums", "percentile"],
     "reference/api/": ["API", "type hints"],
+    "reference/clause/": ["CTE"],
     "reference/clause/#after-match-skip": [
         "AFTER MATCH SKIP",
         "SKIP PAST LAST ROW",
