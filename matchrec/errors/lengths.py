@@ -1,4 +1,4 @@
-"""What a length of time in another notation is in Spark SQL, for the help of messages.
+"""Translate a length of time from another notation to Spark SQL, for the help of messages.
 
 3m    10 min    1h30m    PT5M    00:05:00    MINUTES(5)    INTERVAL(5, MINUTE)
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from matchrec.errors.misspellings import find_nearest
 
-# The units of Spark's intervals, with what people write for them besides their plurals.
+# Units of time, with what people write for them besides their plurals. Spark has intervals of all
+# of them except QUARTER.
 _UNITS = {
     "MICROSECOND": ("US", "MICROSEC", "MICROS"),
     "MILLISECOND": ("MS", "MSEC", "MILLI", "MILLISEC"),
@@ -31,6 +33,18 @@ _UNIT_BY_SPELLING = {
 }
 # `S` and `MS` are also what the plurals of nothing and of `M` would be.
 _UNIT_BY_SPELLING.update(S="SECOND", MS="MILLISECOND", US="MICROSECOND")
+
+# How many of a smaller unit a unit has.
+_SMALLER_UNITS = {
+    "MILLISECOND": (1000, "MICROSECOND"),
+    "SECOND": (1000, "MILLISECOND"),
+    "MINUTE": (60, "SECOND"),
+    "HOUR": (60, "MINUTE"),
+    "DAY": (24, "HOUR"),
+    "WEEK": (7, "DAY"),
+    "QUARTER": (3, "MONTH"),
+    "YEAR": (12, "MONTH"),
+}
 
 _NUMBER = r"\d+(?:\.\d+)?"
 # `3m`, `10 min`, `'10' MINUTES`
@@ -56,8 +70,9 @@ _AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A length of time: numbers with their units, such as 1 HOUR and 30 MINUTE."""
+    """A length of time, such as 1 hour and 30 minutes."""
 
+    # Each number with its unit: (("1", "HOUR"), ("30", "MINUTE")).
     amounts: tuple[tuple[str, str], ...]
 
     @property
@@ -84,7 +99,7 @@ def is_spark_unit(word: str) -> bool:
 
 
 def find_unit(word: str) -> str | None:
-    """Return the unit of time that a word abbreviates or misspells, as Spark SQL names it.
+    """Return the unit of time that a word abbreviates or misspells, such as MINUTE; else None.
 
     >>> find_unit("min"), find_unit("ms"), find_unit("Hours"), find_unit("secnd"), find_unit("rows")
     ('MINUTE', 'MILLISECOND', 'HOUR', 'SECOND', None)
@@ -102,8 +117,9 @@ def find_meant_length(text: str) -> Length | None:
     ('INTERVAL 3 MINUTE', 'INTERVAL 1 HOUR 30 MINUTE')
     >>> find_meant_length("PT5M").sql, find_meant_length("00:05:00").sql
     ('INTERVAL 5 MINUTE', 'INTERVAL 5 MINUTE')
-    >>> find_meant_length("MINUTES(5)").words, find_meant_length("price")
-    ('5 minutes', None)
+    >>> find_meant_length("MINUTES(5)").words, find_meant_length("1.5 hours").words
+    ('5 minutes', '90 minutes')
+    >>> find_meant_length("price")
     """
     length_text = text.strip()
     while (word := _BEFORE.match(length_text)) is not None:
@@ -139,8 +155,30 @@ def _read_unit_first(text: str) -> Length | None:
 
 def _make_length(amounts: list[tuple[str, str]]) -> Length | None:
     """Return the length of these numbers and units; None if a unit is not known, or without any."""
-    units = [find_unit(unit) for _, unit in amounts]
-    pairs = [
-        (number, unit) for (number, _), unit in zip(amounts, units, strict=True) if unit is not None
-    ]
-    return Length(tuple(pairs)) if pairs and len(pairs) == len(amounts) else None
+    pairs = []
+    for number, word in amounts:
+        unit = find_unit(word)
+        pair = None if unit is None else _write_amount(number, unit)
+        if pair is None:
+            return None
+        pairs.append(pair)
+    return Length(tuple(pairs)) if pairs else None
+
+
+def _write_amount(number: str, unit: str) -> tuple[str, str] | None:
+    """Return a number and its unit as Spark reads them: whole numbers, and no quarters.
+
+    Returns None for a fraction of a month or of a microsecond.
+
+    >>> _write_amount("1.5", "HOUR"), _write_amount("2", "QUARTER"), _write_amount("0.5", "MONTH")
+    (('90', 'MINUTE'), ('6', 'MONTH'), None)
+    """
+    if "." not in number and unit != "QUARTER":
+        return number, unit
+    amount = Decimal(number)
+    while amount % 1 or unit == "QUARTER":
+        if unit not in _SMALLER_UNITS:
+            return None
+        count, unit = _SMALLER_UNITS[unit]
+        amount *= count
+    return f"{amount:.0f}", unit
