@@ -6,6 +6,7 @@ event selection strategy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from matchrec.errors.kinds import (
@@ -15,6 +16,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.wording import find_written_part, join_names, list_candidates
 from matchrec.source import Span
 
@@ -76,6 +78,46 @@ def missing_comma(
     """
     hint = f"write SEQ({sequence})"
     return unexpected_token(span, text=text, where="PATTERN", expected=expected, hint=hint)
+
+
+def negation_in_words(span: Span, *, component: str) -> MatchRecognizeParseError:
+    """Return the error for NOT before a component, as in SEQ(Shelf a, NOT Register b, Exit c).
+
+    Args:
+        span: NOT in the text of the query.
+        component: the component after it, such as `Register b`.
+    """
+    return unexpected_token(
+        span,
+        text="NOT",
+        where="PATTERN",
+        expected="an event type or `~` for a negation",
+        hint=f"write ~({component})",
+    )
+
+
+def operator_of_events(
+    span: Span, *, text: str, operator: str, sequence: str, event_types: Sequence[str]
+) -> MatchRecognizeParseError:
+    """Return the error for OR or AND of components instead of SEQ, as in `Shelf a OR Exit b`.
+
+    Args:
+        span: the first word after PATTERN.
+        text: this word.
+        operator: AND or OR.
+        sequence: the components, such as `Shelf a, Exit b`.
+        event_types: their event types.
+    """
+    types = ", ".join(f"'{event_type}'" for event_type in event_types)
+    hint = (
+        f"PATTERN has no OR: write PATTERN SEQ(ANY a) and the predicate a.event_type IN ({types})"
+    )
+    if operator == "AND":
+        others = ", ".join(reversed(sequence.split(", ")))
+        hint = (
+            f"PATTERN has no AND: write one query for each order, SEQ({sequence}) and SEQ({others})"
+        )
+    return unexpected_token(span, text=text, where="PATTERN", expected="SEQ", hint=hint)
 
 
 def quantifier_before_variable(
@@ -160,6 +202,10 @@ def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
     is_in_sequence = where == "PATTERN" and "the end" not in expected
     if is_in_sequence and word in _HINTS_IN_PATTERN:
         return _HINTS_IN_PATTERN[word]
+    if where == "WITHIN" and word in _HINTS_IN_WITHIN:
+        return _HINTS_IN_WITHIN[word]
+    if word == "*" and where == "WHERE":
+        return "write count(a[]) or a.LEN for the number of events of a Kleene plus a[]"
     if word in _HINTS_OF_WORDS:
         return _HINTS_OF_WORDS[word].replace(
             "{order_by}", current_surface().name_option("order_by")
@@ -210,6 +256,12 @@ _HINTS_IN_PATTERN = {
     "?": "remove it: SASE+ has no optional events",
 }
 
+# What to write instead of a word or sign in WITHIN, by the word or sign in upper case.
+_HINTS_IN_WITHIN = {
+    "-": "remove the `-`: WITHIN needs a length above 0",
+    "S": "write the unit as one word, such as hours",
+}
+
 # What to write instead of a word or sign in any part, by the word or sign in upper case. The name
 # of the argument or option replaces `{order_by}`.
 _HINTS_OF_WORDS = {
@@ -231,6 +283,8 @@ _HINTS_OF_WORDS = {
     "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
     "SEQ": "write PATTERN before it: PATTERN SEQ(...)",
     "SELECT": "write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x",
+    "SKIP": "write the strategy in WHERE: WHERE skip_till_next_match {}",
+    "STRICT": "write the strategy in WHERE: WHERE strict_contiguity {}",
     "GROUP": (
         "write an equivalence test for events that belong together: WHERE skip_till_next_match { "
         "[symbol] }; group the matches of the result"
@@ -420,6 +474,10 @@ def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecogni
     if near is None and find_nearest(name, ("RETURN",)):
         return misspelt_return(span, name=name)
     hint = f"write {near}" if near else "write one of these units, such as WITHIN 12 hours"
+    if name.upper().removesuffix("S") in ("ROW", "RECORD", "TUPLE"):
+        text, start = read_users_text_around(span)
+        number = re.search(r"\d+\s*$", text[:start])
+        hint = f"write WITHIN {number[0].strip()} EVENTS" if number else "write EVENTS"
     return MatchRecognizeParseError(
         f"unknown unit `{name}` in WITHIN",
         span,

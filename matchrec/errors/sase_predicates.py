@@ -35,10 +35,11 @@ def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRe
 
 def missing_attribute(span: Span, *, events: str, clause: str) -> MatchRecognizeParseError:
     """Return the error for an event where a value is needed, as in WHERE a > 10."""
+    all_columns = ", or leave RETURN out for all columns" if clause == "RETURN" else ""
     return MatchRecognizeParseError(
         f"missing attribute after `{events}` in {clause}",
         span,
-        hint=f"write an attribute, such as {events}.x",
+        hint=f"write an attribute, such as {events}.x{all_columns}",
         code="missing-attribute",
     )
 
@@ -63,6 +64,16 @@ def unknown_index(span: Span, *, name: str, index: str) -> MatchRecognizeParseEr
         name: the variable.
         index: the index with its brackets.
     """
+    hint = f"write one of them, such as {name}[i-1] for the event before {name}[i]"
+    inside = "".join(index.strip("[]").split()).lower()
+    if inside in ("last", "-1", "n"):
+        hint = f"write {name}[{name}.LEN] for the last event"
+    elif inside in ("0", "first"):
+        hint = f"write {name}[1] for the first event"
+    elif inside == "i+1":
+        hint = f"write {name}[i] for this event, and {name}[i-1] for the event before it"
+    elif inside.isdecimal():
+        hint = f"write {name}[1] for the first event, {name}[{name}.LEN] for the last"
     return MatchRecognizeParseError(
         f"unknown event `{name}{index}` of `{name}`",
         span,
@@ -70,7 +81,7 @@ def unknown_index(span: Span, *, name: str, index: str) -> MatchRecognizeParseEr
             f"one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
             f"several, in an aggregate: {name}[..i-1], {name}[]",
         ),
-        hint=f"write one of them, such as {name}[i-1] for the event before {name}[i]",
+        hint=hint,
         code="unknown-index",
     )
 
@@ -88,13 +99,16 @@ def missing_kleene_index(
         attribute: the attribute, `price`.
     """
     later_events = f"{name}[i].{attribute} for each later one, " if clause == "WHERE" else ""
+    count = ""
+    if attribute.lower() in ("size", "length", "count"):
+        count = f", or {name}.LEN for the number of events"
     return MatchRecognizePlanError(
         f"missing index in `{identifier}` in {clause}",
         span,
         notes=(f"`{name}[]` is a Kleene plus, which has several events",),
         hint=(
             f"write {name}[1].{attribute} for the first, {later_events}"
-            f"{name}[{name}.LEN].{attribute} for the last"
+            f"{name}[{name}.LEN].{attribute} for the last{count}"
         ),
         code="missing-kleene-index",
     )

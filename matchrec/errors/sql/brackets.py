@@ -75,6 +75,9 @@ def find_bracket_hint(text: str, before: str, after: str) -> str | None:
     """
     if text == "[":
         return _find_array_hint(before, after)
+    conditions = re.search(r"(?i)\b\w+_(?:match|contiguity)\s+(?P<first>[^{}]+)$", before)
+    if text == "}" and conditions is not None:  # WHERE of SASE+ without `{`
+        return f"add `{{` before {shorten(conditions['first'].strip())}"
     opening = _find_open_bracket(before)
     if opening is None:
         return None

@@ -186,13 +186,21 @@ def in_with_brackets(span: Span, *, where: str, values: str) -> MatchRecognizePa
 
 
 def unclosed_bracket_in_expression(
-    span: Span, *, opening: str, where: str
+    span: Span, *, opening: str, where: str, before: str = ""
 ) -> MatchRecognizeParseError:
-    """Return the error for a bracket in an expression that is never closed."""
+    """Return the error for a bracket in an expression that is never closed.
+
+    Args:
+        span: the bracket in the text of the query.
+        opening: the bracket.
+        where: the part of the query.
+        before: the keyword before which the bracket must be closed; "" if that is not clear.
+    """
+    end = f"before {before}" if before else "where it ends"
     return MatchRecognizeParseError(
         f"`{opening}` is not closed in {where}",
         span,
-        hint=f"add `{CLOSING_BRACKETS[opening]}` where it ends",
+        hint=f"add `{CLOSING_BRACKETS[opening]}` {end}",
         code="unclosed-bracket-in-expression",
     )
 

@@ -32,6 +32,7 @@ from matchrec.patterns.sase.query_mistakes import (
     explain_strategy,
     reject_missing_comma,
     reject_missing_sequence,
+    reject_negation_in_words,
     reject_sql,
 )
 from matchrec.patterns.sase.query_tokens import quote_singly, read_sase_tokens
@@ -180,6 +181,7 @@ class QueryReader(EventReader):
     def read_component(self) -> Component:
         """Read a component, which may be negated: `~(Stock a)`, `!(Stock a)` or `~Stock a`."""
         start = self.position
+        reject_negation_in_words(self)
         is_negated = self.accept("~") or self.accept("!")
         if not is_negated:
             return self.read_event()
@@ -212,6 +214,8 @@ class QueryReader(EventReader):
         if self.key in ("*", "{", "?"):
             raise explain_quantifier(self, type_span, expected)
         name = self.read_token(expected, TokenKind.WORD)
+        if self.key in ("+", "*", "{", "?") and not has_plus:
+            raise explain_quantifier(self, type_span, "`)`, `,` or `[`", name.text)
         has_brackets = self.accept("[", "]")
         if self.key == "[":
             raise explain_brackets(self, type_span, name.text, has_plus=has_plus)

@@ -77,6 +77,8 @@ def reject_missing_sequence(reader: EventReader, expected_word: str) -> None:
     if reader.key in (expected_word, ""):
         return
     start = reader.position
+    if expected_word == "SEQ":
+        _reject_operator_of_events(reader, start)
     components = _find_components(reader, start)
     if components:
         token = reader.tokens[start]
@@ -87,6 +89,50 @@ def reject_missing_sequence(reader: EventReader, expected_word: str) -> None:
             expected=expected_word,
             sequence=complete_components(components),
         )
+
+
+# Components with OR or AND between them: `Shelf a OR Exit b`.
+_JOINED_COMPONENTS = re.compile(r"\w+\s+\w+(?:\s+(?P<operator>OR|AND)\s+\w+\s+\w+)+", re.IGNORECASE)
+
+
+def _reject_operator_of_events(reader: EventReader, start: int) -> None:
+    """Raise an error for components that OR or AND joins: `a OR b`, `AND(a, b)`."""
+    if start >= reader.end:
+        return
+    first = reader.tokens[start]
+    joined = _JOINED_COMPONENTS.match(
+        reader.sequence.text_at(reader.sequence.span(start, reader.end))
+    )
+    operator, text = "", ""
+    if joined is not None:
+        operator = joined["operator"].upper()
+        text = re.sub(r"(?i)\s+(?:OR|AND)\s+", ", ", joined[0])
+    elif first.key in ("AND", "OR") and reader.key_at(start + 1) == "(":
+        operator = first.key
+        text = _find_text_in_brackets(reader.sequence, start + 1)
+    if text and are_bare_components(text):
+        event_types = [component.split()[0] for component in text.split(",")]
+        raise errors.operator_of_events(
+            first.span, text=first.text, operator=operator, sequence=text, event_types=event_types
+        )
+
+
+def reject_negation_in_words(reader: EventReader) -> None:
+    """Raise an error for NOT before a component: `NOT Register b` or `NOT (Register b)`.
+
+    The event type may be called NOT: `NOT b`.
+    """
+    start = reader.position
+    if reader.key != "NOT":
+        return
+    opening = start + 1
+    component = _find_text_in_brackets(reader.sequence, opening)
+    if reader.key_at(opening) != "(":
+        kinds = [reader.kind_at(index) for index in (start + 1, start + 2)]
+        if kinds != [TokenKind.WORD, TokenKind.WORD]:
+            return
+        component = reader.sequence.text_at(reader.sequence.span(start + 1, start + 3))
+    raise errors.negation_in_words(reader.tokens[start].span, component=component)
 
 
 def _find_components(reader: EventReader, start: int) -> str:
@@ -143,17 +189,20 @@ def reject_missing_comma(reader: EventReader, opening: int, expected: str) -> No
         )
 
 
-def explain_quantifier(reader: EventReader, type_span: Span, expected: str) -> MatchRecognizeError:
+def explain_quantifier(
+    reader: EventReader, type_span: Span, expected: str, variable: str = ""
+) -> MatchRecognizeError:
     """Return the error for a quantifier of SQL after an event type: `Stock* a`, `Stock? a`.
 
     Args:
         reader: the reader, at the first token of the quantifier.
         type_span: the event type.
         expected: what can come next, for the message.
+        variable: the variable before the quantifier, as in `Stock a+`; "" if it is after it.
     """
     after_quantifier = reader.sequence.index_after(reader.position)
     is_named = reader.kind_at(after_quantifier) is TokenKind.WORD
-    name = reader.tokens[after_quantifier].text if is_named else "a"
+    name = variable or (reader.tokens[after_quantifier].text if is_named else "a")
     sign = reader.tokens[reader.position]
     event_type = reader.sequence.text_at(type_span)
     return errors.quantifier_before_variable(

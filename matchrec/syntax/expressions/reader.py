@@ -8,6 +8,7 @@ functions at the end of the file check and divide tokens before any rule reads t
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -558,13 +559,29 @@ def check_brackets(sequence: TokenSequence, where: str) -> None:
             continue
         could_be_closed = any(OPENING[opening.key] == token.key for opening in unclosed)
         if not could_be_closed:
-            raise syntax_errors.unexpected_token(token.text, where, token.span)
+            texts_around = sequence.split_at(token.span)
+            raise syntax_errors.unexpected_token(token.text, where, token.span, texts_around)
         break  # A bracket before this token is not closed: the innermost one is the error.
     if unclosed:
         opening = unclosed[-1]
         raise incomplete_errors.unclosed_bracket_in_expression(
-            opening.span, opening=opening.text, where=where
+            opening.span,
+            opening=opening.text,
+            where=where,
+            before=_find_keyword_after(sequence, opening),
         )
+
+
+# The words that end the part of the query before them, if they are not in a cast.
+_WORDS_AFTER_PART = re.compile(r"(?i)\b(?:WHERE|WITHIN|RETURN|AS)\b")
+
+
+def _find_keyword_after(sequence: TokenSequence, opening: Token) -> str:
+    """Return the first word after a bracket that must come after its end; "" if there is none."""
+    before, after = sequence.split_at(opening.span)
+    word = _WORDS_AFTER_PART.search(after)
+    is_cast = re.search(r"(?i)CAST\s*$", before) is not None
+    return "" if word is None or is_cast else word[0]
 
 
 # The most characters of a date with a time of day, and the characters before and after it.
