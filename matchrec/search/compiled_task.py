@@ -212,7 +212,7 @@ def link_run_conditions(
 
     linked = link_conditions(
         conditions=[condition.run_condition for condition in task.conditions],
-        members=task.members,
+        members_by_name=task.members,
         integer_count=integer_count,
         moves=moves,
         tested_variables=list_tested_variables(task, program),

@@ -396,7 +396,7 @@ class KernelSearch(ABC, Generic[W]):
         assert linked is not None
         # `machine.evaluate_condition` stores the index of the instruction on the stack.
         failed_instruction = int(self.arrays.values.stack[0, 0])
-        operation_index = linked.number_failing_operation(variable, failed_instruction)
+        operation_index = linked.find_failing_operation_index(variable, failed_instruction)
         # The condition of the task itself has the text of this query. The compiled task can come
         # from an equal query with another text.
         condition = self.task.conditions[variable].run_condition

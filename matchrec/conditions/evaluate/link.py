@@ -1,7 +1,17 @@
 """Link the conditions of a query: put their code and steps into arrays for `kernels.machine`.
 
-A register is live in a state if a condition can still read it before it is overwritten. Registers
-that are not live do not tell two runs in the state apart, and need not be updated on the way to it.
+A condition on the run is compiled to *instructions* of a stack machine. They read *registers*:
+numbers that each run carries along, such as the sum of A.x so far. *Steps* update the registers
+when a row is mapped: each *move*, from one state to another, has its own. Linking puts all of this
+into one array, and notes the range of each part:
+
+    | code of conditions | code of values in lists | steps of moves |
+      code_ranges          forms                     step_ranges
+
+A register is *live* in a state if a condition can still read it before it is overwritten. Two runs
+in a state whose live registers are equal have the same future, so such runs can be merged. If no
+register is live in a state, its failures can be remembered: see `search.kernels.memo`. A step is
+dropped if no condition can read what it writes.
 
 Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, live variables.
 """
@@ -32,7 +42,7 @@ RegisterSet = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A choice that maps a row to a variable, and leads from one state to another."""
+    """A choice that maps a row to a variable: what linking needs of a `folding.Choice`."""
 
     # The state from which it leads.
     source: int
@@ -41,7 +51,7 @@ class Move:
     # The state to which it leads.
     target: int
     # The variable whose condition must hold for the row once it is mapped.
-    test: int
+    tested_variable: int
 
 
 def compute_live_registers(
@@ -55,10 +65,10 @@ def compute_live_registers(
     A register is live in a state for one of three reasons:
 
     1. a condition that is evaluated on runs in the state reads it;
-    2. after a move from the state, the condition of the move reads it, or a register that the
-       move's steps compute from it;
-    3. after a move from the state, it is live in the target, or a register that the move's steps
-       compute from it.
+    2. the condition of a move from the state needs it: the condition reads it, or reads a register
+       that the steps of the move compute from it;
+    3. the target of a move from the state needs it: it is live in the target, or a register is live
+       there that the steps of the move compute from it.
 
     Args:
         moves: all moves of the query; states are numbered from 0.
@@ -79,11 +89,13 @@ def compute_live_registers(
     for state, variables in enumerate(tested_variables):  # reason 1
         for variable in variables:
             pending += [(state, register) for register in registers_read[variable]]
-    moves_into: list[list[Move]] = [[] for _ in tested_variables]
     for move in moves:  # reason 2
-        moves_into[move.target].append(move)
-        for register in registers_read[move.test]:
+        for register in registers_read[move.tested_variable]:
             pending += [(move.source, needed) for needed in find_needed_before(move, register)]
+
+    moves_into: list[list[Move]] = [[] for _ in tested_variables]
+    for move in moves:
+        moves_into[move.target].append(move)
     while pending:
         state, register = pending.pop()
         if register in live[state]:
@@ -95,26 +107,29 @@ def compute_live_registers(
 
 
 def find_dependencies(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
-    """Return, for each register that steps write, on which registers its value depends.
+    """Map each register that the steps write to the registers on which its new value depends.
 
-    These are the registers as they are before the steps. In the example, r1 becomes what r0 was,
-    and then r0 the position of the row.
+    The latter are the registers as they are before the steps. In the example, r1 becomes what r0
+    was, and then r0 becomes the position of the row.
 
     >>> from matchrec.conditions.evaluate import instructions as op
     >>> find_dependencies((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
     {1: frozenset({0}), 0: frozenset()}
     """
-    sources: dict[int, RegisterSet] = {}
+    dependencies: dict[int, RegisterSet] = {}
     for step in steps:
-        read = [sources.get(register, frozenset({register})) for register in step.registers_read]
-        sources |= dict.fromkeys(step.registers_written, frozenset().union(*read))
-    return sources
+        needed: set[int] = set()
+        for register in step.registers_read:
+            needed |= dependencies.get(register, {register})
+        for register in step.registers_written:
+            dependencies[register] = frozenset(needed)
+    return dependencies
 
 
 def select_useful_steps(
     steps: tuple[RegisterStep, ...], registers_used: RegisterSet
 ) -> tuple[RegisterStep, ...]:
-    """Return the steps on which the registers that are used after them depend, in the same order.
+    """Return the steps that compute the registers used afterwards, in the same order.
 
     >>> from matchrec.conditions.evaluate import instructions as op
     >>> steps = (RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0))
@@ -153,14 +168,14 @@ class LinkedConditions:
     # live_registers[live_first[i] : live_first[i + 1]], in ascending order.
     live_first: IntArray
     live_registers: IntArray
-    # How many values the stack has room for.
+    # The number of values for which the machine's stack needs room.
     stack_size: int
-    # Registers and their meanings. If a meaning has two registers, the first one is here.
+    # Pairs of a register and its meaning; of two registers with one meaning, the first.
     meanings: tuple[tuple[int, Meaning], ...]
     # The registers that each variable's condition reads.
     registers_read: tuple[RegisterSet, ...]
-    # What Python computes; its index is an argument of CALL.
-    calls: tuple[PythonExpression, ...]
+    # The expressions that Python computes; the index of one is an argument of CALL.
+    python_calls: tuple[PythonExpression, ...]
     # The forms of rows in lists; the index of a form is an argument of APPEND.
     forms: tuple[CodedForm, ...]
 
@@ -179,23 +194,23 @@ class LinkedConditions:
     def functions(self) -> frozenset[int]:
         """Return the functions that MATHEMATICS calls, in conditions and lists.
 
-        Steps are among the instructions, too, but none has the number of MATHEMATICS.
+        Steps are among the instructions, too, but no step has the operation number of MATHEMATICS.
         """
         is_mathematics = self.instructions[:, op.OPERATION] == op.MATHEMATICS
         return frozenset(self.instructions[is_mathematics, op.ARGUMENT_A].tolist())
 
-    def number_failing_operation(self, variable: int, index: int) -> int | None:
-        """Return the index of the operation to which an instruction of a condition belongs.
+    def find_failing_operation_index(self, variable: int, index: int) -> int | None:
+        """Return which of the operations of a condition that can fail an instruction computes.
 
-        It is an index into the result of `code.list_failing_operations`, so only operations that
-        can fail are counted.
+        The result is an index into `code.list_failing_operations`. In `A.x + 1 > A.y * 2`, the
+        instruction that multiplies gives 1, because the addition comes before it.
 
         Args:
             variable: the id of the variable.
             index: the index of the instruction.
 
         Returns:
-            The index, or None if the operation cannot fail or belongs to another condition.
+            The index, or None if the instruction cannot fail or belongs to another condition.
         """
         begin, end = self.code_ranges[variable]
         if not begin <= index < end:
@@ -210,7 +225,7 @@ class LinkedConditions:
 
 def link_conditions(
     conditions: Sequence[RunExpression | None],
-    members: Mapping[str, Members],
+    members_by_name: Mapping[str, Members],
     integer_count: int,
     moves: Sequence[Move],
     tested_variables: Sequence[Sequence[int]],
@@ -222,21 +237,21 @@ def link_conditions(
     3. Find the live registers of each state, and drop the steps of moves that do not matter.
 
     Args:
-        conditions: for each variable, the part of its condition that depends on the run.
-        members: for the name of each variable, the ids of its primary variables.
+        conditions: for each variable, the part of its condition that depends on the run; at least
+            one variable.
+        members_by_name: for the name of each variable, the ids of its primary variables.
         integer_count: the number of integer columns.
         moves: all moves of the query; states are numbered from 0.
         tested_variables: for each state, variables whose conditions are evaluated on a run in it,
             before a row is mapped or because the run is a possible match. The conditions of moves
             are evaluated after their row is mapped.
     """
+    assert conditions
     registers = Registers(frozenset(move.variable for move in moves))
-    writer = _CodeWriter(members, registers, integer_count)
-    # No row may ever be mapped to the variable of a condition, if moves only test the condition
-    # while they map the row to another variable. The condition is compiled for that variable then.
-    mapped_variables = {move.test: move.variable for move in moves}
+    writer = _CodeWriter(members_by_name, registers, integer_count)
+    mapped_variable_by_test = find_mapped_variables(conditions, moves)
     registers_read = [
-        writer.write(mapped_variables.get(variable, variable), condition)
+        writer.append_expression(mapped_variable_by_test.get(variable, variable), condition)
         for variable, condition in enumerate(conditions)
     ]
     code_ranges = tuple(writer.ranges)
@@ -244,10 +259,13 @@ def link_conditions(
     steps = registers.build_steps(len(conditions))
     live = compute_live_registers(moves, steps, registers_read, tested_variables)
     steps_by_move = [
-        select_useful_steps(steps[move.variable], registers_read[move.test] | live[move.target])
+        select_useful_steps(
+            steps[move.variable], registers_read[move.tested_variable] | live[move.target]
+        )
         for move in moves
     ]
-    forms = tuple(writer.write_form(form) for form in list(registers.form_numbers))
+    # The values of a list read only the listed row, so no registers are added after `build_steps`.
+    forms = tuple(writer.append_form(form) for form in registers.form_numbers)
     step_ranges = _append_steps(writer.instructions, steps_by_move)
     all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
@@ -263,30 +281,51 @@ def link_conditions(
             (number, meaning) for meaning, number in registers.numbers_by_meaning.items()
         ),
         registers_read=tuple(registers_read),
-        calls=tuple(writer.calls),
+        python_calls=tuple(writer.python_calls),
         forms=forms,
     )
 
 
+def find_mapped_variables(
+    conditions: Sequence[RunExpression | None], moves: Sequence[Move]
+) -> dict[int, int]:
+    """Return, for each variable that moves test, the variable to which these moves map their rows.
+
+    It is nearly always the tested variable itself. But a variable may never get a row, because its
+    condition only tests rows that are mapped to another variable. The condition is then compiled as
+    if that other variable had it.
+    """
+    mapped_variable_by_test: dict[int, int] = {}
+    for move in moves:
+        mapped_variable = mapped_variable_by_test.setdefault(move.tested_variable, move.variable)
+        if conditions[move.tested_variable] is not None:
+            assert mapped_variable == move.variable, "a condition tests rows of one variable"
+    return mapped_variable_by_test
+
+
 @dataclass(frozen=True, slots=True)
 class _CodeWriter:
-    """A writer of the code of one expression after the other, with its range."""
+    """Writes the code of expressions one after the other, and notes the range of each."""
 
     # For the name of each variable, the ids of its primary variables.
-    members: Mapping[str, Members]
-    # The registers of all expressions. `write` adds the registers that an expression reads.
+    members_by_name: Mapping[str, Members]
+    # The registers of all expressions. `append_expression` adds the registers that one reads.
     registers: Registers
     # The number of integer columns.
     integer_count: int
     # The code of all expressions.
     instructions: list[Instruction] = field(default_factory=list)
     # The calls of Python in the code.
-    calls: list[PythonExpression] = field(default_factory=list)
+    python_calls: list[PythonExpression] = field(default_factory=list)
     # The range of each expression.
     ranges: list[CodeRange] = field(default_factory=list)
 
-    def write(self, variable: int | None, expression: RunExpression | None) -> RegisterSet:
+    def append_expression(
+        self, variable: int | None, expression: RunExpression | None
+    ) -> RegisterSet:
         """Append the code and the range of an expression; return the registers that the code reads.
+
+        The code's calls of Python are appended to `python_calls`.
 
         Args:
             variable: the variable to which the candidate row is mapped, or None if there is none.
@@ -294,10 +333,10 @@ class _CodeWriter:
         """
         compiler = ConditionCompiler(
             variable=variable,
-            members=self.members,
+            members=self.members_by_name,
             registers=self.registers,
             integer_count=self.integer_count,
-            calls=self.calls,
+            calls=self.python_calls,
             code=self.instructions,
         )
         begin = len(self.instructions)
@@ -306,11 +345,11 @@ class _CodeWriter:
         self.ranges.append((begin, len(self.instructions)))
         return frozenset(compiler.registers_read)
 
-    def write_form(self, form: RowForm) -> CodedForm:
+    def append_form(self, form: RowForm) -> CodedForm:
         """Append the code of the values that a row adds to a list."""
         coded_values = []
         for value in form:
-            self.write(None, value.expression)
+            self.append_expression(None, value.expression)
             coded_values.append((value, self.ranges[-1]))
         return tuple(coded_values)
 

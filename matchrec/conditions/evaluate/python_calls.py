@@ -131,7 +131,7 @@ class PythonCalls:
         self.source = source
         self.instructions = linked.instructions
         self.mathematics = find_mathematics(linked)
-        self.formulas = [self.prepare_formula(call) for call in linked.calls]
+        self.formulas = [self.prepare_formula(call) for call in linked.python_calls]
         self.lists = Lists(
             linked.forms, source, self.find_live_list_numbers, self.make_value_function
         )
@@ -141,7 +141,7 @@ class PythonCalls:
         ]
         # The search start to which the lists belong.
         self.search_start: object = None
-        self.pointer = make_callback(self.answer) if linked.calls else NO_CALLBACK
+        self.pointer = make_callback(self.answer) if linked.python_calls else NO_CALLBACK
 
     def answer(self, request: int, operand: int, row: int) -> int:
         """Compute a formula, or append a row to a list. This never raises.

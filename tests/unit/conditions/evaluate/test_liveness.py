@@ -47,7 +47,7 @@ def test_registers_that_some_path_reads_are_live() -> None:
         questions = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
         live = [set().union(*map(reads.__getitem__, asks)) for asks in questions]
         for move in moves * 64:
-            needed = reads[move.test] | live[move.target]
+            needed = reads[move.tested_variable] | live[move.target]
             for step in reversed(steps[move.variable]):
                 if not needed.isdisjoint(step.registers_written):
                     needed = needed.difference(step.registers_written).union(step.registers_read)
