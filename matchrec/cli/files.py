@@ -205,7 +205,13 @@ def find_matching_paths(pattern: str) -> tuple[Path, ...]:
 
 
 def read_start(path: Path) -> bytes:
-    """Return the first `SAMPLE_SIZE` bytes of a file, decompressed; b"" if it cannot be read."""
+    """Return the first `SAMPLE_SIZE` bytes of a file, decompressed.
+
+    Returns b"" for a folder, and for a file that cannot be decompressed.
+
+    Raises:
+        OSError: the system does not let the user open the file.
+    """
     if not path.is_file():
         return b""
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:

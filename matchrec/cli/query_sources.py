@@ -8,6 +8,8 @@ import re
 import runpy
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from importlib.machinery import PathFinder
@@ -97,13 +99,11 @@ class QuerySource:
         Raises:
             click.UsageError: there is no such file or module.
         """
-        try:
+        with report_unusable_path(self.path):
             if language is QueryLanguage.PATTERN:
                 check_pattern_location(self.path)
             elif self.text is None:
                 check_query_file(self.path)
-        except MatchRecognizeError as error:
-            raise click.UsageError(str(error)) from error
 
     def read(self, language: QueryLanguage, noun: str = "query") -> str:
         """Return the text of the query, or the location of the Pattern.
@@ -117,13 +117,11 @@ class QuerySource:
         Raises:
             click.UsageError: there is no such file, it is empty, or it is not a text.
         """
-        try:
+        with report_unusable_path(self.path):
             if language is QueryLanguage.PATTERN:
                 check_pattern_location(self.path)
                 return self.path
             text = read_query_text(self.path) if self.text is None else self.text
-        except MatchRecognizeError as error:
-            raise click.UsageError(str(error)) from error
         if is_blank(text, language):
             if noun == "clause":
                 raise click.UsageError(str(errors.empty_clause()))
@@ -151,6 +149,26 @@ class QuerySource:
         record_read_text(text, ReadText(path, written_text))
 
 
+@contextmanager
+def report_unusable_path(path: str) -> Iterator[None]:
+    """Report an error about the path of a query as a wrong argument of the command.
+
+    Args:
+        path: the path, as the user wrote it.
+
+    Raises:
+        click.UsageError: the `with` block raised an error, of matchrec or of the system.
+    """
+    try:
+        yield
+    except MatchRecognizeError as error:
+        raise click.UsageError(str(error)) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        unreadable = errors.unreadable_query(path=error.filename or path, reason=reason)
+        raise click.UsageError(str(unreadable)) from error
+
+
 def is_blank(text: str, language: QueryLanguage) -> bool:
     """Return whether a text has no statement. In SQL, it can have comments and semicolons."""
     if language is QueryLanguage.SQL:
@@ -164,12 +182,13 @@ def find_query_files(path: str) -> list[str]:
     Any other path is returned itself.
 
     Raises:
-        click.UsageError: a folder has no queries.
+        click.UsageError: a folder has no queries, or it cannot be read.
     """
     folder = Path(path)
-    if not folder.is_dir():
-        return [path]
-    files = [str(file) for file in find_files(folder) if file.suffix in QUERY_FILE_ENDINGS]
+    with report_unusable_path(path):
+        if not folder.is_dir():
+            return [path]
+        files = [str(file) for file in find_files(folder) if file.suffix in QUERY_FILE_ENDINGS]
     if not files:
         raise click.UsageError(str(errors.folder_without_queries(path=path)))
     return files

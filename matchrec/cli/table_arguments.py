@@ -6,6 +6,8 @@ A table can be a file, a folder, a pattern such as `parts/*.csv`, or a pipe.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from matchrec.cli.files import (
@@ -65,7 +67,10 @@ def parse_table(argument: str) -> Table | PipedTable:
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
         raise errors.malformed_table(argument=argument, example=suggest_table(name, path))
-    return PipedTable(name, path) if is_pipe(path) else make_table(name, path)
+    with report_unreadable_files(name, path):
+        if is_pipe(path):
+            return PipedTable(name, path)
+    return make_table(name, path)
 
 
 def suggest_table(name: str, path: str) -> str:
@@ -84,9 +89,42 @@ def suggest_table(name: str, path: str) -> str:
 def make_table(name: str, path: str) -> Table:
     """Return the table of a file, a folder, or a pattern such as `parts/*.csv`.
 
+    The beginning of each file is read, to find its format.
+
+    Raises:
+        MatchRecognizeError: there is no such file, it cannot be read, its format is unknown, or the
+            files have several formats.
+    """
+    with report_unreadable_files(name, path):
+        return find_table_files(name, path)
+
+
+@contextmanager
+def report_unreadable_files(name: str, path: str) -> Iterator[None]:
+    """Turn an error of the system in the `with` block into an error about a table.
+
+    Args:
+        name: the table.
+        path: its path or pattern, which the error shows unless the system names another one.
+
+    Raises:
+        MatchRecognizeError: the system does not let the user read a file or a folder.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        unreadable_path = error.filename or path
+        raise errors.unreadable_table(name=name, path=unreadable_path, reason=reason) from error
+
+
+def find_table_files(name: str, path: str) -> Table:
+    """Return the table of a file, a folder or a pattern: see `make_table`.
+
     Raises:
         MatchRecognizeError: there is no such file, its format is unknown, or the files have several
             formats.
+        OSError: the system does not let the user read a file or a folder.
     """
     if Path(path).exists():
         return Table(name, (Path(path),), find_common_format(name, path, (Path(path),)))

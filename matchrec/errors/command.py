@@ -255,6 +255,20 @@ def not_a_text_file(*, path: str) -> MatchRecognizeError:
     )
 
 
+def unreadable_query(*, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for a query in a file or folder that the system does not let the user read.
+
+    Args:
+        path: the file or folder.
+        reason: what the system says about it, such as "Permission denied".
+    """
+    return MatchRecognizeError(
+        f"the query `{path}` cannot be read: {reason}",
+        hint="check the permissions of the file and its folders",
+        code="unreadable-query",
+    )
+
+
 def colon_before_name(*, name: str, plain: str) -> MatchRecognizeError:
     """Return the error for --arg :name=VALUE.
 

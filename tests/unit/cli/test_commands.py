@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shlex
 import warnings
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
-from matchrec.cli import queries, running
+from matchrec.cli import files, queries, running
 from matchrec.cli.query_command import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
@@ -852,3 +854,28 @@ def test_a_json_array_of_no_objects_is_refused(text: str, message: str, embedded
     result = invoke("run", "-", "--table", "t=t.json", stdin="SELECT * FROM t")
     assert result.exit_code == 1
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "headline"),
+    [
+        (("run", "q.sql"), "the query `q.sql` cannot be read: Permission denied"),
+        (
+            ("run", "-c", "SELECT * FROM t", "--table", "t=t.csv"),
+            "wrong value of `--table`: `t.csv` of table `t` cannot be read: Permission denied",
+        ),
+    ],
+)
+def test_a_file_without_permission(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], headline: str
+) -> None:
+    """The user `root` may read every file, so the test replaces what opens files."""
+
+    def refuse(path: Path | str, *_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    (embedded / "q.sql").write_text("SELECT 1")
+    (embedded / "t.csv").write_text("a\n1\n")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(files, "open", refuse, raising=False)
+    assert headline in invoke_failing(*arguments, code=2)
