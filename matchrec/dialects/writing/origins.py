@@ -41,8 +41,9 @@ def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[PartOrigi
     origins = []
     position = 0
     for measure in plan.measures:
-        origins += list(_locate_scalar(measure.value, text, position))
-        position = origins[-1].written.end if origins else position
+        located = list(_locate_scalar(measure.value, text, position))
+        origins += located
+        position = located[0].written.end if located else position
     pattern_start = text.index("PATTERN (", position)
     pattern_end = text.find("\n", pattern_start)
     if query.pattern_span != START:
@@ -84,17 +85,32 @@ def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[PartOrigin
         text: the text that contains it.
         start: the index in the text from which it is searched.
     """
-    written = write_scalar(scalar)
-    written_start = text.find(written, start)
-    if written_start < 0 or not written:
+    written = _find_written(write_scalar(scalar), text, start)
+    if written is None:
         return
-    yield PartOrigin(Span(written_start, written_start + len(written)), scalar.span)
+    yield PartOrigin(written, scalar.span)
     if isinstance(scalar, Operation):
-        position = written_start
+        position = written.start
         for operand in scalar.operands:
             located = list(_locate_scalar(operand, text, position))
             yield from located
             position = located[0].written.end if located else position
+
+
+def _find_written(expression: str, text: str, start: int) -> Span | None:
+    """Return where an expression is first written in a text from index `start` on, or None.
+
+    A part of a longer word does not count.
+
+    >>> _find_written("a", "abs(a) > 1", 0), _find_written("(a)", "abs(a) > 1", 0)
+    (Span(start=4, end=5), Span(start=3, end=6))
+    """
+    if not expression:
+        return None
+    before = r"(?<!\w)" if _WORD.match(expression[0]) else ""
+    after = r"(?!\w)" if _WORD.match(expression[-1]) else ""
+    written = re.compile(f"{before}{re.escape(expression)}{after}").search(text, start)
+    return None if written is None else Span(*written.span())
 
 
 def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Source) -> Span | None:
@@ -107,9 +123,9 @@ def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Sour
         source: the user's query.
 
     Returns:
-        The innermost expression that has the part. If the user wrote the first word of the part in
-        this expression, only this word, or the whole part if it is the same. None if the user did
-        not write the part, as the keywords of SQL.
+        The innermost expression that contains the part, narrowed to the part itself or else to its
+        first word if the user wrote it there. None if the part comes from no expression of the
+        user, such as a keyword of SQL.
     """
     enclosing = [origin for origin in origins if origin.written.contains(span)]
     if not enclosing:
