@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import point_at
+from matchrec.errors.sql.brackets import find_closing_bracket
 from matchrec.errors.sql.datetime_formats import find_foreign_letters, invalid_datetime_format
 from matchrec.plan.expression import ColumnReference, Operation, walk_scalar
 from matchrec.plan.match_plan import MatchPlan
@@ -23,16 +24,15 @@ from matchrec.spark.errors.row_expressions import find_clause_of_key, list_scala
 from matchrec.spark.relation import Relation
 from matchrec.spark.session_errors import SESSION_ERRORS
 
-# A call whose second argument is a format, and the format as a literal. The first argument has
-# parentheses that are nested at most twice.
-FORMAT_CALL = re.compile(
+# The start of a call whose last argument is a format.
+FORMAT_FUNCTION = re.compile(
     r"\b(?P<function>DATE_FORMAT|TO_CHAR|TO_VARCHAR|TO_DATE|TRY_TO_DATE|TO_TIMESTAMP"
     r"|TRY_TO_TIMESTAMP|TO_TIMESTAMP_NTZ|TO_TIMESTAMP_LTZ|UNIX_TIMESTAMP|TO_UNIX_TIMESTAMP"
-    r"|FROM_UNIXTIME)\s*\("
-    r"(?:'[^']*'|[^(),']|\((?:'[^']*'|[^()']|\([^()]*\))*\))*,\s*"
-    r"(?P<format>'[^'\\]*'|\"[^\"\\]*\")\s*\)",
+    r"|FROM_UNIXTIME)\s*\(",
     re.IGNORECASE,
 )
+# The last argument of a call, if it is a literal.
+LAST_LITERAL = re.compile(r",\s*(?P<literal>'[^'\\]*'|\"[^\"\\]*\")\s*$")
 # Functions that also take formats of numbers and of binary values, and these formats.
 FUNCTIONS_OF_NUMBERS = ("TO_CHAR", "TO_VARCHAR")
 OTHER_FORMAT = re.compile(r"[09.,DGLS$MIPR]+|base64|hex|utf-8", re.IGNORECASE)
@@ -41,10 +41,20 @@ OTHER_FORMAT = re.compile(r"[09.,DGLS$MIPR]+|base64|hex|utf-8", re.IGNORECASE)
 class WrittenText(NamedTuple):
     """A text of SQL in a query."""
 
+    # The clause that has the text, such as MEASURES.
     clause: str
     text: str
     # Where the expression with the text is written.
     span: Span | None
+
+
+class FormatCall(NamedTuple):
+    """A call with a format."""
+
+    # The function in upper case, such as TO_DATE.
+    function: str
+    # The format with its quotes.
+    literal: str
 
 
 def find_invalid_formats(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
@@ -53,9 +63,8 @@ def find_invalid_formats(plan: MatchPlan, relation: Relation) -> Iterator[MatchR
     Runs a query of one row for each format with a letter that Spark does not know.
     """
     for clause, text, span in list_texts(plan):
-        for call in FORMAT_CALL.finditer(text):
-            literal = call["format"]
-            takes_numbers = call["function"].upper() in FUNCTIONS_OF_NUMBERS
+        for function, literal in find_format_calls(text):
+            takes_numbers = function in FUNCTIONS_OF_NUMBERS
             if takes_numbers and OTHER_FORMAT.fullmatch(literal[1:-1]):
                 continue
             if find_foreign_letters(literal[1:-1]) and not accepts_format(literal, relation):
@@ -63,6 +72,20 @@ def find_invalid_formats(plan: MatchPlan, relation: Relation) -> Iterator[MatchR
                     span, literal=literal, clause=clause, takes_numbers=takes_numbers
                 )
                 yield point_at(error, literal)
+
+
+def find_format_calls(text: str) -> Iterator[FormatCall]:
+    """Yield the calls in a text that have a literal format.
+
+    >>> list(find_format_calls("to_date(concat('(', s), 'YYYY') > day"))
+    [FormatCall(function='TO_DATE', literal="'YYYY'")]
+    """
+    for call in FORMAT_FUNCTION.finditer(text):
+        closing = find_closing_bracket(text, call.end() - 1)
+        arguments = "" if closing is None else text[call.end() : closing]
+        last_argument = LAST_LITERAL.search(arguments)
+        if last_argument is not None:
+            yield FormatCall(call["function"].upper(), last_argument["literal"])
 
 
 def list_texts(plan: MatchPlan) -> Iterator[WrittenText]:
