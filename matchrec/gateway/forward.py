@@ -51,30 +51,30 @@ SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 CONNECTION_METADATA = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
 
-# The number of seconds in which the engine's server must accept another connection, after one is
-# lost.
+# How long the gateway waits, in seconds, for the engine's server to accept a new connection after
+# one was lost.
 RECONNECT_SECONDS = 3.0
 
 # Part of Sail's error message for the id of an execution that it does not know.
-SAILS_LOST_OPERATION = "operation not found"
+SAIL_OPERATION_NOT_FOUND = "operation not found"
 
-NO_TOKEN = "the call has no token, or another one; pass the token that the gateway was started with"
+NO_TOKEN = "missing or wrong token; pass the token that the gateway was started with"
 
 
 @dataclass(slots=True)
-class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """The service that clients call: it forwards a call to the engine, or handles it."""
+class GatewayService(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    """The Spark Connect service of the gateway: it forwards a call to the engine, or handles it."""
 
     # The address of the engine's server without its parameters, for errors.
     engine_address: str
     # The channel to the engine's server.
     channel: grpc.aio.Channel
     # The metadata that is sent with every call to the engine's server, for example its token.
-    metadata: Metadata
+    engine_metadata: Metadata
     # The planner of statements with clauses.
     planner: Planner
     # The threads in which the planner runs, because it waits for the engine.
-    threads: ThreadPoolExecutor
+    planning_threads: ThreadPoolExecutor
     # The token that clients must send as `authorization: Bearer TOKEN`; None if anyone is allowed
     # to call.
     token: str | None
@@ -100,7 +100,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         return grpc.stream_stream_rpc_method_handler(partial(self.forward_call, method))
 
     def is_allowed(self, metadata: Metadata) -> bool:
-        """Return whether a call carries the token, or needs none."""
+        """Return whether a call may be made: it carries the token, or no token is required."""
         if self.token is None:
             return True
         sent_tokens = [str(value).encode() for name, value in metadata if name == TOKEN_KEY]
@@ -114,12 +114,15 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     ) -> AsyncIterator[bytes]:
         """Send the messages of a call to the engine's server, and yield its responses.
 
-        If the client ends the call, this coroutine is cancelled, and with it the call to the
+        If the client cancels the call, this coroutine is cancelled, and with it the call to the
         engine.
         """
         call = self.channel.stream_stream(method)(
             requests,
-            metadata=[*self.select_metadata(context.invocation_metadata()), *self.metadata],
+            metadata=[
+                *self.select_forwarded_metadata(context.invocation_metadata()),
+                *self.engine_metadata,
+            ],
             timeout=context.time_remaining(),
         )
         try:
@@ -129,20 +132,20 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             context.set_trailing_metadata(tuple(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
             await self.end_if_engine_is_down(context, error)
-            if SAILS_LOST_OPERATION in (error.details() or ""):
+            if SAIL_OPERATION_NOT_FOUND in (error.details() or ""):
                 await self.end_with_error(context, errors.operation_not_found())
             trailing_metadata = tuple(error.trailing_metadata() or ())
             await context.abort(error.code(), error.details(), trailing_metadata)
         finally:
             call.cancel()
 
-    def select_metadata(self, metadata: Metadata) -> Metadata:
+    def select_forwarded_metadata(self, metadata: Metadata) -> Metadata:
         """Return the part of a client's metadata that is forwarded to the engine.
 
         The gateway's own token is not forwarded. Metadata with a name that the gateway itself sends
         to the engine is not forwarded either, so a client cannot replace the engine's token.
         """
-        withheld_names = {*CONNECTION_METADATA, *(name for name, _ in self.metadata)}
+        withheld_names = {*CONNECTION_METADATA, *(name for name, _ in self.engine_metadata)}
         if self.token is not None:
             withheld_names.add(TOKEN_KEY)
         return tuple(
@@ -172,8 +175,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             context: the context of the client's call.
             error: the error with which the call to the engine, or the planning, has failed.
         """
-        # The planner's errors are PySpark's, which have the status only in their text.
-        if grpc.StatusCode.UNAVAILABLE.name not in str(error):
+        if not is_unavailable(error):
             return
         try:
             await asyncio.wait_for(self.channel.channel_ready(), RECONNECT_SECONDS)
@@ -195,15 +197,19 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             async for response in self.forward_call(method, requests, context):
                 yield response
 
-    async def execute(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
+    async def handle_execute_plan(
+        self, message: bytes, context: grpc.aio.ServicerContext
+    ) -> Decision:
         """Plan a statement with a clause here; let the engine execute any other plan.
 
         An execution is planned only once, even if its client sends the request again.
         """
-        if not self.must_read(message):
+        if not self.must_parse(message):
             return EngineRequest(message)
         request = proto.ExecutePlanRequest.FromString(message)
-        request.operation_id = request.operation_id or str(uuid4())
+        if not request.operation_id:
+            # All that the planner runs for the execution is tagged with its id.
+            request.operation_id = str(uuid4())
         key = read_execution_key(request)
         planning = self.executions.find(key)
         if planning is None:
@@ -212,22 +218,27 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             self.executions.keep(key, planning)
         decision = await self.await_result(planning, context)
         if isinstance(decision, EngineRequest):
-            self.executions.forget(key)  # from now on, the engine remembers the execution
+            # From now on, the engine remembers the execution. If the client reattaches before the
+            # engine has got the request, it learns that there is no such execution, and sends the
+            # request again.
+            self.executions.forget(key)
         return decision
 
-    async def analyze(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
+    async def handle_analyze_plan(
+        self, message: bytes, context: grpc.aio.ServicerContext
+    ) -> Decision:
         """Let the engine analyse a plan, after its SQL with clauses has been replaced."""
-        if not self.must_read(message):
+        if not self.must_parse(message):
             return EngineRequest(message)
         request = proto.AnalyzePlanRequest.FromString(message)
         caller = self.read_caller(request, context)
         planning = self.run_in_thread(partial(self.replace_clauses, request, message, caller))
         return await self.await_result(planning, context)
 
-    async def reattach(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
-        """Return the responses that a client has not received; let the engine continue any others.
+    async def handle_reattach(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
+        """Send the responses that the client has not received.
 
-        The engine continues an execution that the engine itself runs.
+        The engine does it for the executions that the engine itself runs.
         """
         request = proto.ReattachExecuteRequest.FromString(message)
         planning = self.executions.find(read_execution_key(request))
@@ -238,7 +249,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             return decision.drop_received(request.last_response_id)
         return EngineRequest(message)
 
-    async def release_execution(
+    async def handle_release_execution(
         self, message: bytes, context: grpc.aio.ServicerContext
     ) -> Decision:
         """Forget an execution whose responses the client has read, or no longer wants.
@@ -262,7 +273,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         )
         return GatewayResponses((response.SerializeToString(),))
 
-    async def interrupt(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
+    async def handle_interrupt(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine interrupt executions.
 
         The engine does not know an execution that the gateway plans. But all that the planner runs
@@ -276,35 +287,42 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         request.operation_tag = request.operation_id
         return EngineRequest(request.SerializeToString())
 
-    async def release_session(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
+    async def handle_release_session(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine end a session, and let the planner forget the session."""
         request = proto.ReleaseSessionRequest.FromString(message)
         self.planner.forget_session(read_session_key(request))
         return EngineRequest(message)
 
-    async def fetch_details(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
-        """Return the whole message of an error, of the gateway or of the engine."""
+    async def handle_fetch_error_details(
+        self, message: bytes, _: grpc.aio.ServicerContext
+    ) -> Decision:
+        """Return the whole message of an error of the gateway.
+
+        The engine answers for its own errors.
+        """
         request = proto.FetchErrorDetailsRequest.FromString(message)
         details = self.error_log.answers.get(request.error_id)
         return EngineRequest(message) if details is None else GatewayResponses((details,))
 
     # Planning, which runs in threads.
 
-    def must_read(self, message: bytes) -> bool:
-        """Return whether the gateway must parse a plan: it can have a clause, or need preparation.
+    def must_parse(self, message: bytes) -> bool:
+        """Return whether the gateway must parse a plan.
 
-        Any other plan is forwarded without being parsed.
+        The plan may have a clause, or its session may have to be prepared. Any other plan is
+        forwarded without being parsed.
         """
         return self.planner.prepares_sessions or statements.can_message_have_clause(message)
 
     def run_in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Start a function in a thread, and return its future result."""
-        return asyncio.get_running_loop().run_in_executor(self.threads, work)
+        return asyncio.get_running_loop().run_in_executor(self.planning_threads, work)
 
     async def await_result(self, work: asyncio.Future[T], context: grpc.aio.ServicerContext) -> T:
-        """Wait for work in a thread, and return its result. If the work fails, end the call.
+        """Wait for work in a thread, and return its result.
 
-        The work goes on if the client ends the call.
+        If the work fails, the call ends with its error. The work continues even if the client
+        cancels the call.
         """
         try:
             return await asyncio.shield(work)
@@ -325,6 +343,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         Returns:
             The responses if the plan is a SQL command with a clause; otherwise the request without
             clauses.
+
+        Raises:
+            MatchRecognizeError, PySparkException: see `Planner.plan`.
         """
         statements.expand_plan(request.plan)
         command = statements.read_command(request.plan)
@@ -341,8 +362,8 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     def replace_clauses(self, request: Message, message: bytes, caller: Caller) -> EngineRequest:
         """Return a request without clauses: the client's own if it has no clause.
 
-        The client's session is prepared, because the engine will run the request. For the
-        arguments, see `plan_execution`.
+        The client's session is prepared, because the engine will run the request. For the arguments
+        and the raised errors, see `plan_execution`.
         """
         self.planner.prepare_session(caller)
         if statements.replace_statements(request, partial(self.planner.plan, caller)):
@@ -358,26 +379,30 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             read_session_key(request),
             engine_session=engine_session,
             tags=tuple(tag for tag in tags if tag),
-            metadata=self.select_metadata(context.invocation_metadata()),
+            metadata=self.select_forwarded_metadata(context.invocation_metadata()),
         )
 
 
-# Decides who handles a call. Its arguments are the forwarder, the request and the context of gRPC.
-Handler = Callable[[Forwarder, bytes, grpc.aio.ServicerContext], Awaitable[Decision]]
+# Decides who handles a call. Its arguments are the service, the request and the context of gRPC.
+Handler = Callable[[GatewayService, bytes, grpc.aio.ServicerContext], Awaitable[Decision]]
 
-# The handlers of the calls that the gateway reads, by the names of the calls. PySpark 3.5 has no
-# messages for the last two, so they are forwarded there.
+# The handlers of the calls that the gateway reads, by the names of the calls.
 HANDLERS: dict[str, Handler] = {
-    "ExecutePlan": Forwarder.execute,
-    "AnalyzePlan": Forwarder.analyze,
-    "ReattachExecute": Forwarder.reattach,
-    "ReleaseExecute": Forwarder.release_execution,
-    "Interrupt": Forwarder.interrupt,
-    "ReleaseSession": Forwarder.release_session,
-    "FetchErrorDetails": Forwarder.fetch_details,
+    "ExecutePlan": GatewayService.handle_execute_plan,
+    "AnalyzePlan": GatewayService.handle_analyze_plan,
+    "ReattachExecute": GatewayService.handle_reattach,
+    "ReleaseExecute": GatewayService.handle_release_execution,
+    "Interrupt": GatewayService.handle_interrupt,
 }
-if not hasattr(proto, "FetchErrorDetailsRequest"):
-    del HANDLERS["FetchErrorDetails"], HANDLERS["ReleaseSession"]
+if hasattr(proto, "FetchErrorDetailsRequest"):  # PySpark 3.5 has no messages for these calls
+    HANDLERS["ReleaseSession"] = GatewayService.handle_release_session
+    HANDLERS["FetchErrorDetails"] = GatewayService.handle_fetch_error_details
+
+
+def is_unavailable(error: Exception) -> bool:
+    """Return whether a call to the engine failed with the status UNAVAILABLE."""
+    # The planner's errors are PySpark's, which have the status only in their text.
+    return grpc.StatusCode.UNAVAILABLE.name in str(error)
 
 
 def write_authorization(token: str) -> str:

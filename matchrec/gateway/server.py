@@ -13,7 +13,7 @@ from typing import Any
 
 import grpc
 
-from matchrec.gateway.forward import TOKEN_KEY, Forwarder, write_authorization
+from matchrec.gateway.forward import TOKEN_KEY, GatewayService, write_authorization
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Metadata, Planner
 from matchrec.spark.sail.server import UNCOMPRESSED_OPTION, make_channel_builder
@@ -111,17 +111,17 @@ class GatewayServer:
         exit_stack.push_async_callback(asyncio.sleep, DRAIN_SECONDS)
         channel, metadata = open_channel(self.engine_url)
         exit_stack.push_async_callback(channel.close)
-        forwarder = Forwarder(
+        service = GatewayService(
             engine_address=self.engine_address,
             channel=channel,
-            metadata=metadata,
+            engine_metadata=metadata,
             planner=self.planner,
-            threads=threads,
+            planning_threads=threads,
             token=self.listener.token,
         )
         server = grpc.aio.server(options=[*ANY_LENGTH_OPTIONS, OWN_PORT_OPTION])
         exit_stack.push_async_callback(server.stop, GRACE_SECONDS)
-        server.add_generic_rpc_handlers((forwarder,))
+        server.add_generic_rpc_handlers((service,))
         port = self.listener.bind(server)
         await server.start()
         return port

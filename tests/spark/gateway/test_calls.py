@@ -257,7 +257,7 @@ def test_a_session_whose_server_needs_tls_and_a_token_is_served(
             client.stop()
         with (
             matchrec.serve(engine=f"{address}/;use_ssl=true;token=guessed", port=0) as wrong,
-            pytest.raises(PySparkException, match="the call has no token, or another one"),
+            pytest.raises(PySparkException, match="missing or wrong token"),
         ):
             connect(wrong.address).sql(FALLS).collect()
         session.stop()
