@@ -401,6 +401,8 @@ if hasattr(proto, "FetchErrorDetailsRequest"):  # PySpark 3.5 has no messages fo
 
 def is_unavailable(error: Exception) -> bool:
     """Return whether a call to the engine failed with the status UNAVAILABLE."""
+    if isinstance(error, grpc.aio.AioRpcError):
+        return error.code() is grpc.StatusCode.UNAVAILABLE
     # The planner's errors are PySpark's, which have the status only in their text.
     return grpc.StatusCode.UNAVAILABLE.name in str(error)
 

@@ -515,3 +515,14 @@ def test_a_command_that_takes_long_does_not_hold_the_others(
         assert len(planner.callers) == 40
         planner.may_end.set()
         assert all(len(answer.result(20)) == 2 for answer in answers)
+
+
+def test_only_the_status_of_a_call_says_that_the_engine_is_unavailable() -> None:
+    """The details of an error may have the word, for example in a user's text."""
+    metadata = grpc.aio.Metadata()
+    word = "UNAVAILABLE"
+    internal = grpc.aio.AioRpcError(grpc.StatusCode.INTERNAL, metadata, metadata, word)
+    unavailable = grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, metadata, metadata, "")
+    assert not forward.is_unavailable(internal)
+    assert forward.is_unavailable(unavailable)
+    assert forward.is_unavailable(RuntimeError("<_InactiveRpcError: StatusCode.UNAVAILABLE>"))
