@@ -27,13 +27,13 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
         where: the part of the clause.
         last_word: the last word or sign of the expression, such as AND or `>`.
     """
-    written = last_word if last_word.isidentifier() else f"`{last_word}`"
+    shown_word = last_word if last_word.isidentifier() else f"`{last_word}`"
     if last_word in ("(", "["):
-        hint = f"write a value after {written}"
+        hint = f"write a value after {shown_word}"
     elif last_word.upper() in ("AND", "OR", "NOT"):
-        hint = f"write a condition after {written}, or remove {written}"
+        hint = f"write a condition after {shown_word}, or remove {shown_word}"
     else:
-        hint = f"write a value after {written}, or remove {written}"
+        hint = f"write a value after {shown_word}, or remove {shown_word}"
     return MatchRecognizeParseError(
         f"the expression in {where} is not complete",
         span,
@@ -43,10 +43,10 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
     )
 
 
-# A date without quotes and without blanks, perhaps with a time of day.
+# A date without quotes and without blanks between its numbers, perhaps with a time of day.
 _UNQUOTED_DATE = re.compile(
     r"(?:\d{4}-\d{2}-\d{2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}/\d{1,2}/\d{4})"
-    r"(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?(?![\w.*/+-])"
+    r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?)?(?![\w.:*/+-])"
 )
 
 
@@ -55,9 +55,11 @@ def find_unquoted_date(text: str) -> str:
 
     >>> find_unquoted_date("2026-01-01 10:00 AND x"), find_unquoted_date("2026 - 01 - 01")
     ('2026-01-01 10:00', '')
+    >>> find_unquoted_date("2026-01-01T10:00:00.5Z")
+    '2026-01-01T10:00:00.5Z'
     """
-    written = _UNQUOTED_DATE.match(text)
-    return written[0] if written is not None and read_times(written[0]) else ""
+    date = _UNQUOTED_DATE.match(text)
+    return date[0] if date is not None and read_times(date[0]) else ""
 
 
 def date_without_quotes(

@@ -1,4 +1,4 @@
-"""What a date, a time or a length of time in the user's text is in Spark SQL, for messages.
+"""Translate a date, a time or a length of time in the user's text to Spark SQL, for messages.
 
 2026-01-31    20260131    '31.01.2026'    1/31/2026    '2026-01-31 9:30'    '5 minutes'
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
 
 from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TypeKind
@@ -21,7 +21,10 @@ EXAMPLE_LITERALS = {
     TypeKind.MONTHS: "INTERVAL '3' MONTH",
 }
 
-_TIME_OF_DAY = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?Z?)?"
+_TIME_OF_DAY = (
+    r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<fraction>\.\d+)?)?"
+    r"(?P<zone>Z)?)?"
+)
 # Dates without spaces in them, each with the letters of its format in Spark.
 _FORMS = tuple(
     (re.compile(fields + _TIME_OF_DAY), letters)
@@ -48,12 +51,15 @@ class WrittenTime:
     time_of_day: str
     # The format of the text in Spark's letters, `dd.MM.yyyy`.
     letters: str
+    # Whether the text ends with Z, so that the time is in UTC.
+    is_utc: bool = False
 
     def write(self, kind: TypeKind) -> str:
         """Return the literal of a kind of times: `DATE'2026-01-31'`."""
         if kind is TypeKind.DATE:
             return f"DATE'{self.day}'"
-        return f"{kind.name}'{self.day} {self.time_of_day or '00:00:00'}'"
+        zone = "Z" if self.is_utc and kind is TypeKind.TIMESTAMP else ""
+        return f"{kind.name}'{self.day} {self.time_of_day or '00:00:00'}{zone}'"
 
 
 def read_times(text: str) -> list[WrittenTime]:
@@ -62,7 +68,7 @@ def read_times(text: str) -> list[WrittenTime]:
     >>> [time.day for time in read_times("01/02/2026")]
     ['2026-02-01', '2026-01-02']
     >>> read_times("'20260131 9:30'")
-    [WrittenTime(day='2026-01-31', time_of_day='09:30:00', letters='yyyyMMdd HH:mm')]
+    [WrittenTime(day='2026-01-31', time_of_day='09:30:00', letters='yyyyMMdd HH:mm', is_utc=False)]
     >>> read_times("2026-13-01"), read_times("2026-01-31 25:00:00"), read_times("soon")
     ([], [], [])
     """
@@ -73,19 +79,27 @@ def read_times(text: str) -> list[WrittenTime]:
             continue
         try:
             day = date(int(fields["year"]), int(fields["month"]), int(fields["day"]))
+            time_of_day = _read_time_of_day(fields)
         except ValueError:
             continue
-        time_of_day = ""
-        if fields["hour"]:
-            numbers = [int(fields[name] or "0") for name in ("hour", "minute", "second")]
-            if any(number >= limit for number, limit in zip(numbers, (24, 60, 60), strict=True)):
-                continue
-            time_of_day = f"{int(fields['hour']):02}:{fields['minute']}:{fields['second'] or '00'}"
         letters_of_time = f" HH:mm{':ss' if fields['second'] else ''}" if time_of_day else ""
-        written = WrittenTime(day.isoformat(), time_of_day, letters + letters_of_time)
+        is_utc = fields["zone"] is not None
+        written = WrittenTime(day.isoformat(), time_of_day, letters + letters_of_time, is_utc)
         if all(written.day != other.day for other in times):
             times.append(written)
     return times
+
+
+def _read_time_of_day(fields: re.Match[str]) -> str:
+    """Return the time of day in a text that one of `_FORMS` matches; "" if it has none.
+
+    Raises:
+        ValueError: there is no such time, such as 25:00.
+    """
+    if fields["hour"] is None:
+        return ""
+    whole_seconds = time(int(fields["hour"]), int(fields["minute"]), int(fields["second"] or 0))
+    return whole_seconds.isoformat() + (fields["fraction"] or "")
 
 
 def write_literal(kind: TypeKind, text: str) -> str:
