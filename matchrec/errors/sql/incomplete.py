@@ -45,7 +45,7 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
 
 # A date without quotes and without blanks between its numbers, perhaps with a time of day.
 _UNQUOTED_DATE = re.compile(
-    r"(?:\d{4}-\d{2}-\d{2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}/\d{1,2}/\d{4})"
+    r"(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d\d/\d{1,2}/\d{1,2}|\d{1,2}/\d{1,2}/(?:19|20)\d\d)"
     r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?)?(?![\w.:*/+-])"
 )
 
@@ -53,10 +53,14 @@ _UNQUOTED_DATE = re.compile(
 def find_unquoted_date(text: str) -> str:
     """Return the date without quotes at the beginning of a text; "" if there is none.
 
+    A division such as `1000/10/5` is a date only if its year is from 1900 to 2099.
+
     >>> find_unquoted_date("2026-01-01 10:00 AND x"), find_unquoted_date("2026 - 01 - 01")
     ('2026-01-01 10:00', '')
     >>> find_unquoted_date("2026-01-01T10:00:00.5Z")
     '2026-01-01T10:00:00.5Z'
+    >>> find_unquoted_date("1000/10/5"), find_unquoted_date("2026/10/5")
+    ('', '2026/10/5')
     """
     date = _UNQUOTED_DATE.match(text)
     return date[0] if date is not None and read_times(date[0]) else ""
