@@ -139,25 +139,25 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._suggest_dialect(), self._parse(self.options) as parsed:
-            if not isinstance(parsed, EngineQuery):
-                return self._evaluate(parsed)
+        with self._suggest_dialect(), self._parse(self.options) as parsed_query:
+            if not isinstance(parsed_query, EngineQuery):
+                return self._evaluate(parsed_query)
         # Outside the `with`: the text has no clause, so no dialect would be read differently.
-        return parsed.build_result(())
+        return parsed_query.build_result(())
 
-    def _evaluate(self, parsed: ParsedQuery) -> DataFrame:
+    def _evaluate(self, parsed_query: ParsedQuery) -> DataFrame:
         """Evaluate a parsed query, warn about probable mistakes in it, and return the result.
 
         If a SQL query has counters, an action on the result fills them.
         """
-        clauses = parsed.evaluate()
+        clauses = parsed_query.evaluate()
         results = [clause.result for clause in clauses]
         for result in results:
-            warn_caller(*find_clause_warnings(result, parsed.source, parsed.language))
+            warn_caller(*find_clause_warnings(result, parsed_query.source, parsed_query.language))
         warn_caller(
             *find_tuning_warnings(self._spark, [result.compiled_rules for result in results])
         )
-        rows = parsed.build_result(clauses)
+        rows = parsed_query.build_result(clauses)
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
             return rows
@@ -279,25 +279,27 @@ class Query:
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
         reason_for_building_matches = None
-        with self._suggest_dialect(), self._parse(options) as parsed:
+        with self._suggest_dialect(), self._parse(options) as parsed_query:
             if aggregates is None:
-                clauses = parsed.evaluate()
-                results = find_results(parsed, clauses, clause)
+                clauses = parsed_query.evaluate()
+                results = find_results(parsed_query, clauses, clause)
                 # The rows are needed only to count. A query without a clause has no counters.
-                rows = parsed.build_result(clauses) if analyze and results else None
+                rows = parsed_query.build_result(clauses) if analyze and results else None
             else:
-                aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
-                results = {find_clause_number(parsed, clause): aggregated.search}
-                reason_for_building_matches = aggregated.reason_for_building_matches
-                rows = aggregated.rows
-            explained = {
-                number: explain_result(result, parsed, reason_for_building_matches)
+                aggregated_matches = aggregate(parsed_query.find_clause(clause), aggregates, per)
+                results = {find_clause_number(parsed_query, clause): aggregated_matches.search}
+                reason_for_building_matches = aggregated_matches.reason_for_building_matches
+                rows = aggregated_matches.rows
+            explained_clauses = {
+                number: explain_result(result, parsed_query, reason_for_building_matches)
                 for number, result in results.items()
             }
         if counters is None or rows is None:
-            return Explanation(explained)
+            return Explanation(explained_clauses)
         count_without_rows(counters, rows)
-        return Explanation(explained, counters, advise_on_speed(self._spark, results.values()))
+        return Explanation(
+            explained_clauses, counters, advise_on_speed(self._spark, results.values())
+        )
 
     @check_arguments(**ARGUMENTS)
     def why(
@@ -341,16 +343,16 @@ class Query:
         from matchrec.spark.targets import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
-        with self._parse(self.options) as parsed:
+        with self._parse(self.options) as parsed_query:
             return explain_partition(
-                parsed.find_clause(clause), Target(partition, order_values), limit
+                parsed_query.find_clause(clause), Target(partition, order_values), limit
             )
 
     @check_arguments(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
-        """Count how many starting rows reached each variable of PATTERN, and what stopped the
-        others.
+        """Count how far starting rows get in PATTERN, and what stops them.
 
+        The result has the number of starting rows that reached each variable.
         With SASE+ and a Pattern, every event is a starting row. Each clause takes one job over all
         of its rows.
 
@@ -381,10 +383,12 @@ class Query:
 
         # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._parse(options) as parsed:
-            clause_count = len(parsed.clause_names)
-            last_number = find_clause_number(parsed, clause_count if clause is None else clause)
-            clauses = parsed.list_first_clauses(last_number)
+        with self._parse(options) as parsed_query:
+            clause_count = len(parsed_query.clause_names)
+            last_number = find_clause_number(
+                parsed_query, clause_count if clause is None else clause
+            )
+            clauses = parsed_query.list_first_clauses(last_number)
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
@@ -433,9 +437,9 @@ class Query:
         from matchrec.api.backtest import backtest
         from matchrec.api.frames import cast_to_dataframe
 
-        with self._parse(self.options) as parsed:
-            searched = parsed.find_clause(clause)
-            return backtest(searched, cast_to_dataframe(labels), key, (start, end))
+        with self._parse(self.options) as parsed_query:
+            searched_clause = parsed_query.find_clause(clause)
+            return backtest(searched_clause, cast_to_dataframe(labels), key, (start, end))
 
     @check_arguments(**{**ARGUMENTS, "per": AGGREGATE_PER, "aggregates": AGGREGATES.allow_none()})
     def aggregate(
@@ -485,8 +489,8 @@ class Query:
         from matchrec.api.totals import aggregate
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._parse(self.options) as parsed:
-            return aggregate(parsed.find_clause(clause), columns, per).rows
+        with self._parse(self.options) as parsed_query:
+            return aggregate(parsed_query.find_clause(clause), columns, per).rows
 
     @check_arguments(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature
@@ -545,15 +549,24 @@ class Query:
 
         if between is not None and match is not None:
             warn_caller(match_with_between())
-        with self._parse(self.options) as parsed:
-            clauses = parsed.evaluate()
+        with self._parse(self.options) as parsed_query:
+            clauses = parsed_query.evaluate()
             if not clauses:
                 raise missing_clause()
-            matches = parsed.build_result(clauses)
+            matches = parsed_query.build_result(clauses)
             clause = clauses[-1].clause
             rows = clause.relation.rows
             mapped_rows = find_mapped_rows(clause, x, by)
-        source = ChartSource(matches, rows, x, y, by, between, match, mapped_rows)
+        source = ChartSource(
+            matches=matches,
+            data=rows,
+            x=x,
+            y=y,
+            by=by,
+            between=between,
+            match=match,
+            mapped_rows=mapped_rows,
+        )
         return plot(source, page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
@@ -596,9 +609,9 @@ class Query:
     def _parse_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
         """Parse the query. Errors raised in the `with` block show their location in the text."""
         with translate_stream_errors(self._spark):
-            parsed = self._front_end.parse(self.dialect, options)
-            with locate_errors(parsed.source, parsed.language):
-                yield parsed
+            parsed_query = self._front_end.parse(self.dialect, options)
+            with locate_errors(parsed_query.source, parsed_query.language):
+                yield parsed_query
 
     @contextmanager
     def _parse(self, options: Options) -> Iterator[ParsedQuery]:
@@ -607,13 +620,13 @@ class Query:
         Errors raised in the `with` block show their location in the text.
         """
         check_session(self._spark)
-        with self._parse_without_session_check(options) as parsed:
-            yield parsed
+        with self._parse_without_session_check(options) as parsed_query:
+            yield parsed_query
 
     def _evaluate_in_dialect(self, dialect: str) -> DataFrame:
         """Return the result of the query, read as text in another dialect."""
-        parsed = self._front_end.parse(dialect, NO_OPTIONS)
-        return parsed.build_result(parsed.evaluate())
+        parsed_query = self._front_end.parse(dialect, NO_OPTIONS)
+        return parsed_query.build_result(parsed_query.evaluate())
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept these operations
 
@@ -661,44 +674,49 @@ def run_clauses(query: Query) -> DataFrame | None:
     A query without a clause is parsed even if the session has been stopped. Spark reports that when
     it runs the query.
     """
-    with query._suggest_dialect(), query._parse_without_session_check(query.options) as parsed:
-        if not parsed.clause_names:
+    with (
+        query._suggest_dialect(),
+        query._parse_without_session_check(query.options) as parsed_query,
+    ):
+        if not parsed_query.clause_names:
             return None
         check_session(query._spark)
-        return query._evaluate(parsed)
+        return query._evaluate(parsed_query)
 
 
 def find_results(
-    parsed: ParsedQuery, clauses: EvaluatedClauses, clause: int | str | None
+    parsed_query: ParsedQuery, clauses: EvaluatedClauses, clause: int | str | None
 ) -> dict[int, ClauseResult]:
     """Return the result of one clause, or the results of all clauses, by their numbers from 1.
 
     Args:
-        parsed: the query.
+        parsed_query: the query.
         clauses: its clauses with their results.
         clause: the clause, as in `Query.why`; None for all clauses.
     """
-    results = {number: evaluated.result for number, evaluated in enumerate(clauses, 1)}
+    results = {
+        number: evaluated_clause.result for number, evaluated_clause in enumerate(clauses, 1)
+    }
     if clause is None:
         return results
-    number = find_clause_number(parsed, clause)
+    number = find_clause_number(parsed_query, clause)
     return {number: results[number]}
 
 
 def explain_result(
-    result: ClauseResult, parsed: ParsedQuery, reason_for_building_matches: str | None = None
+    result: ClauseResult, parsed_query: ParsedQuery, reason_for_building_matches: str | None = None
 ) -> ExplainedClause:
     """Return the explanation of a planned clause of a query, with the warnings about it.
 
     Args:
         result: the result of the clause.
-        parsed: the query.
+        parsed_query: the query.
         reason_for_building_matches: see `ExplainedClause`.
     """
     from matchrec.explain.clause import ExplainedClause
 
     preparation = result.compiled_rules.preparation
-    warnings = find_clause_warnings(result, parsed.source, parsed.language)
+    warnings = find_clause_warnings(result, parsed_query.source, parsed_query.language)
     return ExplainedClause(
         _plan=result.split_query.plan,
         _compiled_query=result.compiled_query,

@@ -111,8 +111,9 @@ class RuleMatches:
 
     @property
     def errors(self) -> DataFrame:
-        """The errors of rules with `on_error="continue"`: a row for each partition in which a rule
-        failed.
+        """The errors of rules that failed, with `on_error="continue"`.
+
+        There is a row for each rule and each partition in which it failed.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")

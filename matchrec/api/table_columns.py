@@ -182,7 +182,7 @@ class FromItem:
 
     # The table as it is written, with its qualifiers; "" for other relations.
     text: str = ""
-    # The name after the table, or else its own name without qualifiers.
+    # The alias; for a table without alias its name without qualifiers, for other relations "".
     name: str = ""
     is_clause: bool = False
 
@@ -227,12 +227,16 @@ def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
         opening = tokens.enclosing_openings[opening]
     end = tokens.pairs.get(opening, len(tokens)) if opening >= 0 else len(tokens)
     query_indices = [
-        inner for inner in range(opening + 1, end) if tokens.enclosing_openings[inner] == opening
+        query_index
+        for query_index in range(opening + 1, end)
+        if tokens.enclosing_openings[query_index] == opening
     ]
-    separators = [inner for inner in query_indices if tokens.key(inner) in _BETWEEN_SELECTS]
+    separators = [
+        query_index for query_index in query_indices if tokens.key(query_index) in _BETWEEN_SELECTS
+    ]
     start = max((separator for separator in separators if separator <= index), default=opening)
     end = min((separator for separator in separators if separator > index), default=end)
-    return [inner for inner in query_indices if start < inner < end]
+    return [query_index for query_index in query_indices if start < query_index < end]
 
 
 def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[FromItem]:
@@ -245,31 +249,47 @@ def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Fr
             yield _read_relation(tokens, index + 1)
 
 
-def _read_relation(tokens: TokenSequence, first: int) -> FromItem:
-    """Return the relation at an index, which follows FROM, JOIN or a comma."""
-    last = first
-    if tokens.key(first) in ("{", "("):
-        last = tokens.pairs.get(first, first)
+def _read_relation(tokens: TokenSequence, start: int) -> FromItem:
+    """Return the relation that begins at an index, after FROM, JOIN or a comma.
+
+    For `s.t AS x`, the indices below are those of these tokens:
+
+        s . t   AS             x             ON
+            |   |              |             |
+            |   after_name     alias_index   after_alias
+            last
+    """
+    last = start
+    if tokens.key(start) in ("{", "("):
+        last = tokens.pairs.get(start, start)
     while tokens.key(last + 1) == ".":
         last += 2
-    after = last + 1
-    alias = after + 1 if tokens.key(after) == "AS" else after
-    has_alias = tokens.key(after) == "AS" or _is_alias(tokens, after)
-    end = alias + 1 if has_alias and tokens.can_name(alias) else after
-    if "MATCH_RECOGNIZE" in (tokens.key(after), tokens.key(end)):
+    after_name = last + 1
+    has_as = tokens.key(after_name) == "AS"
+    alias_index = after_name + 1 if has_as else after_name
+    has_alias = (has_as or _is_alias(tokens, after_name)) and tokens.can_name(alias_index)
+    alias = tokens[alias_index].text if has_alias else ""
+    after_alias = alias_index + 1 if has_alias else after_name
+
+    # t MATCH_RECOGNIZE (...), also with an alias of t before it
+    if "MATCH_RECOGNIZE" in (tokens.key(after_name), tokens.key(after_alias)):
         return FromItem(is_clause=True)
-    if tokens.has_keys(first, "(", "SELECT", "*", "FROM"):
-        inner = _read_relation(tokens, first + 4)
-        clause = tokens.indices_by_key.get("MATCH_RECOGNIZE", [])
-        ends = [tokens.pairs.get(index + 1, 0) + 1 for index in clause]
-        if inner.is_clause and last in ends:
-            return FromItem(name=tokens[alias].text if end > after else "", is_clause=True)
-    is_name = tokens.key(first) not in ("", "(", "LATERAL") and not tokens[first].is_string
-    if not is_name or tokens.key(after) == "(" or last >= len(tokens):
+
+    # (SELECT * FROM t MATCH_RECOGNIZE (...)): the clause must end the subquery
+    if tokens.has_keys(start, "(", "SELECT", "*", "FROM"):
+        inner_relation = _read_relation(tokens, start + 4)
+        clause_indices = tokens.indices_by_key.get("MATCH_RECOGNIZE", [])
+        indices_after_clauses = [tokens.pairs.get(index + 1, 0) + 1 for index in clause_indices]
+        if inner_relation.is_clause and last in indices_after_clauses:
+            return FromItem(name=alias, is_clause=True)
+
+    is_name = tokens.key(start) not in ("", "(", "LATERAL") and not tokens[start].is_string
+    is_function_call = tokens.key(after_name) == "("
+    if not is_name or is_function_call or last >= len(tokens):
         return FromItem()
-    text = tokens.text[tokens[first].span.start : tokens[last].span.end]
-    own_name = text if tokens.key(first) == "{" else tokens[last].text
-    return FromItem(text, tokens[alias].text if end > after else own_name)
+    text = tokens.text[tokens[start].span.start : tokens[last].span.end]
+    unqualified_name = text if tokens.key(start) == "{" else tokens[last].text
+    return FromItem(text=text, name=alias or unqualified_name)
 
 
 def _is_alias(tokens: TokenSequence, index: int) -> bool:
