@@ -14,6 +14,7 @@ from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import AxisLabels
 from matchrec.explain.charts.backtest_picture import (
+    DrawnSpan,
     LaneKey,
     SpanColumns,
     check_drawable,
@@ -41,17 +42,10 @@ MAX_REASONS = 10
 # The types of integers in Spark, with the types in pandas of columns without NULL.
 INTEGER_TYPES = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
 
-# The attributes of `Score`: the numbers of incidents and of matches, then the shares.
-SCORE_NUMBERS = (
-    *("incidents", "hits", "hit_by_several", "misses"),
-    *("matches", "matches_on_incidents", "false_alarms"),
-)
-SCORE_SHARES = ("recall", "precision", "f1")
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Score:
-    """How many incidents are hit, how many matches hit an incident, and the shares of both."""
+    """The numbers of a back-test: counts of incidents and of matches, recall, precision and F1."""
 
     # The number of incidents.
     incidents: int
@@ -66,11 +60,13 @@ class Score:
 
     def __repr__(self) -> str:
         """Return all numbers, and the shares rounded to three digits."""
-        numbers = [f"{name}={getattr(self, name)}" for name in SCORE_NUMBERS]
-        for name in SCORE_SHARES:
-            share = getattr(self, name)
-            numbers.append(f"{name}={share if share is None else round(share, 3)}")
-        return f"Score({', '.join(numbers)})"
+        return (
+            f"Score(incidents={self.incidents}, hits={self.hits},"
+            f" hit_by_several={self.hit_by_several}, misses={self.misses},"
+            f" matches={self.matches}, matches_on_incidents={self.matches_on_incidents},"
+            f" false_alarms={self.false_alarms}, recall={round_share(self.recall)},"
+            f" precision={round_share(self.precision)}, f1={round_share(self.f1)})"
+        )
 
     @property
     def misses(self) -> int:
@@ -94,7 +90,10 @@ class Score:
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of recall and precision; None if one of them is None."""
+        """The harmonic mean of recall and precision.
+
+        0.0 if both are 0, and None if one of them is None.
+        """
         recall, precision = self.recall, self.precision
         if recall is None or precision is None:
             return None
@@ -106,11 +105,12 @@ class Score:
 class MissReason(NamedTuple):
     """A reason why the best attempts at missed incidents ended."""
 
-    # The number of incidents whose best attempt ended for this reason, after the same variable.
+    # The number of missed incidents with this variable and this reason.
     incidents: int
-    # The last variable to which these attempts mapped a row; None if they mapped no row.
+    # The last variable to which the best attempt at each of them mapped a row; None if the attempt
+    # mapped no row.
     variable: str | None
-    # The reason, as a sentence.
+    # Why these attempts ended, as a sentence.
     reason: str
 
 
@@ -134,8 +134,8 @@ class OutcomeGroup:
 class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.
 
-    It prints its figures, which are computed once. Each use of `incidents` and `matches` searches
-    the rows again.
+    `print` shows its numbers and the reasons for misses. They are computed once. Each use of
+    `incidents` and `matches` searches the rows again.
 
     `incidents` is a DataFrame with the columns of the labels and these:
 
@@ -149,9 +149,9 @@ class Backtest(figures.PicturedText):
         reason                      what ended the best attempt
 
     The best attempt is the attempt that needed the fewest further rows. `matches` is a DataFrame
-    with a row for all matches that begin and end at the same places:
+    with one row for each span, that is, for all matches with the same begin and end. It has the
+    partition columns and these:
 
-        the partition columns
         match_start, match_end      where the matches begin and end
         matches                     how many matches begin and end there
         incidents                   how many incidents they overlap; 0 for a false alarm
@@ -165,11 +165,11 @@ class Backtest(figures.PicturedText):
         order: the first ORDER BY expression of the query, along which matches and incidents are
             compared.
 
-    >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
+    >>> loads = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-    >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
-    >>> found = matchrec.query(errors, rises).backtest(labels, start="start", end="end")
-    >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show(truncate=False)
+    >>> clause = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
+    >>> result = matchrec.query(loads, clause).backtest(labels, start="start", end="end")
+    >>> result.incidents.select("start", "outcome", "reason").orderBy("start").show(truncate=False)
     +-----+-------+------------------------+
     |start|outcome|reason                  |
     +-----+-------+------------------------+
@@ -201,8 +201,8 @@ class Backtest(figures.PicturedText):
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> score = found.backtest(labels, start="start", end="end").score
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> score = query.backtest(labels, start="start", end="end").score
         >>> score.hits, score.misses, score.matches, score.recall, score.precision
         (1, 1, 2, 0.5, 1.0)
         """
@@ -224,10 +224,12 @@ class Backtest(figures.PicturedText):
     def reasons(self) -> tuple[MissReason, ...]:
         """The reasons why the best attempts at missed incidents ended, the most frequent one first.
 
+        Reading it for the first time runs a job.
+
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> found.backtest(labels, start="start", end="end").reasons
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> query.backtest(labels, start="start", end="end").reasons
         (MissReason(incidents=1, variable=None, reason='the incident has no rows'),)
         """
         missed_groups = [group for group in self._outcome_groups if group.outcome == "miss"]
@@ -245,31 +247,36 @@ class Backtest(figures.PicturedText):
         from pyspark.sql.functions import expr
 
         groups = self.incidents.groupBy("outcome", "furthest_variable", "reason")
-        rows = groups.agg(expr("count(*)"), expr("count_if(matches > 1)")).collect()
-        return [OutcomeGroup(*row) for row in rows]
+        rows = groups.agg(
+            expr("count(*) AS incidents"), expr("count_if(matches > 1) AS hit_by_several")
+        ).collect()
+        return [OutcomeGroup(**row.asDict()) for row in rows]
 
     @property
     def text(self) -> str:
-        """The text that `print` shows: the numbers of the score, then the reasons for misses."""
+        """The text that `print` shows: the numbers of the score, then the reasons for misses.
+
+        Reading it for the first time runs the two jobs of `score`.
+        """
         score = self.score
-        several = ""
+        several_text = ""
         if score.hit_by_several:
-            several = f", {score.hit_by_several:,} of them by several matches"
+            several_text = f", {score.hit_by_several:,} of them by several matches"
         incidents = show_count(score.incidents, "incident")
         matches = show_count(score.matches, "match", "matches")
         alarms = show_count(score.false_alarms, "false alarm")
-        recall = show_share(score.recall)
-        precision = show_share(score.precision)
+        recall = format_share(score.recall)
+        precision = format_share(score.precision)
         lines = [
-            f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
+            f"{incidents}: {score.hits:,} hit{several_text}, {score.misses:,} missed",
             f"{matches}: {score.matches_on_incidents:,} overlapping an incident, {alarms}",
-            f"recall {recall}, precision {precision}, F1 {show_share(score.f1)}",
+            f"recall {recall}, precision {precision}, F1 {format_share(score.f1)}",
         ]
         if score.misses:
             lines.append("why the best attempts at the missed incidents stopped")
             for incident_count, variable, reason in self.reasons[:MAX_REASONS]:
-                after = "" if variable is None else f"after {variable}: "
-                lines.append(f"  {incident_count:,} {after}{reason}")
+                variable_prefix = "" if variable is None else f"after {variable}: "
+                lines.append(f"  {incident_count:,} {variable_prefix}{reason}")
         return "\n".join(lines)
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
@@ -279,8 +286,8 @@ class Backtest(figures.PicturedText):
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> sorted(found.backtest(labels, start="start", end="end").toPandas()["matches"])
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> sorted(query.backtest(labels, start="start", end="end").toPandas()["matches"])
         [0, 2]
         """
         types = [field.dataType.simpleString() for field in self.incidents.schema.fields]
@@ -311,12 +318,12 @@ class Backtest(figures.PicturedText):
 
         Raises:
             MatchRecognizeError: matplotlib is not installed, or the values of the ORDER BY column
-                are neither numbers nor dates nor instants.
+                are neither numbers nor dates nor timestamps.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> print(found.backtest(labels, start="start", end="end").svg())
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> print(query.backtest(labels, start="start", end="end").svg())
         <?xml ...
         """
         return figures.render_picture(self.figure, "svg").decode()
@@ -325,15 +332,17 @@ class Backtest(figures.PicturedText):
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
+        Runs two jobs.
+
         Raises:
             MatchRecognizeError: the name has another ending, matplotlib is not installed, or the
-                values of the ORDER BY column have no positions on an axis.
+                values of the ORDER BY column are neither numbers nor dates nor timestamps.
             OSError: the file cannot be written.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> backtest = found.backtest(labels, start="start", end="end")
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> backtest = query.backtest(labels, start="start", end="end")
         >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     backtest.save(f"{folder}/backtest.png")
@@ -349,12 +358,12 @@ class Backtest(figures.PicturedText):
 
         Raises:
             MatchRecognizeError: matplotlib is not installed, or the values of the ORDER BY column
-                have no positions on an axis.
+                are neither numbers nor dates nor timestamps.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
-        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> type(found.backtest(labels, start="start", end="end").figure()).__name__
+        >>> query = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> type(query.backtest(labels, start="start", end="end").figure()).__name__
         'Figure'
         """
         figures.check_matplotlib()
@@ -362,33 +371,47 @@ class Backtest(figures.PicturedText):
         lane_types = find_lane_types(
             self.incidents, self.key_columns, self.matches, self.partition_columns
         )
+        labels = AxisLabels(self.order, ", ".join(self.partition_columns))
+        incidents = self._collect_incident_spans(lane_types)
+        matches = self._collect_match_spans(lane_types)
+        return draw_backtest(incidents, matches, labels)
+
+    def _collect_incident_spans(self, lane_types: tuple[str, ...]) -> list[DrawnSpan]:
+        """Return the incidents as the picture draws them. Runs a job."""
         begin, end = self.span_columns
-        incident_columns = SpanColumns(
+        columns = SpanColumns(
             # There are no key columns if incidents concern all partitions.
             keys=tuple(map(LaneKey, self.key_columns, lane_types)),
             begin=begin,
             end=end,
             overlaps="outcome = 'hit'",
         )
-        match_columns = SpanColumns(
+        incidents = columns.collect_spans(self.incidents)
+        if self.key_columns:
+            return incidents
+        # Incidents without a lane are drawn over all lanes.
+        return [incident._replace(lane=None) for incident in incidents]
+
+    def _collect_match_spans(self, lane_types: tuple[str, ...]) -> list[DrawnSpan]:
+        """Return the spans of matches as the picture draws them. Runs a job."""
+        columns = SpanColumns(
             keys=tuple(map(LaneKey, self.partition_columns, lane_types)),
             begin="match_start",
             end="match_end",
             overlaps="incidents > 0",
         )
-        incidents = incident_columns.collect_spans(self.incidents)
-        matches = match_columns.collect_spans(self.matches)
-        if not self.key_columns:
-            # Incidents without a lane are drawn over all lanes.
-            incidents = [incident._replace(lane=None) for incident in incidents]
-        labels = AxisLabels(self.order, ", ".join(self.partition_columns))
-        return draw_backtest(incidents, matches, labels)
+        return columns.collect_spans(self.matches)
 
     def __repr__(self) -> str:
         """Return the names of the two columns with the ends of incidents. Runs no job."""
         return f"<Backtest of incidents in {', '.join(self.span_columns)}>"
 
 
-def show_share(share: float | None) -> str:
-    """Return a share of incidents or matches as text; `-` if there are none."""
+def format_share(share: float | None) -> str:
+    """Return a share of incidents or matches as text, `0.667`; `-` if it is None."""
     return "-" if share is None else f"{share:.3f}"
+
+
+def round_share(share: float | None) -> float | None:
+    """Return a share of incidents or matches rounded to three digits; None if it is None."""
+    return None if share is None else round(share, 3)
