@@ -23,10 +23,11 @@ from matchrec.syntax.misspelt_clauses import reject_misspelt_statement
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import BLANKS
 
-# Statements that EXPLAIN of Spark or Sail does not take. SET accepts almost any text.
+# Statements that EXPLAIN does not take in Spark or Sail, so their syntax is not checked.
+# SET accepts almost any text.
 _UNEXPLAINED = re.compile(rf"{BLANKS}(SET|RESET|BEGIN)\b", re.IGNORECASE)
 
-# The name in the place of each clause. The engine only parses it, so nothing needs this name.
+# The table name that replaces each clause. The engine only parses it, so no such table is needed.
 _CLAUSE_NAME = "match_recognize"
 
 
@@ -44,8 +45,8 @@ def check_statement_syntax(
         dialect: the product whose SQL it is.
 
     Returns:
-        False if the engine's parser may not know this kind of statement of Spark. Then only the
-        first word, the brackets and the clauses were checked.
+        False if the engine's parser may not know this kind of statement, so that only the first
+        word, the brackets and the clauses were checked; otherwise True.
 
     Raises:
         MatchRecognizeError: the statement has a syntax error, or is a clause or a SASE+ text.

@@ -1,12 +1,14 @@
-"""Tell for which statements a syntax error of Sail is also one of Spark.
+"""Decide whether a statement that Sail's parser rejects is also wrong in Spark.
 
-Sail's parser does not know all statements of Spark. If it rejects such a statement, the statement
-can still be right.
+Sail's parser does not know all statements of Spark, so a statement that it rejects may be right.
 """
 
 from __future__ import annotations
 
 import re
+
+# A comment. The regular expressions below expect none between the words of a statement.
+COMMENT = re.compile(r"--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
 
 # The start of a statement that Sail parses in all forms that Spark has.
 FULLY_PARSED = re.compile(
@@ -33,20 +35,21 @@ START_IN_SPARK = re.compile(
 
 
 def is_rejected_like_spark(text: str) -> bool:
-    """Return whether Spark rejects a statement, too, if Sail's parser rejects it.
+    """Return whether Spark also rejects a statement that Sail's parser has rejected.
 
-    This is true for a statement that Sail parses, and for a text that is not a statement of Spark.
+    True for a kind of statement that Sail parses, and for a text that is not a statement of Spark.
 
     Args:
         text: the statement, without blanks or comments before its first word.
 
     >>> is_rejected_like_spark("INSERT INTO t SELECT 1"), is_rejected_like_spark("hello world")
     (True, True)
-    >>> is_rejected_like_spark("TRUNCATE TABLE t")
-    False
+    >>> is_rejected_like_spark("TRUNCATE TABLE t"), is_rejected_like_spark("EXPLAIN /* */ USE t")
+    (False, False)
     """
-    explain = EXPLAIN.match(text)
+    words = COMMENT.sub(" ", text)
+    explain = EXPLAIN.match(words)
     start = 0 if explain is None else explain.end()
-    if FULLY_PARSED.match(text, start):
+    if FULLY_PARSED.match(words, start):
         return True
-    return START_IN_SPARK.match(text, start) is None
+    return START_IN_SPARK.match(words, start) is None
