@@ -173,8 +173,8 @@ def explode_graph(df: DataFrame) -> DataFrame:
     """Return the matches in a graph, one row for each match.
 
     Args:
-        df: the result of `match_sase` with `output="graph"`. You may filter it first, as long as
-            every remaining pointer still has its target.
+        df: the result of `match_sase` with `output="graph"`. You may filter it first, but
+            keep the previous event of each pointer.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> graph = matchrec.match_sase(

@@ -456,6 +456,9 @@ class Query:
         builds them and Spark aggregates them, as in SQL around a clause. `explain` says which of
         the two happens, and why.
 
+        The aggregates are over all matches of the clause. WHERE, GROUP BY and LIMIT in the query
+        around the clause do not change them.
+
         The types are the same in both cases. A count, or a sum of whole numbers, is a BIGINT. A sum
         of DECIMAL(p, s) is a DECIMAL(p + 10, s). A number that does not fit is an error, with and
         without ANSI mode. For larger counts and sums, write `CAST(count(*) AS DECIMAL(38, 0))`,
@@ -633,6 +636,10 @@ class Query:
         def __len__(self) -> NoReturn:
             """Raise a TypeError, which says how to count the rows."""
             raise errors.operation_of_frame(operation="len(query)", call="query.count()")
+
+        def __iter__(self) -> NoReturn:
+            """Raise a TypeError, which says how to get the rows."""
+            raise errors.operation_of_frame(operation="iteration", call="query.collect()")
 
         def __getitem__(self, key: object) -> NoReturn:
             """Raise a TypeError, which says how to get a column or a row."""

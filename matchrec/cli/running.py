@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 @click.command(cls=QueryCommand)
 @common_options.make_result_options(
-    "Return an aggregate, such as days=sum(n), instead of the matches."
+    "Return an aggregate over all matches of the clause, such as days=sum(n), instead of the "
+    "matches. WHERE and GROUP BY around the clause do not change it."
 )
 @common_options.make_clause_option("aggregate")
 @common_options.make_choice_option(
@@ -218,6 +220,7 @@ def run_last_statement(
         raise click.UsageError(str(output_errors.not_one_query(count="none")))
     with request.open_query() as (spark, query):
         if aggregates:
+            notify_of_ignored_part(request.query_statement.text)
             frame = query.aggregate(**aggregates, clause=request.clause)
         else:
             frame = query.to_df()
@@ -226,6 +229,27 @@ def run_last_statement(
             plot.draw(query)
         if has_rows and output.write(spark, frame) == 0:
             report_no_rows(request, output, request.query_statement)
+
+
+# The words after a clause, perhaps with its alias, that change which matches a query returns.
+_PART_AFTER_CLAUSE = re.compile(
+    r"\)\s*(?:(?:AS\s+)?\w+\s+)??(?P<part>WHERE|GROUP\s+BY|HAVING|LIMIT)\b[^()]*;?\s*$",
+    re.IGNORECASE,
+)
+
+
+def notify_of_ignored_part(text: str) -> None:
+    """Print a notice if the query has WHERE or GROUP BY after the clause: aggregates ignore it.
+
+    Args:
+        text: the query.
+    """
+    part = _PART_AFTER_CLAUSE.search(text)
+    if part is not None and "MATCH_RECOGNIZE" in text.upper():
+        words = " ".join(part["part"].upper().split())
+        print_notice(
+            f"The aggregates are over all matches of the clause, without {words} after it."
+        )
 
 
 def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOptions | None) -> None:

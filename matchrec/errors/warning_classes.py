@@ -111,7 +111,7 @@ class DaysInHoursWarning(MatchRecognizeWarning):
 
 
 class NoEffectWarning(MatchRecognizeWarning):
-    """An argument of a call has no effect, because of the pattern or of the other arguments."""
+    """An argument of a call, or PERMUTE of one part, has no effect."""
 
 
 class TiesWarning(MatchRecognizeWarning):

@@ -156,7 +156,7 @@ def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarni
     return NeverTrueWarning(
         f"`NOT {variable}` in PATTERN is never true if a row follows",
         span,
-        notes=(f"{variable} has no condition, so every row is a {variable}",),
+        notes=(f"{variable} has no condition, so every row matches it",),
         hint=f"add {variable} to {define}, or remove NOT {variable}",
     )
 

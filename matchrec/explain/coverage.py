@@ -79,9 +79,9 @@ class Coverage(PicturedText):
         """Return a pandas DataFrame with a row for each reason why starting rows stopped.
 
         Each occurrence of a variable in PATTERN has one row for each reason, the most frequent
-        reason first, or one row without a reason if no starting row stopped there. Occurrence 0 is
-        the place before any row. A loop that needs several rows, such as `FALL{3}`, has these rows
-        of the table for each number of its rows that `print` shows. The columns are:
+        reason first, or one row without a reason if no starting row stopped there. Occurrence 0
+        stands for runs without a row. A loop that needs several rows, such as `FALL{3}`, has
+        separate rows for one, two and three events. The columns are:
 
         - `clause`: the number of the clause in the query, from 1;
         - `occurrence`: the number of the occurrence in PATTERN, from 1; 0 before any row;

@@ -758,6 +758,7 @@ def test_operations_of_frames_on_a_query(spark: SparkSession) -> None:
     assert query
     for operation, call in (
         (lambda: len(query), "write query.count()"),
+        (lambda: list(query), "does not support iteration; write query.collect()"),
         (lambda: query["p"], "write query.to_df()['p']"),
         (lambda: query[0], "write query.collect()[0]"),
         (lambda: query[:2], "write query.collect()"),

@@ -14,6 +14,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_language, current_surface
 from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.warning_classes import NoEffectWarning
 from matchrec.errors.wording import join_lines, shorten
 from matchrec.source import Span
 
@@ -492,6 +493,22 @@ def empty_permutation_part(span: Span) -> MatchRecognizeParseError:
         span,
         hint="write the parts with commas between them: PERMUTE(A, B)",
         code="empty-permutation-part",
+    )
+
+
+def permutation_of_one_part(span: Span | None, *, parts: str) -> NoEffectWarning:
+    """Return the warning for PATTERN (PERMUTE(A B)), in which a comma is probably missing.
+
+    Args:
+        span: the row pattern.
+        parts: the text in the parentheses, `A B`.
+    """
+    in_any_order = ", ".join(parts.split())
+    return NoEffectWarning(
+        "PERMUTE in PATTERN has no effect, because it has one part",
+        span,
+        notes=(f"{parts} without a comma is one part: it matches in this order only",),
+        hint=f"write PERMUTE({in_any_order}) for any order, or {parts} without PERMUTE",
     )
 
 

@@ -15,6 +15,7 @@ from matchrec.plan.warning_rules.omissions import (
     warn_about_lost_braces,
     warn_about_negations,
     warn_about_order,
+    warn_about_permutations,
 )
 from matchrec.plan.warning_rules.pattern_ends import (
     warn_about_early_ends,
@@ -55,6 +56,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_negated_ends,
     warn_about_negations,
     warn_about_lost_braces,
+    warn_about_permutations,
     *RULES,
 )
 

@@ -6,13 +6,17 @@ Each of these queries runs, but its result is seldom what the user wants:
     no DEFINE                          every row matches every variable
     PATTERN (A NOT D B), no D          every row is a D, so that no B follows an A
     PATTERN (A B3), B in DEFINE        a Python f-string turned `B{3}` into `B3`
+    PATTERN (PERMUTE(A B))             a comma is missing, so that A and B have one order
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
+from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.sql.pattern import permutation_of_one_part
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.match_plan import MatchPlan
@@ -55,6 +59,30 @@ def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 yield warnings.negation_of_every_row(
                     negation.span, variable=patterns.show_name(name)
                 )
+
+
+# PERMUTE of one part, which is several variables without a comma between them.
+_PERMUTATION_OF_ONE_PART = re.compile(
+    r"\bPERMUTE\s*\(\s*(?P<parts>\w+[*+?]*(?:\s+\w+[*+?]*)+)\s*\)", re.IGNORECASE
+)
+_START_OF_PERMUTATION = len("PERMUTE (")
+
+
+def warn_about_permutations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning for a PERMUTE that has one part, because a comma is missing.
+
+    The plan no longer has such a PERMUTE, so the rule reads the text of the row pattern.
+    """
+    span = plan.pattern.span
+    if span is None:
+        return
+    text, start = read_users_text_around(span)
+    pattern_end = start + span.end - span.start
+    for permutation in _PERMUTATION_OF_ONE_PART.finditer(text):
+        begins_in_pattern = start - _START_OF_PERMUTATION <= permutation.start() < pattern_end
+        if begins_in_pattern:
+            parts = " ".join(permutation["parts"].split())
+            yield permutation_of_one_part(span, parts=parts)
 
 
 def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -110,6 +110,14 @@ def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     assert (names, sorted(lines)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
 
 
+def test_aggregates_ignore_the_query_around_the_clause(clicks: Path) -> None:
+    query = (clicks / "streaks.sql").read_text()
+    arguments = "run", "--table", "t=prices.csv", "--per", "partition"
+    notice = "The aggregates are over all matches of the clause, without WHERE after it.\n"
+    assert notice in invoke(*arguments, "-c", f"{query.rstrip().rstrip(';')} WHERE n > 1").stderr
+    assert notice not in invoke(*arguments, "streaks.sql").stderr
+
+
 def test_aggregates_instead_of_matches(clicks: Path) -> None:
     (clicks / "any.sase").write_text(
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
