@@ -20,8 +20,11 @@ T = TypeVar("T")
 # The values of a repeatable option NAME=VALUE: names, each with its value.
 Pairs = tuple[tuple[str, T], ...]
 
-# A range that a user can write instead of a list of values, such as `1..5`.
+# A range that a user may write instead of a list of values, such as `1..5`. It is not supported,
+# but the error lists its first values. Numbers of 18 digits fit in 64 bits.
 VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
+# The number of these values.
+LISTED_VALUE_COUNT = 3
 
 
 class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
@@ -71,7 +74,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
         Args:
             least: the smallest number, 0 or more.
             most: the largest number; None for any.
-            example: a number that the help for another text suggests.
+            example: a number that the error for a wrong text suggests.
         """
         self._least = least
         self._most = most
@@ -104,7 +107,14 @@ def is_setting(argument: str) -> bool:
 
 
 def suggest_setting(option: str, argument: str) -> str:
-    """Return an option with NAME=VALUE, in which the part that the argument has replaces a word.
+    """Return how to write an argument that lacks its name or its value.
+
+    A number, a text after `=` and a text with a bracket are values. Any other text can be a name;
+    unless it ends with `=`, the result may offer both readings.
+
+    Args:
+        option: the option, such as `--arg`.
+        argument: the argument as the user wrote it.
 
     >>> suggest_setting("--arg", "days")
     '--arg days=VALUE, or --arg NAME=days if days is the value'
@@ -163,15 +173,20 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
 
 
 def list_first_values(first: int, last: int) -> str:
-    """Return the first three values of a range, as an error lists them.
+    """Return the first values of a range, as an error lists them.
+
+    Args:
+        first: the first value.
+        last: the last value, which is not less than the first one.
 
     >>> list_first_values(1, 2), list_first_values(1, 5)
     ('1,2', '1,2,3,...')
     """
-    values = [str(value) for value in range(first, last + 1)[:3]]
-    if last - first > 2:
-        values.append("...")
-    return ",".join(values)
+    values = range(first, last + 1)
+    texts = [str(value) for value in values[:LISTED_VALUE_COUNT]]
+    if len(values) > LISTED_VALUE_COUNT:
+        texts.append("...")
+    return ",".join(texts)
 
 
 def parse_engine(argument: str) -> str:
@@ -186,7 +201,12 @@ def parse_engine(argument: str) -> str:
 
 
 def check_named_once(context: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
-    """Return the names and values of an option.
+    """Check that no name occurs twice in an option, and return its names and values unchanged.
+
+    Args:
+        context: click's context of the command.
+        option: the option, which the error names.
+        pairs: the names and values.
 
     Raises:
         click.BadParameter: two of the names are the same.

@@ -1,4 +1,12 @@
-"""The command `check`: find the mistakes in queries without running them."""
+"""The command `check`: find the mistakes in queries without running them.
+
+1. The texts of all queries are checked, before an engine starts.
+2. The tables become views without rows, so that the engine knows their columns.
+3. Each statement is planned, which runs no job. A statement that creates a temporary view runs,
+   because later statements can read the view. Of other statements only the syntax is checked.
+
+The mistakes of one query do not stop the check of the others.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def combine_options(*options: OptionDecorator[Any]) -> OptionDecorator[Any]:
     return decorate
 
 
-def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
+def make_choice_option(  # noqa: PLR0913 -- one for each part of an option
     option: str,
     words: Sequence[str],
     topic: str,

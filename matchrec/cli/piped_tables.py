@@ -17,7 +17,9 @@ from matchrec.errors import MatchRecognizeError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-# The advice to convert a file, with the command up to the name of the file.
+
+# The hint of the error `not-in-utf8`: a command that converts a file. The group has the words
+# before the name of the file.
 CONVERSION = re.compile(r"(iconv -f \S+ -t \S+) .*")
 
 

@@ -410,7 +410,10 @@ def build_clause_request(
 
 
 def drop_unset(options: OptionValues) -> OptionValues:
-    """Return the options that the user set: those that are not None, False or empty."""
+    """Return the options that the user set: those that are not None, False or empty.
+
+    No option of a query may have 0 as its value, because 0 equals False.
+    """
     return {name: value for name, value in options.items() if value not in (None, (), False)}
 
 
