@@ -26,6 +26,9 @@ VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 # The number of these values.
 LISTED_VALUE_COUNT = 3
 
+# The largest number that an option without a limit of its own takes. It fits in 64 bits.
+LARGEST_NUMBER = 10**18 - 1
+
 
 class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """The type of an argument that a function parses.
@@ -73,7 +76,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
 
         Args:
             least: the smallest number, 0 or more.
-            most: the largest number; None for any.
+            most: the largest number; None for `LARGEST_NUMBER`.
             example: a number that the error for a wrong text suggests.
         """
         self._least = least
@@ -82,16 +85,19 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, and report another text or a number out of range as click does."""
-        is_number = re.fullmatch(r"\d{1,18}", str(value)) is not None
+        most = LARGEST_NUMBER if self._most is None else self._most
+        is_number = re.fullmatch(r"\d+", str(value)) is not None
+        # Digits are counted first, because Python refuses to read a text of thousands of digits.
+        if is_number and len(str(value)) > len(str(LARGEST_NUMBER)):
+            self.fail(str(errors.number_too_large(argument=str(value), most=most)), param, ctx)
         if not is_number or int(value) < self._least:
             error = errors.not_a_whole_number(
                 argument=str(value), least=self._least, example=self._example
             )
             self.fail(str(error), param, ctx)
         number = int(value)
-        if self._most is not None and number > self._most:
-            error = errors.number_too_large(argument=str(value), most=self._most)
-            self.fail(str(error), param, ctx)
+        if number > most:
+            self.fail(str(errors.number_too_large(argument=str(value), most=most)), param, ctx)
         return number
 
 

@@ -879,3 +879,13 @@ def test_a_file_without_permission(
     monkeypatch.setattr(Path, "read_bytes", refuse)
     monkeypatch.setattr(files, "open", refuse, raising=False)
     assert headline in invoke_failing(*arguments, code=2)
+
+
+@pytest.mark.parametrize(
+    ("option", "limit"), [("--limit", "2,147,483,646"), ("--max-steps", "999,999,999,999,999,999")]
+)
+@pytest.mark.parametrize("digit_count", [19, 5000])
+def test_a_number_with_too_many_digits(option: str, limit: str, digit_count: int) -> None:
+    message = invoke_failing("run", "-c", "SELECT 1", option, "9" * digit_count)
+    assert "is too large [number-too-large]" in message
+    assert f"write a number up to {limit}" in message
