@@ -19,7 +19,7 @@ from matchrec.api.backtest_attempts import Attempts, IncidentFacts, find_attempt
 from matchrec.api.backtest_labels import Key, Labels, name_keys
 from matchrec.api.clause import Clause
 from matchrec.errors import labels as errors
-from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, Backtest
+from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, HIT, MISS, Backtest
 from matchrec.plan.build_expressions import make_column
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term
@@ -136,7 +136,7 @@ class LabelComparison:
         is_hit = "hit.count IS NOT NULL"
         return incidents.selectExpr(
             "label.__label.*",
-            f"IF({is_hit}, 'hit', 'miss') AS outcome",
+            f"IF({is_hit}, '{HIT}', '{MISS}') AS outcome",
             "coalesce(hit.count, 0L) AS matches",
             "hit.first.__low AS match_start",
             "hit.first.__high AS match_end",

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
+# The values of the column `outcome`: whether a match overlaps the incident.
+HIT = "hit"
+MISS = "miss"
+
 # The largest number of reasons that are printed.
 MAX_REASONS = 10
 
@@ -122,7 +126,7 @@ class OutcomeGroup:
     `Backtest.incidents`, see there.
     """
 
-    outcome: str  # hit or miss
+    outcome: str  # HIT or MISS
     furthest_variable: str | None
     reason: str | None  # None for a hit
     incidents: int  # the number of incidents of the group
@@ -207,7 +211,7 @@ class Backtest(figures.PicturedText):
         (1, 1, 2, 0.5, 1.0)
         """
         groups = self._outcome_groups
-        hit_groups = [group for group in groups if group.outcome == "hit"]
+        hit_groups = [group for group in groups if group.outcome == HIT]
         counts = self.matches.selectExpr(
             "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         )
@@ -232,7 +236,7 @@ class Backtest(figures.PicturedText):
         >>> query.backtest(labels, start="start", end="end").reasons
         (MissReason(incidents=1, variable=None, reason='the incident has no rows'),)
         """
-        missed_groups = [group for group in self._outcome_groups if group.outcome == "miss"]
+        missed_groups = [group for group in self._outcome_groups if group.outcome == MISS]
         missed_groups.sort(
             key=lambda group: (-group.incidents, group.furthest_variable or "", group.reason or "")
         )
@@ -384,7 +388,7 @@ class Backtest(figures.PicturedText):
             keys=tuple(map(LaneKey, self.key_columns, lane_types)),
             begin=begin,
             end=end,
-            overlaps="outcome = 'hit'",
+            overlaps=f"outcome = '{HIT}'",
         )
         incidents = columns.collect_spans(self.incidents)
         if self.key_columns:
