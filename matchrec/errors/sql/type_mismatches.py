@@ -186,10 +186,11 @@ _ARROW_TYPES = {
     r"\bInterval\(YearMonth\)": "interval year to month",
     r"\bInterval\([^()]*\)": "interval",
 }
-_ARROW_LISTS = re.compile(r"\b(?:Large)?List\((?:non-null )?([\w<>(),]+)\)")
+# The types inside of a list, a map or a struct have Spark's names when these are replaced.
+_INNER_TYPE = r"(?:non-null )?([\w<>(),:]+)"
+_ARROW_LISTS = re.compile(rf"\b(?:Large)?List\({_INNER_TYPE}\)")
 _ARROW_MAPS = re.compile(
-    r'\bMap\("\w+": (?:non-null )?Struct\("\w+": (?:non-null )?([\w<>(),]+), '
-    r'"\w+": (?:non-null )?([\w<>(),]+)\), \w+\)'
+    rf'\bMap\("\w+": (?:non-null )?Struct\("\w+": {_INNER_TYPE}, "\w+": {_INNER_TYPE}\), \w+\)'
 )
 _ARROW_STRUCTS = re.compile(r'\bStruct\(("\w+": [^()]*)\)')
 
@@ -201,6 +202,8 @@ def name_types_as_spark(sentence: str) -> str:
     'timestamp and array<string> and decimal(10,2)'
     >>> name_types_as_spark('Struct("name": Utf8, "qty": Int32)')
     'struct<name:string,qty:int>'
+    >>> name_types_as_spark('Struct("orders": List(Struct("qty": Int32)), "name": Utf8)')
+    'struct<orders:array<struct<qty:int>>,name:string>'
     """
     for pattern, name in _ARROW_TYPES.items():
         sentence = re.sub(pattern, name, sentence)
