@@ -64,8 +64,8 @@ _ISO_8601 = re.compile(
 # `00:05:00`
 _CLOCK = re.compile(r"(?P<HOUR>\d{1,2}):(?P<MINUTE>\d\d):(?P<SECOND>\d\d)")
 # Words and signs around a length that do not change it.
-_BEFORE = re.compile(r"(?i)(?:INTERVAL\b|DURATION\b|WITHIN\b|[<=]+|OF\b|IN\b)\s*")
-_AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
+_WORDS_BEFORE = re.compile(r"(?i)(?:INTERVAL\b|DURATION\b|WITHIN\b|[<=]+|OF\b|IN\b)\s*")
+_WORDS_AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ def find_meant_length(text: str) -> Length | None:
     >>> find_meant_length("price")
     """
     length_text = text.strip()
-    while (word := _BEFORE.match(length_text)) is not None:
+    while (word := _WORDS_BEFORE.match(length_text)) is not None:
         length_text = length_text[word.end() :]
-    length_text = _AFTER.sub("", length_text) if len(length_text) > 1 else length_text
+    length_text = _WORDS_AFTER.sub("", length_text) if len(length_text) > 1 else length_text
     if len(length_text) > 1 and length_text[0] == length_text[-1] and length_text[0] in "'\"":
         length_text = length_text[1:-1].strip()
     return _read_amounts(length_text) or _read_fields(length_text) or _read_unit_first(length_text)
@@ -149,12 +149,15 @@ def _read_fields(text: str) -> Length | None:
 
 def _read_unit_first(text: str) -> Length | None:
     """Return the length of `MINUTES(5)` or of the arguments `(5, MINUTE)`; else None."""
-    written = _UNIT_FIRST.fullmatch(text) or _ARGUMENTS.fullmatch(text)
-    return None if written is None else _make_length([(written["number"], written["unit"])])
+    amount = _UNIT_FIRST.fullmatch(text) or _ARGUMENTS.fullmatch(text)
+    return None if amount is None else _make_length([(amount["number"], amount["unit"])])
 
 
 def _make_length(amounts: list[tuple[str, str]]) -> Length | None:
-    """Return the length of these numbers and units; None if a unit is not known, or without any."""
+    """Return the length of these numbers and units.
+
+    Returns None if there are no amounts, or Spark cannot have an interval of one of them.
+    """
     pairs = []
     for number, word in amounts:
         unit = find_unit(word)

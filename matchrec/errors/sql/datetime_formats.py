@@ -1,4 +1,4 @@
-"""Formats of dates and times: the letters that Spark knows, and formats of other languages.
+"""Translate formats of dates and times from other languages to Spark's letters, for messages.
 
 YYYY-MM-DD HH24:MI:SS    Oracle, Snowflake and PostgreSQL
 %Y-%m-%d %H:%M:%S        Python, MySQL and BigQuery
@@ -157,16 +157,16 @@ def invalid_datetime_format(
     """
     text = literal[1:-1]
     letters = find_foreign_letters(text)
-    written = write_format(text)
+    spark_format = write_format(text)
     hint = "write the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"
-    if written is not None and written != text:
-        quote = '"' if "'" in written else "'"
-        hint = f"write {quote}{written}{quote}"
+    if spark_format is not None and spark_format != text:
+        quote = '"' if "'" in spark_format else "'"
+        hint = f"write {quote}{spark_format}{quote}"
     elif takes_numbers:
         hint = f"{hint}, or '999.99' for a number"
-    names = ", ".join(f"`{letter}`" for letter in letters)
-    is_one = len(letters) == 1
-    note = f"Spark has no letter{'' if is_one else 's'} {names} for formats" if letters else ""
+    shown_letters = ", ".join(f"`{letter}`" for letter in letters)
+    noun = "letter" if len(letters) == 1 else "letters"
+    note = f"Spark has no {noun} {shown_letters} for formats" if letters else ""
     return MatchRecognizePlanError(
         f"{shorten(literal)} in {name_part(clause)} is not a format of dates and times",
         span,

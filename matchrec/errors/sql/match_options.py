@@ -97,19 +97,20 @@ def _find_option(text: str) -> tuple[int, str] | None:
 def _option_after_option(span: Span, *, text: str, before: str) -> MatchRecognizeParseError:
     """Return the error for an option after PATTERN that does not fit the options before it."""
     group, option = _find_option(text) or (0, text)
-    written = []  # the options before it, with their groups
+    earlier_options = []  # the options before it, with their groups
     unread_text = join_lines(before)
-    while (option_before := _find_option(unread_text)) is not None:
-        written.append(option_before)
-        unread_text = unread_text[len(option_before[1]) :].strip()
-    excluded = [other for other_group, other in written if other_group == group]
-    if excluded:
-        headline = f"{option} is not allowed with {excluded[0]} after PATTERN"
-        hint = f"remove {option} or {excluded[0]}"
+    while (earlier_option := _find_option(unread_text)) is not None:
+        earlier_options.append(earlier_option)
+        unread_text = unread_text[len(earlier_option[1]) :].strip()
+    same_group = [earlier for earlier_group, earlier in earlier_options if earlier_group == group]
+    if same_group:
+        headline = f"{option} is not allowed with {same_group[0]} after PATTERN"
+        hint = f"remove {option} or {same_group[0]}"
     else:
-        headline = f"{option} is not allowed after {written[-1][1] if written else before}"
-        in_order = sorted([*written, (group, option)])
-        hint = f"write {' '.join(name for _, name in in_order)}"
+        last_option = earlier_options[-1][1] if earlier_options else before
+        headline = f"{option} is not allowed after {last_option}"
+        sorted_options = sorted([*earlier_options, (group, option)])
+        hint = f"write {' '.join(name for _, name in sorted_options)}"
     return MatchRecognizeParseError(headline, span, hint=hint, code="misplaced-match-option")
 
 

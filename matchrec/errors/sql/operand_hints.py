@@ -51,7 +51,7 @@ _WRITTEN_DATE = re.compile(r"'\d{4}-\d{1,2}-\d{1,2}'")
 _PARAMETER = re.compile(r":\w+|\?")
 _COMPARISON = re.compile(r"[^<>=]+(?:<=?|>=?)\s*(?P<right>[^<>=\s][^<>=]*)", re.DOTALL)
 # A name, a number or a string, and the name of a function with the parenthesis after it.
-_WORD = re.compile(r"[\w.]+|'[^']*'")
+_PLAIN_OPERAND = re.compile(r"[\w.]+|'[^']*'")
 _CALL = re.compile(r"[\w.]+\(")
 
 
@@ -139,7 +139,7 @@ def _parenthesize(value: TypedText) -> str:
     text = value.text
     call = _CALL.match(text)
     is_call = call is not None and find_closing_bracket(text, call.end() - 1) == len(text) - 1
-    return text if is_call or _WORD.fullmatch(text) else f"({text})"
+    return text if is_call or _PLAIN_OPERAND.fullmatch(text) else f"({text})"
 
 
 def _drop_parentheses(text: str) -> str:
@@ -614,9 +614,9 @@ _AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL
 def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
     """Return what to write instead of a call of a function with arguments of other types."""
     name = function.lower()
-    pages = f"see {SPARK_FUNCTIONS}#{name}"
+    reference = f"see {SPARK_FUNCTIONS}#{name}"
     if not arguments:
-        return pages
+        return reference
     first = arguments[0]
     template = _FUNCTION_HINTS.get((function, first.outer_type))
     if template is not None:
@@ -643,8 +643,8 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
         return _find_days_hint(function, *arguments)
     if first.outer_type == "array":
         element = f"{_parenthesize(first)}[0]"
-        return f"write {name}({element}{further_arguments}) for one element; {pages}"
+        return f"write {name}({element}{further_arguments}) for one element; {reference}"
     if first.outer_type == "struct":
         field = _write_field(first, None)
-        return f"write {name}({field}{further_arguments}) for one field; {pages}"
-    return f"write arguments of other types; {pages}"
+        return f"write {name}({field}{further_arguments}) for one field; {reference}"
+    return f"write arguments of other types; {reference}"

@@ -11,10 +11,10 @@ import re
 from matchrec.errors.language import current_language
 from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 
-_PLAIN = (
+_PLAIN_VALUES_ADVICE = (
     "compare or combine plain values computed from each, such as to_json(x), size(x) or x.field"
 )
-_ONE_TYPE = "compute columns of one type in the input, and combine these"
+_ONE_TYPE_ADVICE = "compute columns of one type in the input, and combine these"
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 # The kinds of two values; one kind if both are equal.
@@ -67,7 +67,7 @@ def find_operator_hint(operator: str, left: str, right: str, users_text: str | N
         other = right if classify_type(left) is TypeKind.STRING else left
         type_name = "DOUBLE" if classify_type(other) is TypeKind.NUMBER else other.upper()
         return _advise_cast(type_name, " for the string")
-    return _PLAIN if TypeKind.OTHER in kinds else _ONE_TYPE
+    return _PLAIN_VALUES_ADVICE if TypeKind.OTHER in kinds else _ONE_TYPE_ADVICE
 
 
 def _write_hints_for_pairs() -> dict[_KindPair, str]:
@@ -143,7 +143,7 @@ def _advise_cast(type_name: str, which_value: str = "") -> str:
 
 
 # For each kind of types: an expression that makes a number from the value `{}`.
-_NUMBERS = {
+_NUMBER_EXPRESSIONS = {
     TypeKind.NUMBER: "CAST({} AS DOUBLE)",
     TypeKind.STRING: "CAST({} AS DOUBLE)",
     TypeKind.COLLATED: "CAST({} AS DOUBLE)",
@@ -162,7 +162,7 @@ def find_number_example(type_name: str, value: str) -> str | None:
     """
     if type_name.startswith(("array", "map")):
         return f"size({value})"
-    expression = _NUMBERS.get(classify_type(type_name))
+    expression = _NUMBER_EXPRESSIONS.get(classify_type(type_name))
     return None if expression is None else expression.format(value)
 
 
