@@ -63,8 +63,8 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 @click.command(cls=QueryCommand)
 @common_options.make_result_options(
-    "Return an aggregate over all matches of the clause, such as days=sum(n), instead of the "
-    "matches. WHERE and GROUP BY around the clause do not change it."
+    "Return an aggregate over all matches of the clause, such as days=sum(n). WHERE and GROUP BY "
+    "around it have no effect."
 )
 @common_options.make_clause_option("aggregate")
 @common_options.make_choice_option(
