@@ -67,6 +67,22 @@ def find_query_keyword(word: str) -> str | None:
     return None
 
 
+def find_misspelt_operator(word: str) -> str | None:
+    """Return the operator that a word misspells by one letter; None for other words.
+
+    >>> [find_misspelt_operator(word) for word in ("BETWEN", "an", "like", "x")]
+    ['BETWEEN', 'AND', None, None]
+    """
+    operators = ("BETWEEN", "RLIKE", "LIKE", "AND")
+    upper = word.upper()
+    if len(word) < 2 or upper in operators:
+        return None
+    for operator in operators:
+        if count_misspelt_letters(upper, operator, 1) <= 1:
+            return operator
+    return None
+
+
 def find_nearest_or_part(name: str, known_names: Iterable[str]) -> str | None:
     """Return the nearest known name or, if no name is near, the only one that abbreviates `name`.
 

@@ -518,11 +518,13 @@ def measure_without_name(
         clause: the part of the clause.
     """
     without_name = f"{shorten(text)}, or " if clause == "PARTITION BY" else ""
+    missing = "name"
+    hint = f"write {without_name}{shorten(text)} AS {name or _suggest_name(text)}"
+    if re.match(r"(?i)AS\s", text):  # `MEASURES AS p`
+        missing = "value"
+        hint = f"write the value before it, such as LAST(x) {shorten(text)}"
     return MatchRecognizeParseError(
-        f"missing name of a {what} in {clause}",
-        span,
-        hint=f"write {without_name}{shorten(text)} AS {name or _suggest_name(text)}",
-        code="measure-without-name",
+        f"missing {missing} of a {what} in {clause}", span, hint=hint, code="measure-without-name"
     )
 
 
@@ -682,6 +684,7 @@ def _find_comma_hint(text: str, number_before: str) -> str | None:
     if digits is not None and number_before and len(digits[0]) == 3:
         return f"write {number_before}{digits[0]} without the comma"
     if digits is not None and number_before:
+        number_before = number_before.replace(".", "")  # `1.000,00`
         return f"write {number_before}.{digits[0]}: the decimal point is `.`"
     return None
 

@@ -14,7 +14,7 @@ from unicodedata import category
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import current_surface
 from matchrec.errors.lengths import find_meant_length
-from matchrec.errors.misspellings import find_keyword, find_nearest
+from matchrec.errors.misspellings import find_keyword, find_misspelt_operator, find_nearest
 from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.sql.sort_directions import find_direction
@@ -263,6 +263,8 @@ def _explain_token(
         return explanation
     if text.upper() in ("AND", "OR") and word_before.upper() in ("AND", "OR"):
         return _explain_missing_condition(word_before, text)
+    if where == "DEFINE" and word_before and (operator := find_misspelt_operator(text)):
+        return _TokenExplanation(unknown_keyword, f"write {operator}")
     if text.upper() in _HINTS_FOR_CASE:
         return _TokenExplanation(not_allowed, _HINTS_FOR_CASE[text.upper()])
     if where == "ORDER BY":
@@ -307,7 +309,7 @@ def _explain_in_order_by(text: str, before: str, after: str) -> _TokenExplanatio
     if direction is not None:
         return _TokenExplanation(f"unknown keyword `{text}`", f"write {direction}")
     measure = re.fullmatch(r"\w+[.(].*\bAS\s+\w+", join_lines(after), re.IGNORECASE)
-    if measure is not None:
+    if measure is not None and before.strip().upper() != "MEASURES":
         hint = f"write MEASURES {shorten(measure[0])}"
         return _TokenExplanation(f"missing MEASURES before `{text}`", hint)
     return None
@@ -718,6 +720,8 @@ def _find_limit_hint(before: str, word: str) -> str | None:
     >>> _find_limit_hint("5", "ROW"), _find_limit_hint("INTERVAL 5", "MINUTS")
     ('write WITHIN 5 ROWS', 'write WITHIN INTERVAL 5 MINUTE')
     """
+    if before.strip().upper() in ("ROWS", "EVENTS") and word.isdecimal():
+        return f"write WITHIN {word} ROWS"
     limit = re.search(r"(?i)(?:^|,|\bWITHIN\s)\s*(INTERVAL\s+)?('?)(\d+)\2\s*$", before)
     if limit is None or not word.isalpha():
         return None
