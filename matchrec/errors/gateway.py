@@ -120,10 +120,15 @@ def operation_not_found() -> MatchRecognizeError:
     )
 
 
-def address_not_available(host: str, port: int) -> MatchRecognizePlanError:
-    """Return the error for an address at which the gateway cannot listen."""
+def address_not_available(url_host: str, port: int) -> MatchRecognizePlanError:
+    """Return the error for an address at which the gateway cannot listen.
+
+    Args:
+        url_host: the host as it is written in a URL: an IPv6 address is in brackets.
+        port: the port.
+    """
     return MatchRecognizePlanError(
-        f"the gateway cannot listen at {host}:{port}",
+        f"the gateway cannot listen at {url_host}:{port}",
         notes=("another program may use the port, or this machine does not have the address",),
         hint="choose another port, or 0 for any free one",
         code="address-not-available",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -28,7 +28,8 @@ class Listener:
     # The port; 0 for any free one.
     port: int = DEFAULT_PORT
     # The token that clients must send; None if they need no token.
-    token: str | None = None
+    # It is not in the repr, which can get into logs and tracebacks.
+    token: str | None = field(default=None, repr=False)
     # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
     tls_key: Path | None = None
@@ -81,7 +82,7 @@ class Listener:
         except RuntimeError as error:
             # gRPC does not say whether the address or the certificate is wrong.
             self.check_certificate()
-            raise errors.address_not_available(self.host, self.port) from error
+            raise errors.address_not_available(self.url_host, self.port) from error
 
     def check_certificate(self) -> None:
         """Check that the files for TLS, if there are any, are a certificate and its key.

@@ -82,6 +82,21 @@ def test_a_port_in_use() -> None:
     assert raised.value.code == "address-not-available"
 
 
+def test_the_repr_has_no_token() -> None:
+    listener = Listener(token="secret")
+    assert listener.token == "secret"
+    assert "secret" not in repr(listener)
+
+
+def test_an_ipv6_address_in_use_is_shown_as_in_a_url() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(MatchRecognizePlanError) as raised:
+            asyncio.run(bind(Listener("::1", port)))
+    assert raised.value.code == "address-not-available"
+    assert f"cannot listen at [::1]:{port}" in str(raised.value)
+
+
 async def bind(listener: Listener) -> None:
     """Let a server of gRPC listen, and stop it."""
     server = grpc.aio.server(options=[OWN_PORT_OPTION])
