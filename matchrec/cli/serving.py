@@ -34,7 +34,7 @@ from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import MatchRecognizePlanError, tables
 from matchrec.errors.gateway import gateway_stopped
-from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT
+from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT, MAX_PORT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from matchrec.gateway.serve import Gateway
 
 
-# The largest number of a TCP port.
-MAX_PORT = 65_535
 # The longest time in seconds until the program notices that the gateway has stopped.
 CHECK_INTERVAL = 0.5
 

@@ -135,6 +135,17 @@ def address_not_available(url_host: str, port: int) -> MatchRecognizePlanError:
     )
 
 
+def host_not_allowed(host: str) -> MatchRecognizePlanError:
+    """Return the error for a host that is empty, or in brackets as in a URL."""
+    address = host.strip("[]")
+    return MatchRecognizePlanError(
+        f"the host `{host}` is not an address or a name",
+        notes=("an IPv6 address has brackets only in a URL",) if address else (),
+        hint=f"write {address or '127.0.0.1, or 0.0.0.0 for other machines'}",
+        code="host-not-allowed",
+    )
+
+
 def serving_without_token(host: str) -> MatchRecognizePlanError:
     """Return the error for a gateway without a token that other machines could call."""
     is_python = current_surface().is_python

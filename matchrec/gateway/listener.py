@@ -1,4 +1,4 @@
-"""The address at which a gateway listens, and the checks of who can connect to it there."""
+"""Where a gateway listens, and who may connect: host, port, token and TLS files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import grpc
 from matchrec.errors import gateway as errors
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import allow_anyone_on_this_machine, allow_anyone_with_token
-from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT
+from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT, MAX_PORT
 
 # A token that gRPC can send in a header: visible ASCII characters. The pattern excludes an empty
 # token, with which anyone could connect.
@@ -24,6 +24,7 @@ TOKEN_PATTERN = re.compile("[!-~]+")
 class Listener:
     """The address at which a gateway listens, and the clients that are allowed to connect."""
 
+    # An address of this machine, or a name. An IPv6 address has no brackets.
     host: str = DEFAULT_HOST
     # The port; 0 for any free one.
     port: int = DEFAULT_PORT
@@ -33,7 +34,7 @@ class Listener:
     # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    # Whether other machines can connect without a token.
+    # Whether to listen for other machines although there is no token.
     allow_anyone: bool = False
 
     @property
@@ -42,19 +43,18 @@ class Listener:
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def check(self) -> None:
-        """Check that other machines need a token, and that TLS has both files.
+        """Check the host, the token and the TLS files, and that strangers cannot connect.
 
         Warn if `allow_anyone` has no effect.
 
         Raises:
-            MatchRecognizePlanError: TLS lacks a file, a file cannot be read, clients cannot send
-                the token, or other machines could connect without one.
+            MatchRecognizePlanError: the host is not an address or a name, TLS lacks a file, a file
+                cannot be read, the files are not a certificate and its key, clients cannot send the
+                token, or other machines could connect without one.
         """
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise errors.incomplete_tls_files(has_key=self.tls_key is not None)
-        for path in (self.tls_cert, self.tls_key):
-            if path is not None:
-                read_tls_file(path)
+        if not self.host or self.host.startswith("["):
+            raise errors.host_not_allowed(self.host)
+        self.check_tls_files()
         if self.token is not None and not TOKEN_PATTERN.fullmatch(self.token):
             raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
@@ -64,34 +64,20 @@ class Listener:
         elif self.allow_anyone and is_loopback(self.host):
             warn_caller(allow_anyone_on_this_machine(host=self.host))
 
-    def bind(self, server: grpc.aio.Server) -> int:
-        """Let a gRPC server listen, and return the port.
-
-        Raises:
-            MatchRecognizePlanError: the port is in use, the host is not one of this machine, or the
-                files for TLS cannot be used.
-        """
-        target = f"{self.url_host}:{self.port}"
-        try:
-            if self.tls_cert is None or self.tls_key is None:
-                return int(server.add_insecure_port(target))
-            key_and_certificate = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
-            return int(
-                server.add_secure_port(target, grpc.ssl_server_credentials([key_and_certificate]))
-            )
-        except RuntimeError as error:
-            # gRPC does not say whether the address or the certificate is wrong.
-            self.check_certificate()
-            raise errors.address_not_available(self.url_host, self.port) from error
-
-    def check_certificate(self) -> None:
+    def check_tls_files(self) -> None:
         """Check that the files for TLS, if there are any, are a certificate and its key.
 
+        gRPC does not say what is wrong with such files.
+
         Raises:
-            MatchRecognizePlanError: the files are not a certificate and its key.
+            MatchRecognizePlanError: a file is missing, cannot be read, or cannot be used.
         """
-        if self.tls_cert is None or self.tls_key is None:
+        if self.tls_cert is None and self.tls_key is None:
             return
+        if self.tls_cert is None or self.tls_key is None:
+            raise errors.incomplete_tls_files(has_key=self.tls_key is not None)
+        read_tls_file(self.tls_cert)
+        read_tls_file(self.tls_key)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             # gRPC cannot use a key with a password. Without the empty password, Python would ask
@@ -99,6 +85,36 @@ class Listener:
             context.load_cert_chain(self.tls_cert, self.tls_key, password="")
         except (OSError, ValueError) as error:  # an SSLError is an OSError
             raise errors.tls_files_not_usable(self.tls_cert, self.tls_key) from error
+
+    def bind(self, server: grpc.aio.Server) -> int:
+        """Make a gRPC server listen at the address, and return the port.
+
+        The system chooses the port if `self.port` is 0. `check` must have found no error.
+
+        Raises:
+            MatchRecognizePlanError: the port is in use, the host is not one of this machine, or a
+                file for TLS can no longer be read.
+        """
+        assert 0 <= self.port <= MAX_PORT, "gRPC would use the port modulo 65536"
+        target = f"{self.url_host}:{self.port}"
+        credentials = self.read_credentials()
+        try:
+            if credentials is None:
+                return int(server.add_insecure_port(target))
+            return int(server.add_secure_port(target, credentials))
+        except RuntimeError as error:
+            raise errors.address_not_available(self.url_host, self.port) from error
+
+    def read_credentials(self) -> grpc.ServerCredentials | None:
+        """Return the certificate and its key for a gRPC server; None without TLS.
+
+        Raises:
+            MatchRecognizePlanError: a file cannot be read.
+        """
+        if self.tls_cert is None or self.tls_key is None:
+            return None
+        key_and_certificate = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
+        return grpc.ssl_server_credentials([key_and_certificate])
 
 
 def read_tls_file(path: Path) -> bytes:
@@ -114,9 +130,11 @@ def read_tls_file(path: Path) -> bytes:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only programs of this machine can reach an address or a name.
+    """Return whether only this machine can connect to a server that listens at `host`.
 
-    The result is False if that is not certain.
+    Args:
+        host: an address or a name. For every name but `localhost`, the result is False, because the
+            name can have any address.
     """
     try:
         return ip_address(host).is_loopback

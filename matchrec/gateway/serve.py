@@ -15,15 +15,13 @@ from threading import Thread
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
-from matchrec.gateway.defaults import DEFAULT_PORT
+from matchrec.gateway.defaults import DEFAULT_PORT, MAX_PORT
 from matchrec.gateway.engines import find_or_start_server
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Planner
 from matchrec.gateway.server import GatewayServer
 from matchrec.public_names import public
 from matchrec.spark.sail.start import ENGINE
-
-MAX_PORT = 65_535
 
 PORT_NUMBER = ArgumentKind(
     f"a port from 0 to {MAX_PORT}",
@@ -141,7 +139,8 @@ def serve(  # noqa: PLR0913 -- public signature
     Raises:
         MatchRecognizePlanError: the port is in use, the session has no server, both `spark` and
             `engine` are passed, the token is empty or cannot be sent, other machines could connect
-            without a token, or the files for TLS cannot be read or used.
+            without a token, the host is empty or in brackets, or the files for TLS cannot be read
+            or used.
 
     >>> with matchrec.serve(spark, port=0) as gateway:
     ...     print(gateway.address)

@@ -63,9 +63,8 @@ def test_files_that_are_not_a_certificate_and_its_key(name: str, tmp_path: Path)
     malformed.write_text("no PEM")
     files = {"certificate": KEYS / "localhost.pem", "key": KEYS / "localhost.key", name: malformed}
     listener = Listener(port=0, tls_cert=files["certificate"], tls_key=files["key"])
-    listener.check()
     with pytest.raises(MatchRecognizePlanError) as raised:
-        asyncio.run(bind(listener))
+        listener.check()
     assert raised.value.code == "tls-files-not-usable"
     assert f"note: the certificate is {files['certificate']}" in str(raised.value)
     assert f"note: the key is {files['key']}" in str(raised.value)
@@ -80,6 +79,16 @@ def test_a_port_in_use() -> None:
         with pytest.raises(MatchRecognizePlanError) as raised:
             asyncio.run(bind(listener))
     assert raised.value.code == "address-not-available"
+
+
+@pytest.mark.parametrize(
+    ("host", "hint"), [("[::1]", "help: write ::1"), ("", "help: write 127.0.0.1")]
+)
+def test_a_host_in_brackets_or_an_empty_one(host: str, hint: str) -> None:
+    with pytest.raises(MatchRecognizePlanError) as raised:
+        Listener(host, token="secret").check()
+    assert raised.value.code == "host-not-allowed"
+    assert hint in str(raised.value)
 
 
 def test_the_repr_has_no_token() -> None:
