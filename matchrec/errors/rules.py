@@ -234,6 +234,12 @@ def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
+# A length with a minus sign before its number: `-5`, `INTERVAL '-5' DAY`. `1 - 1` is none.
+_NEGATIVE_LENGTH = re.compile(
+    r"(?P<before>\s*(?:INTERVAL\s*)?'?)\s*-\s*(?P<positive>[\d.]*[1-9][^-+*/()]*)", re.IGNORECASE
+)
+
+
 def within_not_positive(
     span: Span | None, *, length: str, is_time: bool
 ) -> MatchRecognizePlanError:
@@ -247,10 +253,10 @@ def within_not_positive(
     example = current_language().write_window(10, "MINUTE") if is_time else "WITHIN 10"
     text = (read_users_text(span) if span else None) or ""
     hint = f"write a longer one, such as {example}"
-    negative = re.search(r"-\s*(?=\d*[1-9])", text)
+    negative = _NEGATIVE_LENGTH.fullmatch(text)
     if negative is not None:
-        length = "a negative one"
-        hint = f"write WITHIN {join_lines(text[: negative.start()] + text[negative.end() :])}"
+        length = "a negative length"
+        hint = f"write WITHIN {join_lines(negative['before'] + negative['positive'])}"
     return MatchRecognizePlanError(
         f"WITHIN needs a length above 0, not {length}", span, hint=hint, code="within-not-positive"
     )

@@ -12,6 +12,7 @@ from pyspark.sql.functions import lit
 import matchrec
 
 ZERO = "WITHIN needs a length above 0, not 0 or less [within-not-positive]"
+NEGATIVE = "WITHIN needs a length above 0, not a negative length [within-not-positive]"
 NULL = "WITHIN needs a length above 0, not NULL [within-not-positive]"
 
 
@@ -69,7 +70,8 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize(("order", "within"), [*LITERALS, *EXPRESSIONS])
 def test_constants(rows: DataFrame, order: str, within: str) -> None:
-    assert catch_error(rows, order, within) == (ZERO, within)
+    is_negative = within.startswith(("-1", "INTERVAL -", "INTERVAL '-"))
+    assert catch_error(rows, order, within) == (NEGATIVE if is_negative else ZERO, within)
 
 
 @pytest.mark.parametrize("end", [" BETWEEN ROWS", " FROM A TO B"])
