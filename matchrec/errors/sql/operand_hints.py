@@ -371,13 +371,24 @@ def _find_nested_hint(infix: _Infix) -> str:
     return f"write {with_part}"
 
 
+_INNER_TYPES = re.compile(r"<[^<>]*>")
+
+
 def _write_field(struct: TypedText, kind: TypeKind | None) -> str:
     """Return a field of a struct: the first one whose type is of a kind, or else the first one.
 
     >>> _write_field(TypedText("info", "struct<name:string,qty:int>"), TypeKind.NUMBER)
     'info.qty'
+    >>> _write_field(TypedText("x", "struct<a:array<int>,b:struct<c:int,d:int>>"), TypeKind.NUMBER)
+    'x.a'
     """
-    fields = re.findall(r"(?:struct<|,)([^:,<>]+):(\w+)", struct.type_name)
+    field_list = struct.type_name.removeprefix("struct<").removesuffix(">")
+    while "<" in field_list:  # leave out the fields of structs in it
+        shorter_list = _INNER_TYPES.sub("", field_list)
+        if shorter_list == field_list:
+            break
+        field_list = shorter_list
+    fields = re.findall(r"(?:^|,)([^:,()]+):(\w+)", field_list)
     names = [name for name, type_name in fields if classify_type(type_name) is kind]
     names += [name for name, _ in fields]
     return f"{_parenthesize(struct)}.{write_name(names[0]) if names else 'field'}"
