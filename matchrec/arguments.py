@@ -330,7 +330,11 @@ class CheckedSignature:
             if problem.startswith("multiple values"):
                 raise TypeError(f"{self.function_name}() got {problem}") from None
             suggestion = suggest_unknown_name(signature, kwargs)
-            if args and not suggestion and not find_unknown_names(signature, kwargs):
+            unknown_names = find_unknown_names(signature, kwargs)
+            if suggestion and unknown_names and problem.startswith("missing"):
+                # the misspelt argument is the missing one
+                problem = f"got an unexpected keyword argument {unknown_names[0]!r}"
+            if args and not suggestion and not unknown_names:
                 # An argument is missing, perhaps because another argument is in its place.
                 convert_arguments(signature.bind_partial(*args, **kwargs), self.kinds, quoted_call)
             if not suggestion and problem.startswith("missing"):

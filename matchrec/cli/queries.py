@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -308,6 +309,8 @@ def build_query_request(
     engine = values.pop("engine", None)
     language = QueryLanguage(values.pop("language", source.language))
     source.check_exists(language)
+    if language is QueryLanguage.SQL and "order_by" in values:
+        reject_sase_as_sql(source.text or "")
     check_options(values, language)
     events = values.pop("events", None) or find_only_table(tables)
     if language is not QueryLanguage.SQL and not events:
@@ -495,6 +498,16 @@ def read_aggregates(values: OptionValues) -> AggregateArguments:
 def read_clause_name(name: str | None) -> int | str | None:
     """Return the number or alias of --clause, as `Query` takes it; None if the user named none."""
     return int(name) if name and name.isdigit() else name
+
+
+def reject_sase_as_sql(text: str) -> None:
+    """Check that a text with options of SASE+ is not SASE+ that is read as SQL.
+
+    Raises:
+        click.UsageError: the text is SASE+.
+    """
+    if re.match(r"(?i)\s*PATTERN\s+SEQ\b", text):
+        raise click.UsageError(str(errors.sase_text_as_sql()))
 
 
 def check_options(values: OptionValues, language: QueryLanguage) -> None:

@@ -162,6 +162,15 @@ def option_not_for_language(
     )
 
 
+def sase_text_as_sql() -> MatchRecognizeError:
+    """Return the error for SASE+ after -c without --language sase."""
+    return MatchRecognizeError(
+        "the text of -c is SASE+, but is read as SQL",
+        hint="add --language sase",
+        code="sase-text-as-sql",
+    )
+
+
 def missing_option(*, option: str, value: str, reader: str) -> MatchRecognizeError:
     """Return the error for a missing option.
 

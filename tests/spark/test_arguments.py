@@ -383,6 +383,14 @@ def test_a_query_before_the_session(spark: SparkSession) -> None:
     )
 
 
+def test_a_misspelt_required_argument(spark: SparkSession) -> None:
+    match_sase: Any = matchrec.match_sase
+    with pytest.raises(TypeError) as caught:
+        match_sase(spark.range(1), "PATTERN SEQ(* a)", orderby="id")
+    message = "match_sase() got an unexpected keyword argument 'orderby'; write order_by="
+    assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize("arguments", [(), ("session",)])
 def test_a_missing_query(spark: SparkSession, arguments: tuple[str, ...]) -> None:
     sql: Any = matchrec.sql

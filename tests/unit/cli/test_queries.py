@@ -141,6 +141,7 @@ def test_aggregates_instead_of_matches(clicks: Path) -> None:
         (("pairs.sase", *EVENTS, "--timeouts"), "`--timeouts` is not allowed for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "`--dialect` is not allowed for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "`--order-by` is not allowed for SQL"),
+        (("-c", "PATTERN SEQ(* a)", "--order-by", "ts"), "help: add --language sase"),
         (("streaks.sql", "--result", "matches"), "`--result` is not allowed for SQL"),
         (
             ("streaks.sql", "--clause", "1"),
