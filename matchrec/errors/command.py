@@ -16,10 +16,12 @@ from matchrec.errors.wording import join_names, shorten
 
 def not_a_command(*, argument: str) -> MatchRecognizeError:
     """Return the error for a query or its file where the name of a command is needed."""
+    is_text = any(character.isspace() for character in argument)
+    hint = f"write matchrec run {argument}"
+    if is_text:
+        hint = "write matchrec run -c before the text of a query"
     return MatchRecognizeError(
-        f"`{shorten(argument)}` is not a command",
-        hint="write matchrec run before a file, matchrec run -c before the text of a query",
-        code="not-a-command",
+        f"`{shorten(argument)}` is not a command", hint=hint, code="not-a-command"
     )
 
 
