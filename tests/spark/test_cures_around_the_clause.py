@@ -210,7 +210,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "",
         "write a valid timestamp, such as TIMESTAMP'2026-01-31 12:00:00'",
     ),
-    "SELECT INTERVAL 'x' DAY FROM {}": ("", "write a number, such as INTERVAL '10' MINUTE"),
+    "SELECT INTERVAL 'x' DAY FROM {}": ("", "write INTERVAL '1' DAY"),
     "SELECT uper(user) FROM {}": ("", "write upper"),
     "SELECT own_score(s) FROM {}": (
         "",

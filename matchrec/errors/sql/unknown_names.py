@@ -659,7 +659,9 @@ def unknown_function(
         hint = "write one condition for each value: x LIKE 'a' AND x LIKE 'b'"
     elif span is not None:
         keyword_hint = find_keyword_argument_hint(name, *read_users_text_around(span))
-        keyword_hint = keyword_hint or _find_method_hint(name, span)
+        is_method_of_pandas = hint.startswith("write PREV(")  # `price.shift(1)`
+        if not is_method_of_pandas:
+            keyword_hint = keyword_hint or _find_method_hint(name, span)
         hint = keyword_hint or write_arguments(hint, read_users_text(span), name)
     if clause == "ORDER BY" and hint.startswith("write current_timestamp()"):
         hint = "write the column with the time of each row: ORDER BY needs a value for each row"
