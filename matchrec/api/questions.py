@@ -99,7 +99,10 @@ def build_trace_request(clause: Clause, plan: MatchPlan, parts: ConditionParts) 
     the search that exceeds `max_steps` is often the one to explain.
     """
     options = Options(algorithm=clause.options.algorithm)
-    searched_plan = drop_output_options(plan, parts.measures)
+    # FIRST n MATCHES ends the search, so the rows after the last match start no attempt.
+    searched_plan = replace(
+        drop_output_options(plan, parts.measures), first_matches=plan.first_matches
+    )
     use = EVERYTHING
     if not parts.measures:
         use = replace(use, columns=frozenset())  # a plan without measures may have no column

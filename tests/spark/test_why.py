@@ -157,6 +157,40 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
+    ("day", "reason"),
+    [
+        (
+            "2024-01-02",
+            (
+                "  it is inside match 1, rows 1 to 3: DOWN{3}, mapped to DOWN",
+                "  FIRST 1 MATCHES: the search ended after this match",
+            ),
+        ),
+        ("2024-01-05", ("  FIRST 1 MATCHES: the search ended before this row",)),
+    ],
+)
+def test_no_search_starts_after_the_first_matches(
+    spark: SparkSession, day: str, reason: tuple[str, ...]
+) -> None:
+    """AAPL's prices are 37 36 35 39 36 30 50. Without FIRST, rows 5 to 6 are a match, too."""
+    query = matchrec.query(
+        spark,
+        """
+        SELECT * FROM why_ticks MATCH_RECOGNIZE (
+            PARTITION BY ticker ORDER BY day
+            PATTERN (DOWN+) FIRST 1 MATCHES
+            DEFINE DOWN AS price < 38
+        )
+        """,
+    )
+    results = query.why(partition={"ticker": "AAPL"})._story.results
+    assert results == ("match 1: rows 1 to 3: DOWN{3}",)
+    results = query.why(partition={"ticker": "AAPL"}, row=day)._story.results
+    row = int(day[-1])
+    assert results == (f"row {row} (day = {day}): no search started here", *reason)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({}, "note: some partitions:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),

@@ -166,12 +166,16 @@ class StoryWriter:
         for row, match in rows.items():
             yield f"{self.rows.name_row(row)}: no search started here"
             if match is None:
+                yield f"  FIRST {self.task.max_matches} MATCHES: the search ended before this row"
                 continue
             variables = [mapped.variable for mapped in match.mapped if mapped.row == row]
             # Event selection may have skipped the row, so that it is not mapped.
             variable = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
             match_rows = self.describe_rows(match.mapped, match.start)
             yield f"  it is inside match {match.number}, {match_rows}{variable}"
+            if match.number == self.task.max_matches:
+                yield f"  FIRST {self.task.max_matches} MATCHES: the search ended after this match"
+                continue
             skip = self.plan.after_match.words
             yield f"  {skip}: the search continued at row {match.next_start + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"

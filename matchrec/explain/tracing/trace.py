@@ -80,7 +80,7 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
     """Return the starting rows of the search, each with the number of matches before it.
 
     If the query returns all matches, the search begins at every row, and no match counts as before
-    another one: the numbers are 0.
+    another one: the numbers are 0. After `Task.max_matches` matches, the search ends.
 
     Args:
         task: the task of the search.
@@ -93,7 +93,7 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
     match_counts: dict[int, int] = {}
     row = rows.start
     match_count = 0
-    while row < rows.stop:
+    while row < rows.stop and match_count != task.max_matches:
         match_counts[row] = match_count
         if row in row_after_match:
             match_count += 1
@@ -106,8 +106,8 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
     """Assert that an attempt found the matches that the search finds from its starting row.
 
-    With a skip strategy or NON-OVERLAPPING MATCHES, the attempt may have found more matches, which
-    the query leaves out.
+    With a skip strategy, NON-OVERLAPPING MATCHES or FIRST n MATCHES, the attempt may have found
+    more matches, which the query leaves out.
 
     Args:
         task: the task of the search.
@@ -119,7 +119,11 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
     expected = {match.mapped for match in matches if match.start == attempt.start}
     actual = set(attempt.matches)
     has_skip_strategy = task.stages is not None and task.stages.skip is not None
-    leaves_matches_out = has_skip_strategy or task.output is MatchOutput.NON_OVERLAPPING
+    leaves_matches_out = (
+        has_skip_strategy
+        or task.output is MatchOutput.NON_OVERLAPPING
+        or task.max_matches is not None
+    )
     is_right = expected <= actual if leaves_matches_out else expected == actual
     assert is_right, f"the trace of row {attempt.start} found {actual}, the search {expected}"
 

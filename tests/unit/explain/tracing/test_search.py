@@ -123,6 +123,8 @@ def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
     rows = read_rows("A AB B A B").partitions(query.variables)
     matches = find_search_matches(BACKTRACKING.choose_strategy(query.task()), query.task(), rows)
     assert find_starting_rows(query.task(), matches, range(5)) == {0: 0, 2: 1, 3: 1}
+    task_with_limit = replace(query.task(), max_matches=1)
+    assert find_starting_rows(task_with_limit, matches[:1], range(5)) == {0: 0}
 
 
 def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
