@@ -25,16 +25,14 @@ from matchrec.errors.sql.clause import (
 )
 from matchrec.errors.sql.incomplete import unclosed_bracket_in_expression
 from matchrec.errors.sql.tokens import strange_sign, unexpected_token
+from matchrec.plan.words import RESERVED
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH
 from matchrec.syntax.tokens import OPENING, TokenKind, TokenSequence, split_words
 
-# Words after which MATCH_RECOGNIZE is a name: a clause follows the end of a relation, and no
-# relation ends with them.
-_WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
-_WORDS_BEFORE_EXPRESSION = split_words(
-    "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
-)
+# Words that are not reserved, and after which MATCH_RECOGNIZE is a name all the same: no relation
+# ends with them.
+_WORDS_BEFORE_NAME = split_words("DIV ILIKE INTERVAL LIMIT MINUS QUALIFY REGEXP RLIKE SET VIEW XOR")
 # First words of an item of MEASURES that cannot follow an alias `measures` in a query.
 _FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 # The full-width parentheses of East Asian keyboards.
@@ -91,11 +89,14 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
         return True
     if index == 0:
         return False
-    # Without PATTERN, this is a malformed clause if the token before the word can end a relation.
+    # Without PATTERN, this is a malformed clause if the token before the word can end a relation:
+    # a name, `)` or `}`.
     token_before = tokens[index - 1]
     if token_before.kind is TokenKind.SYMBOL:
         return token_before.key in (")", "}")
-    return token_before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
+    if token_before.kind is TokenKind.WORD:
+        return token_before.key not in RESERVED | _WORDS_BEFORE_NAME
+    return token_before.kind in (TokenKind.QUOTED, TokenKind.STRING)  # a string: `FROM "t"`
 
 
 def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
