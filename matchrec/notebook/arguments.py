@@ -6,24 +6,33 @@ import re
 from dataclasses import dataclass
 
 from matchrec.arguments import COUNT, Algorithm
-from matchrec.cli.argument_types import suggest_setting
+from matchrec.cli.argument_types import is_setting, parse_setting, suggest_setting
 from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.errors import cells as cell_errors
 from matchrec.errors import command as errors
 
-# The first words of SQL queries, SASE+ queries and clauses.
-QUERY_KEYWORDS = ("SELECT", "WITH", "FROM", "VALUES", "PATTERN", "PARTITION", "ORDER")
+# The words with which the query of `%matchrec` can begin: SQL, SASE+ or a clause.
+SQL_KEYWORDS = ("SELECT", "WITH", "FROM", "VALUES", "CREATE", "INSERT", "EXPLAIN")
+CLAUSE_KEYWORDS = ("PARTITION", "ORDER", "MEASURES", "PATTERN")
+QUERY_KEYWORDS = frozenset([*SQL_KEYWORDS, *CLAUSE_KEYWORDS])
+
+# The keyword with which a word of a line begins, as in `(SELECT` and `select*from`. In `order=5`
+# and `order.day`, the first letters are a part of something else.
+LEADING_KEYWORD = re.compile(r"""\(*(\w+)(?=$|[*('"`{:])""")
 
 # A word of a line, as IPython splits lines: quotes only count at the start of a word.
 WORD = re.compile(r""""[^"]*"|'[^']*'|\S+""")
 
-# The options without a value.
+# The options without a value. A test compares them with those of `MatchrecMagics.matchrec`.
 FLAGS = ("--coverage", "--explain", "--why")
 # The options with one hyphen. Each has a value.
 SHORT_OPTIONS = ("-o", "-n")
 
 # The arguments that replace the rows of the result by an answer about the query. A cell has one.
 ANSWERS = ("explain", "why", "coverage", "plot")
+
+# The options that choose an answer, and `--between`, which belongs to `--plot`.
+ANSWER_OPTIONS = ("--explain", "--why", "--coverage", "--plot", "--between")
 
 # Maps an argument to the argument without which it has no effect.
 NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
@@ -33,8 +42,8 @@ NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
 class CellArguments:
     """The arguments in the first line of a cell.
 
-    The decorators of `MatchrecMagics.matchrec` describe each argument. None means that the user did
-    not pass the argument.
+    The decorators of `MatchrecMagics.matchrec` describe each argument. A field that can be None is
+    None if the user did not pass the argument.
     """
 
     output: str | None
@@ -56,15 +65,15 @@ class CellArguments:
     partition_by: list[str] | None
     type_column: str | None
     dialect: str | None
-    # As the user wrote it: `matchrec.Options` checks it.
+    # The text that the user wrote, which may be wrong: `matchrec.Options` checks it.
     algorithm: Algorithm
 
     def check(self) -> None:
         """Check the limit, and that the arguments go together.
 
         Raises:
-            MatchRecognizeError: the limit is wrong, an argument needs another argument, or two
-                arguments ask for different results.
+            MatchRecognizeError: `--limit` is less than 1, an argument needs another argument, or
+                two arguments ask for different results.
         """
         COUNT.check("%%matchrec", "--limit", self.limit)
         for name, needed in NEEDED_ARGUMENTS.items():
@@ -77,20 +86,24 @@ class CellArguments:
             )
 
     def read_partition(self) -> dict[str, PlainValue] | None:
-        """Return the value of each PARTITION BY column by its name; None without --partition.
+        """Return the value of each column in --partition, by its name; None without --partition.
+
+        Quotes group words only around a whole argument: `'sym=A B'` is one, `sym='A B'` is two.
 
         Raises:
-            MatchRecognizeError: an argument has no `=`.
+            MatchRecognizeError: an argument is not NAME=VALUE, or two have the same name.
         """
         if not self.partition:
             return None
-        values = {}
+        values: dict[str, PlainValue] = {}
         for argument in self.partition:
             text = remove_quotes(argument)
-            name, equals_sign, value = text.partition("=")
-            if not equals_sign:
+            if not is_setting(text):
                 example = suggest_setting("--partition", text)
                 raise cell_errors.partition_without_value(value=text, example=example)
+            name, value = parse_setting(text)
+            if name in values:
+                raise errors.repeated_name(option="--partition", name=name)
             values[name] = parse_argument_value(value)
         return values
 
@@ -112,7 +125,7 @@ def remove_quotes(text: str) -> str:
 
 
 def parse_argument_value(text: str) -> PlainValue:
-    """Return the value of an argument, as the command line reads it.
+    """Return the value of an argument: a number, true, false, NULL or a text.
 
     Double quotes only group words, and are dropped. A text in single quotes is a string.
 
@@ -126,19 +139,35 @@ def split_line(line: str) -> tuple[str, str]:
     """Return the arguments and the query in the line of `%matchrec`.
 
     The query starts at the first SQL keyword, or is the last word. A keyword in quotes or after an
-    option that needs a value belongs to the arguments.
+    option that needs a value belongs to the arguments. The query is empty if the last word is an
+    option, or the value of the option before it.
 
     >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
     (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at ', 'rises'))
+    >>> split_line("--why")
+    ('--why', '')
     """
     line = line.rstrip()
-    previous_word = ""
+    last_word = ""
+    word_before_last = ""
     for match in WORD.finditer(line):
-        word = match.group()
-        if word.upper() in QUERY_KEYWORDS and not needs_value(previous_word):
+        word_before_last = last_word
+        last_word = match.group()
+        if starts_query(last_word) and not needs_value(word_before_last):
             return line[: match.start()], line[match.start() :]
-        previous_word = word
-    return line.removesuffix(previous_word), previous_word
+    if last_word.startswith("-") or needs_value(word_before_last):
+        return line, ""
+    return line.removesuffix(last_word), last_word
+
+
+def starts_query(word: str) -> bool:
+    """Return whether a word of a line begins with a keyword of `QUERY_KEYWORDS`.
+
+    >>> [starts_query(word) for word in ("select*from", "(SELECT", "order=5", "orders")]
+    [True, True, False, False]
+    """
+    keyword = LEADING_KEYWORD.match(word)
+    return keyword is not None and keyword.group(1).upper() in QUERY_KEYWORDS
 
 
 def needs_value(word: str) -> bool:
@@ -156,12 +185,25 @@ def is_flag(word: str) -> bool:
     return word.startswith("--") and any(flag.startswith(word) for flag in FLAGS)
 
 
+def is_answer_option(word: str) -> bool:
+    """Return whether a word is an option of `ANSWER_OPTIONS`, perhaps shortened to `--cov`."""
+    name = word.partition("=")[0]
+    return len(name) > len("--") and any(option.startswith(name) for option in ANSWER_OPTIONS)
+
+
 def build_why_line(line: str) -> str:
     """Return the `%%matchrec` line that explains a query, given the arguments with which it ran.
 
-    >>> build_why_line("--events loads --order-by at --coverage"), build_why_line("")
+    Options that ask for another answer are dropped with their values.
+
+    >>> build_why_line("--events loads --order-by at --coverage"), build_why_line("--plot day x")
     ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
     """
-    # Words keep their quotes and the blanks in them.
-    other_arguments = [word for word in WORD.findall(line) if not is_flag(word)]
+    other_arguments = []
+    is_dropped = False  # whether the last option, and so its values, are dropped
+    for word in WORD.findall(line):  # words keep their quotes and the blanks in them
+        if word.startswith("-"):
+            is_dropped = is_answer_option(word)
+        if not is_dropped:
+            other_arguments.append(word)
     return " ".join(["%%matchrec", *other_arguments, "--why"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors import MatchRecognizePlanError
-from matchrec.notebook.arguments import build_why_line, split_line
+from matchrec.errors import MatchRecognizeError, MatchRecognizePlanError
+from matchrec.notebook.arguments import FLAGS, build_why_line, split_line
 from matchrec.notebook.magic import MatchrecMagics
 
 
@@ -24,6 +24,12 @@ from matchrec.notebook.magic import MatchrecMagics
         ("--output=x ", "SELECT 1"),
         ("-n5 ", "SELECT 1"),
         ("--why --row -1 ", "SELECT 1"),
+        ("-n 5 ", "(SELECT 1)"),
+        ("-n 5 ", "select*from t"),
+        ("--why --partition order=5 ", "SELECT* FROM t"),
+        ("--plot order.day price ", "SELECT 1"),
+        ("--events t ", "MEASURES A.x AS x PATTERN (A)"),
+        ("", "CREATE TABLE u AS SELECT 1"),
         ("", "WITH q AS (SELECT 1) SELECT * FROM q"),
     ],
 )
@@ -40,6 +46,9 @@ def test_a_query_begins_at_a_keyword_that_is_not_in_the_arguments(
         ("--events t --order-by at  rises \t", ("--events t --order-by at  ", "rises")),
         ("--explain SELECT 1  ", ("--explain ", "SELECT 1")),
         ("  ", ("", "")),
+        # There is no query, only an option, or an option with its value.
+        ("--why", ("--why", "")),
+        ("-n 5", ("-n 5", "")),
     ],
 )
 def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[str, str]) -> None:
@@ -49,7 +58,8 @@ def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[s
 @pytest.mark.parametrize(
     ("line", "why_line"),
     [
-        ('--plot "a  b" y', '%%matchrec --plot "a  b" y --why'),
+        ('--plot "a  b" y -n 3', "%%matchrec -n 3 --why"),
+        ("--plot=t v --between a b --row -1", "%%matchrec --row -1 --why"),
         ("--events t  --row 'x --why  y'", "%%matchrec --events t --row 'x --why  y' --why"),
         ("--cov -n 3 --explain", "%%matchrec -n 3 --why"),
     ],
@@ -62,3 +72,22 @@ def test_a_line_that_asks_why_keeps_the_other_arguments(line: str, why_line: str
 def test_a_cell_has_one_result(line: str) -> None:
     with pytest.raises(MatchRecognizePlanError, match="is not allowed with"):
         MatchrecMagics().read_arguments(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--why --partition sym=A sym=B", "`--partition` has `sym` twice"),
+        ("--why --partition =A", "write --partition NAME=A"),
+    ],
+)
+def test_a_partition_has_each_name_once(line: str, message: str) -> None:
+    arguments = MatchrecMagics().read_arguments(line)
+    with pytest.raises(MatchRecognizeError, match=message):
+        arguments.read_partition()
+
+
+def test_the_options_without_a_value() -> None:
+    actions = MatchrecMagics.matchrec.parser._actions
+    options = [action.option_strings[-1] for action in actions if action.nargs == 0]
+    assert sorted(options) == sorted(FLAGS)
