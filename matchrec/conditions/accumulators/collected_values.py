@@ -10,7 +10,13 @@ from matchrec.conditions.functions.function import AggregateUse, Value
 
 
 def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
-    """Count a value that is not NULL. The counts are in the order in which values come first."""
+    """Count a value that is not NULL, and return the counts.
+
+    Args:
+        counts: the count of each value, in the order in which values first occur; is changed.
+        value: the value to count.
+        _: the second argument of MODE, `deterministic`, which is ignored.
+    """
     if value is not None:
         key = find_representative(value)
         counts[key] = counts.get(key, 0) + 1
@@ -18,14 +24,14 @@ def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value
 
 
 def begin_mode(use: AggregateUse) -> Accumulator:
-    """Begin MODE: the most frequent value; the least of them if several are equally frequent.
+    """Return an accumulator for MODE: the most frequent value, or the least of them if several.
 
-    Spark may return another one of these.
+    If several values are equally frequent, Spark may return any of them.
     """
     sort_key = find_sort_key(use.types[0])
 
     def finish(counts: dict[Value, int]) -> Value:
-        """Return the most frequent value, the least of several; None if there are no values."""
+        """Return the most frequent value, or the least of them; None if there are no values."""
         largest_count = max(counts.values(), default=0)
         most_frequent = [value for value, count in counts.items() if count == largest_count]
         return min(most_frequent, key=sort_key, default=None)
@@ -33,8 +39,8 @@ def begin_mode(use: AggregateUse) -> Accumulator:
     return Accumulator({}, count_value, finish)
 
 
-def begin_list(_: AggregateUse) -> Accumulator:
-    """Begin COLLECT_LIST: the values without NULL, in the order of the rows."""
+def begin_collect_list(_: AggregateUse) -> Accumulator:
+    """Return an accumulator for COLLECT_LIST: values without NULL, in the order of the rows."""
 
     def step(values: list[Value], value: Value) -> list[Value]:
         """Append a value unless it is NULL."""
@@ -45,41 +51,46 @@ def begin_list(_: AggregateUse) -> Accumulator:
     return Accumulator([], step, tuple)
 
 
-def begin_set(_: AggregateUse) -> Accumulator:
-    """Begin COLLECT_SET: different values without NULL, in the order in which they come first."""
+def begin_collect_set(_: AggregateUse) -> Accumulator:
+    """Return an accumulator for COLLECT_SET: each value once, without NULL.
+
+    The values are in the order in which they first occur. Spark promises no order.
+    """
+    # `tuple` drops the counts, and keeps the values.
     return Accumulator({}, count_value, tuple)
 
 
 @dataclass(slots=True)
-class JoinedTexts:
-    """The state of LISTAGG."""
+class ListaggState:
+    """The texts that LISTAGG has collected, and its delimiter."""
 
     # The texts, or binary values, in the order of the rows.
     texts: list[Value] = field(default_factory=list)
-    # The text between two texts; None for no text. It is a constant, so each row has the same.
+    # The text between two texts; None if the user passed none or NULL. It is a constant, so it is
+    # the same in each row.
     delimiter: Value = None
 
 
-def begin_joined_texts(_: AggregateUse) -> Accumulator:
-    """Begin LISTAGG: texts or binary values, joined in the order of the rows by a delimiter.
+def begin_listagg(_: AggregateUse) -> Accumulator:
+    """Return an accumulator for LISTAGG: texts or binary values, joined by a delimiter.
 
-    NULLs are left out.
+    They are in the order of the rows, without NULL.
     """
 
-    def step(joined: JoinedTexts, text: Value, delimiter: Value = None) -> JoinedTexts:
+    def step(state: ListaggState, text: Value, delimiter: Value = None) -> ListaggState:
         """Append a text unless it is NULL, and note the delimiter."""
         if text is not None:
-            joined.texts.append(text)
-        joined.delimiter = delimiter
-        return joined
+            state.texts.append(text)
+        state.delimiter = delimiter
+        return state
 
-    def finish(joined: JoinedTexts) -> Value:
+    def finish(state: ListaggState) -> Value:
         """Return the joined texts; NULL if there are none."""
-        if not joined.texts:
+        if not state.texts:
             return None
-        delimiter = joined.delimiter
+        delimiter = state.delimiter
         if delimiter is None:
-            delimiter = joined.texts[0][:0]  # an empty text, or empty bytes
-        return delimiter.join(joined.texts)
+            delimiter = state.texts[0][:0]  # an empty text, or empty bytes
+        return delimiter.join(state.texts)
 
-    return Accumulator(JoinedTexts(), step, finish)
+    return Accumulator(ListaggState(), step, finish)

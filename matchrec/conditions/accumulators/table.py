@@ -12,10 +12,10 @@ from matchrec.conditions.accumulators.chosen_rows import (
     begin_min,
 )
 from matchrec.conditions.accumulators.collected_values import (
-    begin_joined_texts,
-    begin_list,
+    begin_collect_list,
+    begin_collect_set,
+    begin_listagg,
     begin_mode,
-    begin_set,
 )
 from matchrec.conditions.accumulators.percentiles import begin_percentile
 from matchrec.conditions.accumulators.result_types import (
@@ -72,12 +72,12 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         "last_value": AggregateFunction(find_type_of_first_argument, begin_last_value, constant=1),
         "mode": AggregateFunction(find_type_of_first_argument, begin_mode, constant=1),
         "collect_list array_agg": AggregateFunction(
-            require_one_argument(build_array_type), begin_list
+            require_one_argument(build_array_type), begin_collect_list
         ),
         "collect_set": AggregateFunction(
-            require_one_argument(build_array_type), begin_set, ignores_repeats=True
+            require_one_argument(build_array_type), begin_collect_set, ignores_repeats=True
         ),
-        "listagg string_agg": AggregateFunction(find_listagg_type, begin_joined_texts, constant=1),
+        "listagg string_agg": AggregateFunction(find_listagg_type, begin_listagg, constant=1),
         "stddev stddev_samp std": build_statistic(
             compute_sample_deviation, empty_state=Moments(), needs_two_rows=True
         ),
