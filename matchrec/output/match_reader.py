@@ -36,7 +36,7 @@ import numpy.typing as npt
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
-from matchrec.search.matches import Matches
+from matchrec.search.matches import Chains, Matches
 from matchrec.search.partitions import (
     BoolArray,
     IntArray,
@@ -47,8 +47,10 @@ from matchrec.search.partitions import (
     take_or_default,
 )
 
+# int32[k], for each mapped row the next row of its match, or -1.
 Links = npt.NDArray[np.int32]
-Variables = npt.NDArray[np.int16]
+# int16[n], the id of a variable for each of n rows, or -1.
+Classifiers = npt.NDArray[np.int16]
 
 
 # Kernels. Some mapped rows are marked: mostly, the rows that are mapped to one variable.
@@ -56,7 +58,7 @@ Variables = npt.NDArray[np.int16]
 
 @allocating
 def find_last_marked(
-    classifiers: Variables, is_marked_variable: BoolArray, begin: IntArray, end: IntArray
+    classifiers: Classifiers, is_marked_variable: BoolArray, begin: IntArray, end: IntArray
 ) -> IntArray:
     """Return for each output row the last of the marked rows that it sees, or -1: int64[r].
 
@@ -85,7 +87,7 @@ def find_last_marked(
 
 @allocating
 def find_nth_marked(
-    classifiers: Variables,
+    classifiers: Classifiers,
     is_marked_variable: BoolArray,
     begin: IntArray,
     end: IntArray,
@@ -181,7 +183,7 @@ def find_nth_last_marked(is_marked: BoolArray, following: Links, rows_after: int
 
 @dataclass(frozen=True)
 class MatchReader:
-    """r output rows of matches with k mapped rows, for which rows and counts are looked up.
+    """Looks up rows and counts for r output rows of matches with k mapped rows.
 
     If matches share their rows (`search.matches.Chains`), there is one output row for each match,
     so that running and final semantics are the same. Then only `find_mapped_rows`,
@@ -190,8 +192,7 @@ class MatchReader:
     """
 
     matches: Matches
-    # The output rows, for which values are read.
-    rows: OutputRows
+    output_rows: OutputRows
     # The partitions of the input rows.
     partitions: Partitions
     # For the name of each variable of the query, the ids of its primary variables, at least one.
@@ -202,7 +203,7 @@ class MatchReader:
 
     def select_rows(self, begin: int, end: int) -> MatchReader:
         """Return the reader for the output rows from `begin` up to, but not including, `end`."""
-        return replace(self, rows=self.rows.take(slice(begin, end)))
+        return replace(self, output_rows=self.output_rows.take(slice(begin, end)))
 
     def mark_mapped_rows(self, variable: str | None) -> BoolArray:
         """Return which mapped rows are mapped to a variable: bool[k].
@@ -245,7 +246,7 @@ class MatchReader:
         For an output row without a current row, begin and end are equal.
         """
         begin, end = self.final_rows
-        return begin, np.where(self.rows.current >= 0, self.rows.current + 1, end)
+        return begin, np.where(self.output_rows.current >= 0, self.output_rows.current + 1, end)
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
@@ -255,9 +256,9 @@ class MatchReader:
         """
         assert self.matches.chains is None
         offsets = self.matches.offsets
-        begin = offsets[self.rows.match]
-        end = offsets[self.rows.match + 1]
-        sees_nothing = self.rows.current < 0
+        begin = offsets[self.output_rows.match]
+        end = offsets[self.output_rows.match + 1]
+        sees_nothing = self.output_rows.current < 0
         if sees_nothing.any():
             begin[sees_nothing] = 0
             end[sees_nothing] = 0
@@ -270,9 +271,11 @@ class MatchReader:
         The rows of each match must follow each other without a gap.
         """
         assert self.matches.rows is None
-        return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
+        return take_or_default(
+            self.matches.start - self.matches.offsets[:-1], self.output_rows.match, 0
+        )
 
-    def take_physical_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
+    def find_physical_targets(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Return the row positions that PREV or NEXT finds: int64[r].
 
         -1 if the row is outside of the partition or of the frame.
@@ -283,11 +286,11 @@ class MatchReader:
         """
         if navigation.physical_offset == 0:
             return positions
-        partition_ids = take_or_default(self.matches.partition, self.rows.match, 0)
+        partition_ids = take_or_default(self.matches.partition, self.output_rows.match, 0)
         first_positions = self.partitions.starts[partition_ids]
         end_positions = self.partitions.starts[partition_ids + 1]
         if self.frame is not None:
-            first_positions = take_or_default(self.matches.start, self.rows.match, 0)
+            first_positions = take_or_default(self.matches.start, self.output_rows.match, 0)
             if self.frame.end is not None:
                 end_positions = np.minimum(end_positions, first_positions + self.frame.end + 1)
         targets = positions + navigation.physical_offset
@@ -297,8 +300,9 @@ class MatchReader:
 
     def find_mapped_rows(self, navigation: Navigation) -> IntArray:
         """Return the mapped row that FIRST or LAST of a navigation finds, or -1: int64[r]."""
-        if self.matches.chains is not None:
-            return self.find_mapped_in_chains(navigation, self.matches.chains.following)
+        chains = self.matches.chains
+        if chains is not None:
+            return self.find_mapped_in_chains(navigation, chains)
         begin, end = self.find_visible_rows(navigation.semantics)
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
@@ -311,23 +315,24 @@ class MatchReader:
         ordinal = offset if is_first else -1 - offset
         return find_nth_marked(self.matches.classifiers, is_member, begin, end, ordinal)
 
-    def find_mapped_in_chains(self, navigation: Navigation, following: Links) -> IntArray:
+    def find_mapped_in_chains(self, navigation: Navigation, chains: Chains) -> IntArray:
         """Return the result of `find_mapped_rows` for matches that share their rows.
 
         The current row is the first row of the match, from which all of its rows can be reached.
 
         Args:
             navigation: FIRST or LAST; its semantics make no difference.
-            following: int32[k], the next row of each mapped row in its match, or -1.
+            chains: the chains of the matches.
         """
+        following = chains.following
         is_marked = self.mark_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
             nth_last_marked_rows = find_nth_last_marked(
                 is_marked, following, navigation.logical_offset
             )
-            return take_or_default(nth_last_marked_rows, self.rows.current, -1)
+            return take_or_default(nth_last_marked_rows, self.output_rows.current, -1)
         first_marked_rows = find_first_marked(is_marked, following)
-        mapped_rows = take_or_default(first_marked_rows, self.rows.current, -1)
+        mapped_rows = take_or_default(first_marked_rows, self.output_rows.current, -1)
         if navigation.logical_offset:
             # Go from marked row to marked row.
             next_marked_rows = take_or_default(first_marked_rows, following.astype(np.int64), -1)
@@ -345,9 +350,9 @@ class MatchReader:
                 positions[is_missing] = -1
         else:
             positions = take_or_default(self.matches.rows, mapped_rows, -1)
-        return self.take_physical_step(positions, navigation)
+        return self.find_physical_targets(positions, navigation)
 
-    def find_classifiers(self, navigation: Navigation) -> Variables:
+    def find_classifiers(self, navigation: Navigation) -> Classifiers:
         """Return the id of the variable of the row that a navigation finds: int16[r].
 
         -1 if the navigation finds no row, or a row that the match does not map.
@@ -357,10 +362,10 @@ class MatchReader:
         """
         mapped_rows = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
-            mapped_rows = self.find_mapped_at_distance(mapped_rows, navigation.physical_offset)
+            mapped_rows = self.find_mapped_rows_at_distance(mapped_rows, navigation.physical_offset)
         return take_or_default(self.matches.classifiers, mapped_rows, -1)
 
-    def find_mapped_at_distance(self, mapped_rows: IntArray, distance: int) -> IntArray:
+    def find_mapped_rows_at_distance(self, mapped_rows: IntArray, distance: int) -> IntArray:
         """Return the mapped row at a distance from a mapped row of the same match: int64[r].
 
         -1 if the match does not map the row at this distance. Matches must not share their rows.
@@ -385,13 +390,13 @@ class MatchReader:
         width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
         # Where `mapped_rows` is -1, the target key belongs to some other row. It is not used.
-        target_keys = self.rows.match * width + rows[mapped_rows] + distance
+        target_keys = self.output_rows.match * width + rows[mapped_rows] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
         return np.where((mapped_rows >= 0) & (keys[indices] == target_keys), indices, -1)
 
     def find_match_numbers(self) -> IntArray:
         """Return the match number, -1 for an unmatched row: int64[r]."""
-        return take_or_default(self.matches.number, self.rows.match, -1)
+        return take_or_default(self.matches.number, self.output_rows.match, -1)
 
     def find_positions_in_match(self) -> IntArray:
         """Return the position of each mapped row in its match: int64[k].
@@ -406,13 +411,13 @@ class MatchReader:
     def find_current_positions_in_match(self) -> IntArray:
         """Return the position of the current row in its match, or -1: int64[r]."""
         begin, _ = self.find_visible_rows(Semantics.FINAL)
-        return np.where(self.rows.current >= 0, self.rows.current - begin, -1)
+        return np.where(self.output_rows.current >= 0, self.output_rows.current - begin, -1)
 
     def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
 
-        If rows 0 and 2 are marked, and two output rows see rows 0 .. 1 and 0 .. 2, the result is
-        [0, 0, 2] and [0, 1, 3].
+        If rows 0 and 2 are marked, and two output rows see rows 0 and 1, and rows 0, 1 and
+        2, the result is [0, 0, 2] and [0, 1, 3].
 
         Args:
             is_marked: bool[k], which mapped rows are marked.
@@ -420,11 +425,10 @@ class MatchReader:
 
         Returns:
             Two arrays: the c collected mapped rows, output row after output row, int64[c]; and the
-            index in it at which the rows of each output row begin, then c, int64[r + 1].
+            index in this array at which the rows of each output row begin, then c, int64[r + 1].
         """
-        marked_counts_before = add_up_before(
-            is_marked
-        )  # number of marked rows before each mapped row
+        # The number of marked rows before each mapped row.
+        marked_counts_before = add_up_before(is_marked)
         begin, end = self.find_visible_rows(semantics)
         first_indices = marked_counts_before[begin]
         counts = marked_counts_before[end] - first_indices

@@ -58,7 +58,7 @@ class SizeEstimator:
             RunFailure: a row is too large for Arrow, or a batch is too large for this machine.
         """
         matches = self.reader.matches
-        row_count = self.reader.rows.count
+        row_count = self.reader.output_rows.count
         one_batch = np.array([0, row_count])
         if matches.totals is not None or matches.pointers is not None:
             return one_batch  # rows of totals or of a graph have no values of input rows
@@ -101,10 +101,10 @@ class SizeEstimator:
         """Return about how many bytes each output row takes, as int64[r]."""
         reader = self.reader
         reads = self.compiled_query.reads
-        sizes = np.full(reader.rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
+        sizes = np.full(reader.output_rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
-                sizes += self.estimate_sizes_at(read.column, reader.rows.row)
+                sizes += self.estimate_sizes_at(read.column, reader.output_rows.row)
             elif isinstance(read, ReadNavigation):
                 sizes += self.estimate_sizes_at(
                     read.column, reader.find_row_positions(read.navigation)
@@ -147,7 +147,7 @@ class SizeEstimator:
                 into memory SAIL_COPIES times.
         """
         largest = int(np.argmax(sizes))
-        row = int(self.reader.rows.row[largest])
+        row = int(self.reader.output_rows.row[largest])
         size = int(sizes[largest])
         if size > MAX_BYTES_OF_ROW:
             fields = {"mebibytes": size >> 20, "limit": MAX_BYTES_OF_ROW >> 20}

@@ -277,7 +277,7 @@ class RuleSetOutput:
         for gatherer in match_rows.divide(event_columns):
             yield make_batch(self.schema, rule_number, self.describe_matches(gatherer))
         for gatherer in output_rows.divide():
-            kinds = repeat_number(RowKind.ROW, gatherer.reader.rows.count)
+            kinds = repeat_number(RowKind.ROW, gatherer.reader.output_rows.count)
             columns = {wire.ROW_KIND: kinds} | self.fill_slots(rule_number, gatherer)
             yield make_batch(self.schema, rule_number, columns)
 
@@ -298,7 +298,7 @@ class RuleSetOutput:
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
-            wire.name_rule_key(index): gatherer.take_values(key, reader.rows.row)
+            wire.name_rule_key(index): gatherer.take_values(key, reader.output_rows.row)
             for index, key in enumerate(rule_set.keys)
         }
         match_numbers = reader.find_match_numbers()
