@@ -19,7 +19,7 @@ from matchrec.plan.warning_rules.omissions import (
 )
 from matchrec.plan.warning_rules.pattern_ends import (
     warn_about_early_ends,
-    warn_about_ends,
+    warn_about_last_loops,
     warn_about_negated_ends,
 )
 from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
@@ -51,7 +51,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_order,
     warn_about_conditions,
     warn_about_anchors,
-    warn_about_ends,
+    warn_about_last_loops,
     warn_about_early_ends,
     warn_about_negated_ends,
     warn_about_negations,

@@ -6,6 +6,8 @@
     PATTERN (A B+) SKIP TILL NEXT MATCH      the match ends before the first row that is not a B
     PATTERN (A NOT B) WITHIN ...             NOT B tests only the next row, not the whole window
 
+A *loop* is a quantified part whose number of repetitions is not fixed; `C?` is one, too.
+
 Loops and NOTs in other places raise no warning. A variable without a condition is useful:
 
 - for the first row of `STRT DOWN+`,
@@ -30,14 +32,14 @@ from matchrec.plan.expression import is_constant_word
 from matchrec.plan.match_plan import MatchPlan
 
 
-def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if all matches are empty, otherwise warnings about loops at the end."""
     if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
         )
     else:
-        yield from warn_about_last_loops(plan)
+        yield from _check_last_loops(plan)
 
 
 def has_only_empty_matches(plan: MatchPlan) -> bool:
@@ -47,10 +49,10 @@ def has_only_empty_matches(plan: MatchPlan) -> bool:
     return plan.output is MatchOutput.PREFERRED and prefers_empty(plan.pattern)
 
 
-def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each loop at the end of PATTERN that takes only its minimum, or all rows.
+def _check_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning for each loop at the end of PATTERN that takes too few rows, or all rows.
 
-    A reluctant loop takes its minimum, because nothing after it needs more rows.
+    A reluctant loop takes only its minimum of rows, because nothing after it needs more.
     """
     for loop in find_last_loops(plan.pattern):
         if not loop.greedy and plan.output is MatchOutput.PREFERRED:
@@ -72,18 +74,20 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
     """Return whether a loop at the end of PATTERN takes all rows, probably by mistake.
 
-    A loop takes all rows that follow if its variable has no condition, and neither an upper bound
-    nor a window limits the loop. The condition TRUE counts as a condition, because the user who
-    writes it means all rows.
+    A loop takes all rows that follow if its variable has no condition, and neither an upper bound,
+    a window nor a gap limits the loop. The condition TRUE counts as a condition, because the user
+    who writes it means all rows.
     """
-    windows = (plan.within, plan.within_rows, plan.row_gap)
-    has_window = any(window is not None for window in windows)
-    if not loop.greedy or loop.most is not None or has_window:
+    if not isinstance(loop.part, patterns.Variable):
+        return False
+    limits = (loop.most, plan.within, plan.within_rows, plan.row_gap)
+    has_limit = any(limit is not None for limit in limits)
+    if not loop.greedy or has_limit:
         return False
     defined_variables = {definition.variable for definition in plan.definitions}
     if not defined_variables:
         return False  # `warn_about_conditions` yields a warning for the whole pattern.
-    return isinstance(loop.part, patterns.Variable) and loop.part.name not in defined_variables
+    return loop.part.name not in defined_variables
 
 
 def show_minimal_part(loop: patterns.Quantified) -> str:
@@ -99,7 +103,7 @@ def show_minimal_part(loop: patterns.Quantified) -> str:
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each loop at the end of PATTERN that can end although later rows fit it.
+    """Yield a warning for each loop at the end of PATTERN that ends although later rows satisfy it.
 
     With SKIP TILL, a preferred match ends before the first row that the loop would have to skip. A
     non-overlapping match ends as soon as it is complete, whether or not it can skip rows.
@@ -129,29 +133,32 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each NOT at the end of PATTERN that tests only the next row of a window.
+    """Yield a warning for each NOT at the end that tests the next row, not the whole window.
 
     Most readers expect that a NOT before WITHIN forbids rows until the window ends. With event
     selection, the NOT does so and raises no warning.
     """
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window and not plan.needs_event_selection:
-        for negation in find_closing_negations(plan.pattern):
+        for negation in find_negations_without_successor(plan.pattern):
             yield warnings.negation_of_next_row_only(
                 negation.span, negation=patterns.show_pattern(negation)
             )
 
 
-def find_closing_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
-    """Yield each NOT after which PATTERN has only other NOTs. NOTs inside loops are left out.
+def find_negations_without_successor(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
+    """Yield each NOT after which a concatenation has only other NOTs.
+
+    NOTs in loops and in PERMUTE are left out.
 
     `A NOT B C?` has no such NOT, because NOT B also decides whether C can follow. For the same
     pattern, `pattern.list_last_negations` returns NOT B, because C can have no row. The difference
-    matters: event selection rejects a NOT before a part that can be left out.
+    matters: the warning advises event selection, which rejects NOT B before a part that can be left
+    out.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F NOT G)")
-    >>> [patterns.show_pattern(negation) for negation in find_closing_negations(pattern)]
+    >>> [patterns.show_pattern(negation) for negation in find_negations_without_successor(pattern)]
     ['NOT G', 'NOT F']
     """
     match pattern:
@@ -159,14 +166,14 @@ def find_closing_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Ne
             yield pattern
         case patterns.Concatenation(parts):
             for part in reversed(parts):
-                yield from find_closing_negations(part)
+                yield from find_negations_without_successor(part)
                 if not isinstance(part, patterns.Negation):
                     return
         case patterns.Alternation(parts):
             for part in parts:
-                yield from find_closing_negations(part)
+                yield from find_negations_without_successor(part)
         case patterns.Exclusion(part):
-            yield from find_closing_negations(part)
+            yield from find_negations_without_successor(part)
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
@@ -185,20 +192,22 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return prefers_empty(parts[0])
         case patterns.Quantified(most=0):
             return True
-        case patterns.Quantified(part, least, _, greedy):
+        case patterns.Quantified(part=part, least=least, greedy=greedy):
             return (not greedy and least == 0) or prefers_empty(part)
         case _:
             return False
 
 
 # Nodes that match no row, and match only at some positions of the partition.
-_PositionTest = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
+_RowlessTest = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
 def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
-    """Yield the quantified parts after which a match may end, whatever rows follow.
+    """Yield the loops after which a match may end, whatever rows follow.
 
-    Loops inside loops and inside PERMUTE are left out: `A (B C*?)+` yields only the outer loop.
+    They are in order from the end of PATTERN to its start, with alternatives from left to right.
+    Parts with a fixed count, such as `E{2}`, are not loops. Loops inside loops and inside PERMUTE
+    are left out: `A (B C*?)+` yields only the outer loop.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
@@ -226,5 +235,5 @@ def can_be_left_out(part: patterns.RowPattern) -> bool:
     To keep the test simple, the result is also False for `(B $)?` and every other part with an
     anchor or a NOT.
     """
-    tests_position = any(isinstance(node, _PositionTest) for node in patterns.walk_pattern(part))
-    return patterns.can_be_empty(part) and not tests_position
+    has_rowless_test = any(isinstance(node, _RowlessTest) for node in patterns.walk_pattern(part))
+    return patterns.can_be_empty(part) and not has_rowless_test
