@@ -201,6 +201,8 @@ def _unknown_qualifier(
     hint = f"write {write_name(column)}, or add {name} to {name_part('PATTERN')}"
     if near:
         hint = f"write {near}.{write_name(column)}"
+    elif name.upper() in ("PREV", "NEXT", "FIRST", "LAST"):
+        hint = f"write {name}({write_name(column)})"
     error = MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {name_part(clause)}",
         span,
@@ -362,7 +364,10 @@ def _explain_variable(
     if name.upper() not in names.variables or clause in BEFORE_THE_MATCH:
         return None
     note = f"`{name}` is a pattern variable, which stands for rows"
-    return Advice(note, _write_column_of_variable(name, span) or _replace_variable(name, names))
+    hint = _write_column_of_variable(name, span) or _replace_variable(name, names)
+    if not names.call and _is_compared(name, span):
+        hint += f", or '{name}' for a string"
+    return Advice(note, hint)
 
 
 def _write_column_of_variable(name: str, span: Span | None) -> str | None:
