@@ -34,10 +34,11 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
         hint = f"write a condition after {shown_word}, or remove {shown_word}"
     else:
         hint = f"write a value after {shown_word}, or remove {shown_word}"
+    remainder = "`%` is the remainder of a division; 5 percent is 0.05" if last_word == "%" else ""
     return MatchRecognizeParseError(
         f"the expression in {where} is not complete",
         span,
-        notes=(UNFINISHED,),
+        notes=(UNFINISHED, remainder),
         hint=hint,
         code="unfinished-expression",
     )

@@ -379,7 +379,7 @@ def _explain_text_from_elsewhere(
 def find_foreign_cast_hint(before: str, after: str) -> str | None:
     """Return what to write for a word of a cast or a function that Spark lacks; else None.
 
-    The words are AS, USING, SEPARATOR and AT TIME ZONE.
+    The words are AS, USING, SEPARATOR and AT TIME ZONE, and the comma of `CAST(x, INT)`.
 
     Args:
         before: the text of the part before the word.
@@ -387,6 +387,8 @@ def find_foreign_cast_hint(before: str, after: str) -> str | None:
 
     >>> find_foreign_cast_hint("DEFINE A AS TRY_PARSE(x ", "AS INT) > 1")
     'write TRY_CAST(x AS INT)'
+    >>> find_foreign_cast_hint("A AS CAST(x", ", INT) > 1")
+    'write CAST(x AS INT)'
     >>> find_foreign_cast_hint("CONVERT(LAST(sym) ", "USING latin1) = 'a'")
     "write encode(LAST(sym), 'latin1')"
     """
@@ -405,11 +407,13 @@ def find_foreign_cast_hint(before: str, after: str) -> str | None:
         if charset["name"].upper().startswith("UTF8"):
             return f"write {value} alone: strings are always UTF-8"
         return f"write encode({value}, '{charset['name']}')"
-    opened = re.search(r"(?i)\b(?P<name>SAFE_CAST|TRY_PARSE|PARSE)\s*\((?P<value>[^()]+)$", before)
-    target = re.match(r"(?i)AS\s+(?P<type>\w+(?:\s*\([\d, ]*\))?)\s*[,)]", after)
+    opened = re.search(
+        r"(?i)\b(?P<name>(?:SAFE_|TRY_)?CAST|(?:TRY_)?PARSE)\s*\((?P<value>[^()]+)$", before
+    )
+    target = re.match(r"(?i)(?:AS\s+|,\s*)(?P<type>\w+(?:\s*\([\d, ]*\))?)\s*[,)]", after)
     if opened is None or target is None:
         return None
-    cast = "CAST" if opened["name"].upper() == "PARSE" else "TRY_CAST"
+    cast = "CAST" if opened["name"].upper() in ("CAST", "PARSE") else "TRY_CAST"
     hint = f"write {cast}({opened['value'].strip()} AS {target['type']})"
     is_of_bigquery = opened["name"].upper() == "SAFE_CAST"
     return add_dialect_hint(hint, "bigquery") if is_of_bigquery else hint
