@@ -55,8 +55,11 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     The error is about FROM if FROM seems to be misspelt, and about the name of the relation if the
     name is in quotes or in square brackets.
     """
-    if word > 1:
-        before_name = tokens[word - 2]
+    name_start = word - 1
+    if tokens.key(word - 1) == "}":  # `FORM {prices} MATCH_RECOGNIZE (`
+        name_start = max(word - len(("{", "name", "}")), 0)
+    if name_start > 0:
+        before_name = tokens[name_start - 1]
         if before_name.key != "FROM" and find_nearest(before_name.key, ("FROM",)):
             return errors.misspelt_from(before_name.span, text=before_name.text)
     if tokens[word - 1].is_string:
