@@ -147,7 +147,7 @@ class StoryWriter:
         """
         matches = self.trace.matches
         if not matches:
-            yield f"no match; {show_count(self.trace.starting_rows, 'starting row')} tried"
+            yield f"no match; {show_count(self.trace.starting_row_count, 'starting row')} tried"
         for match in matches[:MAX_MATCHES]:
             yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
         if len(matches) > MAX_MATCHES:

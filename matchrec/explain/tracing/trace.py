@@ -1,6 +1,7 @@
 """Trace the search of one partition: choose the attempts to show, and check each of them.
 
-The search that the query uses runs first. Each traced attempt must find the same matches.
+The search that the query uses runs first. Each traced attempt must find the matches that this
+search finds from the same row.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategy import Strategy
 from matchrec.search.task import Task
 
-# The number of trials that the attempts of a partition have together before the trace gives up.
-MAX_TRIALS_IN_ALL = 1_000_000
+# `trace_best` gives up once the attempts of the partition have this many trials together.
+MAX_TRIALS_PER_PARTITION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,10 @@ class SearchMatch:
     next_start: int
 
 
-# The matches of one or several partitions, in the order in which the search finds them.
-SearchMatches = tuple[SearchMatch, ...]
-
-
-def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) -> SearchMatches:
-    """Run a search, and return the matches that it finds.
+def find_search_matches(
+    strategy: Strategy, task: Task, partitions: Partitions
+) -> tuple[SearchMatch, ...]:
+    """Run a search, and return the matches that it finds, in this order.
 
     Raises:
         RunFailure: a condition cannot be computed.
@@ -60,7 +59,8 @@ def read_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
         return
     next_starts = find_next_starts(task.after_match, task.members, chunk).tolist()
     rows = chunk.mapped_rows.tolist()
-    spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
+    offsets = chunk.offsets.tolist()
+    spans = zip(chunk.start.tolist(), offsets[:-1], offsets[1:], strict=True)
     for index, (start, begin, end) in enumerate(spans):
         is_timeout = chunk.kind is not None and chunk.kind[index] != A_MATCH
         if is_timeout:
@@ -76,11 +76,11 @@ def read_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
         )
 
 
-def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[int, int]:
+def find_starting_rows(task: Task, matches: tuple[SearchMatch, ...], rows: range) -> dict[int, int]:
     """Return the starting rows of the search, each with the number of matches before it.
 
-    If the query returns all matches, the search begins at every row, and no match counts as before
-    another one: the numbers are 0. After `Task.max_matches` matches, the search ends.
+    If the query returns all matches, the search begins at every row, and all counts are 0, because
+    such matches have no order. Otherwise, after `Task.max_matches` matches, the search ends.
 
     Args:
         task: the task of the search.
@@ -93,13 +93,17 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
     match_counts: dict[int, int] = {}
     row = rows.start
     match_count = 0
-    while row < rows.stop and match_count != task.max_matches:
+    while row < rows.stop:
         match_counts[row] = match_count
-        if row in row_after_match:
-            match_count += 1
-            row = row_after_match[row]
-        else:
+        next_row = row_after_match.get(row)
+        if next_row is None:
             row += 1
+            continue
+        match_count += 1
+        if match_count == task.max_matches:
+            break
+        assert next_row > row, "the search fails if a match has no later row to skip to"
+        row = next_row
     return match_counts
 
 
@@ -145,15 +149,16 @@ class Trace:
     """The recorded search of one partition."""
 
     # All matches that the search finds.
-    matches: SearchMatches
+    matches: tuple[SearchMatch, ...]
     # The attempts to show: the attempts from chosen rows in the order of these rows, or the best
     # attempts without a match, the best one first.
     attempts: tuple[Attempt, ...]
     # The positions of the chosen rows from which no search started, each with the match that skips
-    # the row, or None if no match does. None instead of the dict if no rows were chosen.
+    # the row, or None if the search had ended before the row. There is no dict if no rows were
+    # chosen.
     skipped_rows: dict[int, SearchMatch | None] | None
     # The number of starting rows of the search. If the trace gave up, only those that were traced.
-    starting_rows: int
+    starting_row_count: int
     # The position of the row at which the trace gave up because there were too many trials; None if
     # all starting rows were traced.
     gave_up_at: int | None = None
@@ -170,71 +175,91 @@ def trace_search(
         task: the task of the search.
         strategy: the strategy of the search.
         partitions: the rows, which form a single partition.
-        rows: the positions of the starting rows to show. If it is empty, the attempts without a
-            match that mapped the most rows are shown; of equally good attempts, the earlier ones.
-        limit: the maximal number of attempts to show.
+        rows: the positions of the rows to explain, which the user chose. If it is empty, the
+            attempts without a match that mapped the most rows are shown; of equally good attempts,
+            the earlier ones.
+        limit: show at most this many attempts. Of the chosen rows, only the first `limit` are
+            explained.
 
     Raises:
         RunFailure: a condition cannot be computed.
     """
     matches = find_search_matches(strategy, task, partitions)
-    starts = find_starting_rows(task, matches, range(partitions.row_count))
+    match_count_by_start = find_starting_rows(task, matches, range(partitions.row_count))
     tracer = Tracer(task, partitions)
     if rows:
-        return trace_rows(tracer, matches, starts, rows[:limit])
-    return trace_best(tracer, matches, starts, limit)
+        return trace_chosen_rows(tracer, matches, match_count_by_start, rows[:limit])
+    return trace_best(tracer, matches, match_count_by_start, limit)
 
 
-def trace_rows(
-    tracer: Tracer, matches: SearchMatches, starts: dict[int, int], rows: Sequence[int]
+def trace_chosen_rows(
+    tracer: Tracer,
+    matches: tuple[SearchMatch, ...],
+    match_count_by_start: dict[int, int],
+    rows: Sequence[int],
 ) -> Trace:
     """Trace the attempts from chosen rows.
 
     Args:
         tracer: the search that records attempts.
         matches: all matches that the search finds.
-        starts: the starting rows of the search, see `find_starting_rows`.
+        match_count_by_start: the starting rows of the search, see `find_starting_rows`.
         rows: the positions of the chosen rows.
     """
     by_start = group_by_start(matches)
     attempts = [
-        trace_row(tracer, row, starts[row], by_start.get(row, ())) for row in rows if row in starts
+        trace_and_check(tracer, row, match_count_by_start[row], by_start.get(row, ()))
+        for row in rows
+        if row in match_count_by_start
     ]
-    skipped_rows = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
-    return Trace(matches, tuple(attempts), skipped_rows, starting_rows=len(starts))
+    skipped_rows = {
+        row: find_skipping_match(row, matches) for row in rows if row not in match_count_by_start
+    }
+    return Trace(
+        matches, tuple(attempts), skipped_rows, starting_row_count=len(match_count_by_start)
+    )
 
 
-def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
+def trace_best(
+    tracer: Tracer,
+    matches: tuple[SearchMatch, ...],
+    match_count_by_start: dict[int, int],
+    limit: int,
+) -> Trace:
     """Trace all attempts, and keep the attempts without a match that mapped the most rows.
 
     Args:
         tracer: the search that records attempts.
         matches: all matches that the search finds.
-        starts: the starting rows of the search, see `find_starting_rows`.
+        match_count_by_start: the starting rows of the search, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
     by_start = group_by_start(matches)
     trial_count = 0
-    best: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
-    for traced_count, (row, match_count) in enumerate(starts.items()):
-        if trial_count >= MAX_TRIALS_IN_ALL:
-            return Trace(
-                matches,
-                sort_attempts(best),
-                skipped_rows=None,
-                starting_rows=traced_count,
-                gave_up_at=row,
-            )
-        attempt = trace_row(tracer, row, match_count, by_start.get(row, ()))
+    ranked_attempts: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
+    gave_up_at = None
+    traced_count = 0
+    for row, match_count in match_count_by_start.items():
+        if trial_count >= MAX_TRIALS_PER_PARTITION:
+            gave_up_at = row
+            break
+        attempt = trace_and_check(tracer, row, match_count, by_start.get(row, ()))
+        traced_count += 1
         trial_count += len(attempt.trials)
         if attempt.matches:
             continue
         ranked_attempt = RankedAttempt(attempt.reach, -row, attempt)
-        if len(best) < limit:
-            heappush(best, ranked_attempt)
+        if len(ranked_attempts) < limit:
+            heappush(ranked_attempts, ranked_attempt)
         else:
-            heappushpop(best, ranked_attempt)
-    return Trace(matches, sort_attempts(best), skipped_rows=None, starting_rows=len(starts))
+            heappushpop(ranked_attempts, ranked_attempt)
+    return Trace(
+        matches,
+        select_best_attempts(ranked_attempts),
+        skipped_rows=None,
+        starting_row_count=traced_count,
+        gave_up_at=gave_up_at,
+    )
 
 
 def group_by_start(matches: Iterable[SearchMatch]) -> dict[int, list[SearchMatch]]:
@@ -245,7 +270,7 @@ def group_by_start(matches: Iterable[SearchMatch]) -> dict[int, list[SearchMatch
     return by_start
 
 
-def trace_row(
+def trace_and_check(
     tracer: Tracer, row: int, match_count: int, matches: Iterable[SearchMatch]
 ) -> Attempt:
     """Return the attempt from a row, after asserting that it found what the search found.
@@ -261,20 +286,20 @@ def trace_row(
     return attempt
 
 
-def sort_attempts(best: list[RankedAttempt]) -> tuple[Attempt, ...]:
-    """Return attempts, best first.
+def select_best_attempts(ranked_attempts: list[RankedAttempt]) -> tuple[Attempt, ...]:
+    """Return the attempts to show, best first.
 
     Attempts that mapped no row are left out, unless no attempt mapped any.
     """
-    best_first = sorted(best, reverse=True)
+    best_first = sorted(ranked_attempts, reverse=True)
     has_mapped_rows = bool(best_first) and best_first[0].reach > 0
     return tuple(ranked.attempt for ranked in best_first if ranked.reach > 0 or not has_mapped_rows)
 
 
-def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
-    """Return the match that kept the search from starting at a row; None without such a match.
+def find_skipping_match(row: int, matches: tuple[SearchMatch, ...]) -> SearchMatch | None:
+    """Return the match that kept the search from starting at a row.
 
-    The row is after the starting row of the match, and before the row from which the search
-    continued.
+    None if no match did: the search had ended because of FIRST n MATCHES. Otherwise, the row is
+    after the starting row of the match, and before the row from which the search continued.
     """
     return next((match for match in matches if match.start < row < match.next_start), None)
