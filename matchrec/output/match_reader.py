@@ -271,9 +271,8 @@ class MatchReader:
         The rows of each match must follow each other without a gap.
         """
         assert self.matches.rows is None
-        return take_or_default(
-            self.matches.start - self.matches.offsets[:-1], self.output_rows.match, 0
-        )
+        offset_by_match = self.matches.start - self.matches.offsets[:-1]
+        return take_or_default(offset_by_match, self.output_rows.match, 0)
 
     def find_physical_targets(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Return the row positions that PREV or NEXT finds: int64[r].
@@ -416,8 +415,8 @@ class MatchReader:
     def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
 
-        If rows 0 and 2 are marked, and two output rows see rows 0 and 1, and rows 0, 1 and
-        2, the result is [0, 0, 2] and [0, 1, 3].
+        Suppose that rows 0 and 2 are marked, and there are two output rows: one sees row 0 and
+        row 1, the other rows 0, 1 and 2. Then the result is [0, 0, 2] and [0, 1, 3].
 
         Args:
             is_marked: bool[k], which mapped rows are marked.
