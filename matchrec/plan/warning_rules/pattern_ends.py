@@ -44,7 +44,8 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 def has_only_empty_matches(plan: MatchPlan) -> bool:
     """Return whether no match can have a row, whatever the conditions are."""
-    if not patterns.list_variable_names(plan.pattern):
+    # `simplify` removes parts such as `A{0}`.
+    if not patterns.list_variable_names(patterns.simplify(plan.pattern)):
         return True
     return plan.output is MatchOutput.PREFERRED and prefers_empty(plan.pattern)
 
