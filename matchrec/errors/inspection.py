@@ -23,7 +23,7 @@ from matchrec.source import Span
 
 
 def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
-    """Return the error for a value in `partition` or `row` that cannot be written in SQL."""
+    """Return the error for a value in `partition` or `row` of a type that `why` does not take."""
     return MatchRecognizePlanError(
         f"a value in `{argument}` must be a string, a number, True, False, None, a date, a "
         f"datetime or a timedelta, but is {describe_value(value)}",
@@ -38,26 +38,27 @@ def value_of_wrong_type(
     """Return the error for a value in `partition` or `row` of another type than its column.
 
     Args:
-        argument: the argument.
-        value: the value.
+        argument: "partition" or "row".
+        value: the value that the user passed.
         name: the column.
         type_name: the type of the column.
         example: a value of the column, as the user would write it.
     """
     surface = current_surface()
     option = surface.name_option(argument)
-    without_name = ""
+    note_on_name = ""
     if argument == "row" and isinstance(value, str) and "=" in value:
-        without_name = f"{option} has a value of `{name}` alone, without a name"
-    written = "a value of this type"
-    if not surface.is_python:
-        written = f"--row {quote(example)}"
-        if argument == "partition":
-            written = f"--partition {quote(f'{name}={example}')}"
+        note_on_name = f"{option} has a value of `{name}` alone, without a name"
+    if surface.is_python:
+        advice = "a value of this type"
+    elif argument == "partition":
+        advice = f"--partition {quote(f'{name}={example}')}"
+    else:
+        advice = f"--row {quote(example)}"
     return MatchRecognizePlanError(
         f"`{option}` has {value!r} for column `{name}` of type {type_name}",
-        notes=(f"a value of `{name}` is {example}", without_name),
-        hint=f"write {written}, or leave {option} out",
+        notes=(f"a value of `{name}` is {example}", note_on_name),
+        hint=f"write {advice}, or leave {option} out",
         code="value-of-wrong-type",
     )
 
@@ -72,7 +73,7 @@ def method_not_for_stream(*, call: str) -> MatchRecognizeUnsupportedError:
 
 
 def missing_clause() -> MatchRecognizePlanError:
-    """Return the error for a query without MATCH_RECOGNIZE where a query with it is needed."""
+    """Return the error for a query without MATCH_RECOGNIZE, passed to a call that needs one."""
     return MatchRecognizePlanError(
         "missing MATCH_RECOGNIZE clause in the query",
         hint="pass the query that has the clause",
@@ -110,7 +111,7 @@ def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecogni
     if count == 1:
         hint = f"leave `{surface.name_option('clause')}` out: the query has one clause"
     else:
-        hint = f"write the number of one of them, {surface.write_option('clause', 1)}"
+        hint = f"choose one by its number, such as {surface.write_option('clause', 1)}"
     return MatchRecognizePlanError(
         f"unknown clause {clause!r}",
         notes=(f"the query has:{names}" if names else "",),
@@ -142,15 +143,19 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
     """
     surface = current_surface()
     near = find_nearest(name, keys) or (next(iter(keys)) if len(keys) == 1 else None)
-    hint = f"write one of these, or leave {surface.name_option('partition')} out"
+    option = surface.name_option("partition")
     note = show_list("PARTITION BY has", map(drop_backticks, keys.values()), "columns")
-    if near:
-        hint = f"write {near}" if surface.is_python else f"write --partition {near}=VALUE"
     if not keys:
         note = "the query has no PARTITION BY, so all rows are one partition"
-        hint = f"leave {surface.name_option('partition')} out, or add PARTITION BY {name}"
+        hint = f"leave {option} out, or add PARTITION BY {name}"
+    elif near and surface.is_python:
+        hint = f"write {near}"
+    elif near:
+        hint = f"write --partition {quote(f'{near}=VALUE')}"
+    else:
+        hint = f"write one of these, or leave {option} out"
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in `{surface.name_option('partition')}`",
+        f"unknown column `{name}` in `{option}`",
         notes=(note,),
         hint=hint,
         code="unknown-partition-column",
@@ -233,19 +238,24 @@ def format_rows(rows: Iterable[Mapping[str, str | None]]) -> str:
     return "".join(lines)
 
 
-def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
-    """Return the option that chooses a partition.
+def write_partition_example(
+    keys: Mapping[str, str | None], integer_columns: Collection[str]
+) -> str:
+    """Return the option that chooses a partition, as the user would write it.
 
     Args:
         keys: for the column of each key, its value in the partition; None is NULL.
-        numbers: the columns of keys that are whole numbers, which need no quotes.
+        integer_columns: the columns of keys that are whole numbers, which need no quotes.
 
     >>> write_partition_example({"name": 'the "X"', "day": "7"}, ["day"])
     'partition={"name": "the \\\\"X\\\\"", "day": 7}'
     """
     pairs: list[tuple[str, object]] = []
     for name, value in keys.items():
-        pairs.append((name, int(value) if value is not None and name in numbers else value))
+        if value is not None and name in integer_columns:
+            pairs.append((name, int(value)))
+        else:
+            pairs.append((name, value))
     return current_surface().write_partition(pairs)
 
 
@@ -259,24 +269,26 @@ def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:
 
 
 def wrong_number_of_order_values(
-    value_count: int, orders: Sequence[str]
+    value_count: int, order_columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `row=` with no values, or with more than ORDER BY has columns.
 
     Args:
         value_count: the number of values in `row=`.
-        orders: the columns of ORDER BY.
+        order_columns: the columns of ORDER BY.
     """
     surface = current_surface()
-    if orders:
-        hint = f"write the value of the first one, or {surface.all_order_values}"
+    if len(order_columns) == 1:
+        hint = f"write one value, of `{drop_backticks(order_columns[0])}`"
+    elif order_columns:
+        hint = f"write the value of the first column, or {surface.all_order_values}"
     else:
         hint = f"write ORDER BY, or leave {surface.name_option('row')} out"
     values = show_count(value_count, "value")
-    columns = show_count(len(orders), "column")
+    columns = show_count(len(order_columns), "column")
     return MatchRecognizePlanError(
         f"`{surface.name_option('row')}` has {values}, but ORDER BY has {columns}",
-        notes=(f"ORDER BY has: {join_names(orders)}" if orders else "",),
+        notes=(f"ORDER BY has: {join_names(order_columns)}" if order_columns else "",),
         hint=hint,
         code="wrong-number-of-order-values",
     )
@@ -298,7 +310,7 @@ def unknown_row(*, row: str, rows: str, nearest: Sequence[object]) -> MatchRecog
     )
 
 
-def ask_why() -> str:
+def write_why_call() -> str:
     """Return the call or the command that explains the matches of one partition."""
     return current_surface().write_why({}, ())
 
@@ -308,8 +320,8 @@ def coverage_of_match_number() -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for a query with event selection and MATCH_NUMBER() in a "
         "condition",
-        notes=("there every row is a starting row, so matches have no numbers",),
-        hint=f"remove that condition, or look at one partition: {ask_why()}",
+        notes=("with event selection every row is a starting row, so no match has a number",),
+        hint=f"remove that condition, or look at one partition: {write_why_call()}",
         code="coverage-of-match-number",
     )
 
@@ -319,7 +331,7 @@ def coverage_of_longest_match() -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for LONGEST MATCH",
         notes=("coverage follows the search for the preferred match of each starting row",),
-        hint="remove LONGEST MATCH: the same starting rows begin no match",
+        hint="remove LONGEST MATCH; it changes which match a row starts, not whether it starts one",
         code="coverage-of-longest-match",
     )
 
@@ -330,6 +342,6 @@ def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
         "coverage is not supported for a query with NOT in PATTERN",
         span,
         notes=("coverage counts how often each variable takes a row, and NOT takes none",),
-        hint=f"look at one starting row: {ask_why()}",
+        hint=f"look at one starting row: {write_why_call()}",
         code="coverage-of-negation",
     )

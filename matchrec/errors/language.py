@@ -386,7 +386,7 @@ class Surface:
             )
             return f"partition={{{items}}}"
         separator = " " if self.is_cell else " --partition "
-        settings = [f"{name}={quote_for_shell(value)}" for name, value in pairs]
+        settings = [quote_setting(name, value) for name, value in pairs]
         return f"--partition {separator.join(settings)}"
 
     def write_why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
@@ -596,9 +596,30 @@ def quote_for_python(value: object) -> str:
 
 def quote_for_shell(value: object) -> str:
     """Return a value as a shell takes it, in quotes if it needs them: `7`, `'a b'`, `NULL`."""
-    if value is None:
-        return "NULL"
-    text = "..." if value is ... else str(value)
-    if text.replace("-", "").replace(".", "").isalnum():
+    text = write_plain_value(value)
+    if is_safe_in_shell(text):
         return text
     return shlex.quote(text) if "'" in text else f"'{text}'"
+
+
+def quote_setting(name: str, value: object) -> str:
+    """Return NAME=VALUE as a shell and a cell take it: `sym=X`, `'my sym=a b'`.
+
+    The quotes are around both, because a cell splits `sym='a b'` into two words.
+    """
+    setting = f"{name}={write_plain_value(value)}"
+    if is_safe_in_shell(setting.replace("=", "", 1).replace("_", "")):
+        return setting
+    return shlex.quote(setting) if "'" in setting else f"'{setting}'"
+
+
+def write_plain_value(value: object) -> str:
+    """Return a value without quotes: NULL for None, and `...` for any value."""
+    if value is None:
+        return "NULL"
+    return "..." if value is ... else str(value)
+
+
+def is_safe_in_shell(text: str) -> bool:
+    """Return whether a text needs no quotes: it has only letters, digits, hyphens and periods."""
+    return text.replace("-", "").replace(".", "").isalnum()

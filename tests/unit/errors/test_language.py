@@ -12,7 +12,7 @@ import pytest
 from matchrec.api.transpile import rename_dialect_to_read
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import negated_decimal, types_cannot_be_combined
-from matchrec.errors.inspection import write_partition_example
+from matchrec.errors.inspection import unknown_partition_column, write_partition_example
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import (
     CELL,
@@ -103,6 +103,21 @@ def test_a_partition_is_written_so_that_it_can_be_pasted(key: str) -> None:
     with use_surface(COMMAND_LINE):
         words = shlex.split(write_partition_example({"k": key, "day": None, "n": "7"}, ["n"]))
     assert words == ["--partition", f"k={key}", "--partition", "day=NULL", "--partition", "n=7"]
+
+
+def test_a_partition_is_quoted_with_its_name() -> None:
+    keys = {"my sym": "A", "k": "a b", "n_1": "7"}
+    with use_surface(COMMAND_LINE):
+        example = write_partition_example(keys, ["n_1"])
+    assert example == "--partition 'my sym=A' --partition 'k=a b' --partition n_1=7"
+    with use_surface(CELL):
+        assert write_partition_example({"k": "a b"}, []) == "--partition 'k=a b'"
+
+
+def test_advice_to_name_a_column_with_a_blank_can_be_pasted() -> None:
+    with use_surface(COMMAND_LINE):
+        error = unknown_partition_column(name="my co", keys={"my col": "`my col`"})
+    assert error.hint == "write --partition 'my col=VALUE'"
 
 
 def test_a_client_of_the_gateway_gets_no_advice_in_python() -> None:
