@@ -425,7 +425,7 @@ def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     assert answer._story.attempts[0].ends == (
         "this row is left out before the search: only loops could take it",
         "no row could be mapped",
-        "then row 1 (day = 2024-01-01) had to be A",
+        "row 1 (day = 2024-01-01) had to be A",
     )
 
 

@@ -280,14 +280,17 @@ class StoryWriter:
             yield f"the trace stops after {count:,} trials, and the next lines are about these"
         if attempt.matches:
             return
+        stopping_trials = [attempt.trials[index] for index in attempt.stopping_trials]
+        reasons = self.explain_stop(stopping_trials, attempt.start)
         if not attempt.best_path:
             yield "no row could be mapped"
+            # nothing precedes these sentences, so they do not begin with "then"
+            reasons = (reason.removeprefix("then ") for reason in reasons)
         else:
             best_trials = [attempt.trials[index] for index in attempt.best_path]
             path = tuple(MappedRow(trial.row, trial.variable) for trial in best_trials)
             yield f"got as far as {self.describe_rows(path, attempt.start)}"
-        stopping_trials = [attempt.trials[index] for index in attempt.stopping_trials]
-        yield from self.explain_stop(stopping_trials, attempt.start)
+        yield from reasons
 
     def explain_stop(self, stopping_trials: Sequence[Trial], start: int) -> Iterator[str]:
         """Yield lines that say why the best path of an attempt ended.
