@@ -47,6 +47,7 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
         interval_end = end - len(("FROM", "variable", "TO", "variable"))
     if interval_end == start:
         raise errors.empty_part(span, part="WITHIN")
+    _reject_variables_after_between(clause, start, end)
     written_interval = _WrittenInterval(clause.cut_out(start, interval_end))
     return nodes.WindowNode(
         interval=_read_interval(written_interval, _find_sort_key(clause, start)),
@@ -59,6 +60,24 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
         unit=written_interval.unit,
         interval_span=written_interval.tokens.full_span,
     )
+
+
+def _reject_variables_after_between(clause: ClauseTokens, start: int, end: int) -> None:
+    """Reject `INTERVAL 1 HOUR BETWEEN A AND B`, which is written with FROM and TO.
+
+    Raises:
+        MatchRecognizeParseError: the item, tokens `start .. end`, has this form.
+    """
+    between = end - len(("BETWEEN", "variable", "AND", "variable"))
+    if between <= start or (clause.key(between), clause.key(end - 2)) != ("BETWEEN", "AND"):
+        return
+    if clause.can_name(between + 1) and clause.can_name(end - 1):
+        raise errors.variables_after_between(
+            clause.span(between, end),
+            length=clause.cut_out(start, between).text,
+            first=clause[between + 1].text,
+            last=clause[end - 1].text,
+        )
 
 
 def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:

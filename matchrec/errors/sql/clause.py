@@ -442,6 +442,25 @@ def missing_interval(
     )
 
 
+def variables_after_between(
+    span: Span, *, length: str, first: str, last: str
+) -> MatchRecognizeParseError:
+    """Return the error for WITHIN INTERVAL 1 HOUR BETWEEN A AND B.
+
+    Args:
+        span: the text from BETWEEN on in the text of the query.
+        length: the length before BETWEEN.
+        first: the variable after BETWEEN.
+        last: the variable after AND.
+    """
+    return MatchRecognizeParseError(
+        "BETWEEN with two variables is not allowed in WITHIN",
+        span,
+        hint=f"write WITHIN {length} FROM {first} TO {last}",
+        code="variables-after-between",
+    )
+
+
 def unit_without_interval(
     span: Span | None, *, text: str, length: Length, type_name: str = ""
 ) -> MatchRecognizeParseError:
