@@ -3,8 +3,8 @@
 Nothing is parsed: brackets and a few keywords of the query's tokens are enough.
 
 If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and a simple
-error would point to that place. So the error is found with the keywords of the clause's parts,
-which show the bracket that is wrong.
+error would point to that place. So we look for the keyword of a part inside another bracket, which
+shows that this bracket was not closed: the `(` before `sym` in `PARTITION BY (sym ORDER BY ts`.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
     """Return the clauses of a query in the order of the text, which is the order of evaluation.
 
     Raises:
-        MatchRecognizeError: the query has a clause, and parentheses do not pair up or a clause is
-            inside another one's parentheses.
+        MatchRecognizeError: the query has a clause, and brackets do not pair up, a part of a clause
+            follows its closing parenthesis, or a clause is inside another one's parentheses.
     """
     clause_words = [
         index
         for index in tokens.indices_by_key.get("MATCH_RECOGNIZE", ())
-        if is_clause(tokens, index)
+        if starts_clause(tokens, index)
     ]
     if clause_words:
-        _reject_unbalanced(tokens, clause_words)
+        _check_structure(tokens, clause_words)
     clauses: list[ClauseLocation] = []
     for word in clause_words:
         if clauses and word < clauses[-1].closing:
@@ -74,7 +74,7 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
     return tuple(clauses)
 
 
-def is_clause(tokens: TokenSequence, index: int) -> bool:
+def starts_clause(tokens: TokenSequence, index: int) -> bool:
     """Return whether a clause starts at `index`.
 
     The word MATCH_RECOGNIZE can also be the name of a column, a table or a function.
@@ -99,8 +99,10 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
     return token_before.kind in (TokenKind.QUOTED, TokenKind.STRING)  # a string: `FROM "t"`
 
 
-def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
-    """Raise an error if parentheses of the query do not pair up.
+def _check_structure(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
+    """Check that brackets pair up, and that no part of a clause follows its parenthesis.
+
+    Full-width parentheses from the first clause on are an error, too.
 
     Args:
         tokens: the tokens of the query.
@@ -149,7 +151,7 @@ def find_part_at(tokens: TokenSequence, index: int) -> str | None:
 
 
 # The first words of the parts that `_reject_parts_after_clause` finds after the clause.
-_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
+_FIRST_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
 
 
 def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
@@ -173,11 +175,11 @@ def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
 
 
 def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
-    """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma.
+    """Return the start of a definition of DEFINE at `index`, such as `U AS`, otherwise None.
 
-    After a comma and a constant, as in `x IN (1, 2 AS m`, the result is AS.
-
-    The result is None for other tokens, and in brackets in which AS can name a value.
+    In an unclosed bracket, `, U AS` shows that a definition starts, because AS is not allowed in
+    most brackets. In `STRUCT(` and in subqueries AS can name a value, so the result is None. After
+    a comma and a constant, as in `x IN (1, 2 AS m`, the result is `AS`.
 
     Args:
         tokens: the tokens of the query.
@@ -216,7 +218,8 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     2. the bracket that is closed last, if its `)` begins a line: it was probably meant for the
        clause, or else
     3. the innermost bracket that is still open at the end of the text: the clause's own parenthesis
-       if no bracket inside the clause is open.
+       if no bracket inside the clause is open. Otherwise, the error shows all open brackets, the
+       innermost one first.
     """
     for opening in _walk_pairs_outside_clauses(tokens, word + 2):
         for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
@@ -315,25 +318,27 @@ def _reject_definition_after_clause(tokens: TokenSequence, opening: int) -> None
 def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
     """Raise an error if parts of a clause follow its closing parenthesis.
 
-    PATTERN, SUBSET and DEFINE are found anywhere in the query after the clause. Other parts are
-    found only right after the clause or its alias: elsewhere, their words can mean something else.
+    There is no error for a part that the clause has, or for one that does not follow directly if
+    the clause has PATTERN. PATTERN, SUBSET and DEFINE are found anywhere in the query after the
+    clause. Other parts are found only right after the clause or its alias: elsewhere, their words
+    can mean something else.
 
     Args:
         tokens: the tokens of the query.
         opening: the opening parenthesis of the clause.
     """
     closing = tokens.pairs[opening]
-    if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
+    if all(token.key not in _FIRST_WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
         return  # This is a quick test, which nearly all queries pass.
     parts_inside = {
         find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)
     }
     for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
-        part = find_part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
             return  # The parts after this word belong to another clause.
-        is_likely = index == closing + 1 or "PATTERN" not in parts_inside
-        if part and part not in parts_inside and is_likely:
+        part = find_part_at(tokens, index)
+        is_probably_misplaced = index == closing + 1 or "PATTERN" not in parts_inside
+        if part and part not in parts_inside and is_probably_misplaced:
             raise _explain_part_outside(tokens, closing, index, part)
     # A part can start right after the clause, after its alias `m`, or after `AS m`.
     indices_after_clause = [closing + 1, closing + 2]
