@@ -1,8 +1,9 @@
 """Search the events of many keys with event selection: patterns that can skip rows.
 
 The runs and the shared buffer of each key are kept between two micro-batches, with the events that
-they refer to. Keys are searched one after the other. A key is *quiet* if it has no runs and no new
-event can begin one: its rows are only counted. Everything else is done once for all keys.
+they refer to. A key is *quiet* if no row of it is kept and no new row can begin a run. Its rows are
+only counted. (With absences, no key is quiet.) The busy keys are searched one after the other. Rows
+are encoded, windows are computed and output is made for all keys at once.
 
 In the shapes of arrays, p is the number of keys, n the number of rows, and w the number of windows
 between neighbours.
@@ -147,8 +148,8 @@ HELD_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedKey:
-    """What is left of one key after its search."""
+class KeyResult:
+    """The result of the search of one key."""
 
     state: SearchState
     # The rows that the next search reads again: indices among the rows of all keys.
@@ -161,7 +162,7 @@ class SearchedKey:
 
 @dataclass(frozen=True)
 class SelectingSearch(StreamSearch[SelectingStates]):
-    """Searches with event selection, one key after the other."""
+    """The search of a query with event selection, which searches one key after the other."""
 
     states_type = SelectingStates
 
@@ -180,18 +181,20 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         numbered_rows = NumberedRows.build(self.compiled_query, states, rows, self.end_time)
         is_quiet = self.find_quiet_keys(states, numbered_rows)
         quiet_keys = np.flatnonzero(is_quiet)
-        quiet_states = self.count_rows(key_states.take(quiet_keys), rows.new_counts[quiet_keys])
+        quiet_states = self.advance_quiet_keys(
+            key_states.take(quiet_keys), rows.new_counts[quiet_keys]
+        )
         busy_keys = np.flatnonzero(~is_quiet)
         if not len(busy_keys):
             return quiet_states
         busy_states = states.take(busy_keys).split()
-        searched_keys: list[SearchedKey] = []  # one for each busy key
+        key_results: list[KeyResult] = []  # one for each busy key
 
         def search_keys() -> Iterator[Matches]:
-            """Yield the matches of each busy key, and append its result to `searched_keys`."""
+            """Yield the matches of each busy key, and append its result to `key_results`."""
             for key, state in zip(busy_keys.tolist(), busy_states, strict=True):
-                searched_key = yield from self.search_key(numbered_rows, key, state)
-                searched_keys.append(searched_key)
+                key_result = yield from self.search_key(numbered_rows, key, state)
+                key_results.append(key_result)
 
         worker = PieceWorker(self.compiled_query, batch_maker=self.batch_maker)
         with locate_failures(numbered_rows.locate):
@@ -200,34 +203,34 @@ class SelectingSearch(StreamSearch[SelectingStates]):
                 yield from worker.make_batches(
                     rows.table, numbered_rows.partitions, matches, output_rows
                 )
-        new_states = self.build_key_states(key_states.keys[busy_keys], searched_keys, rows)
+        new_states = self.build_key_states(key_states.keys[busy_keys], key_results, rows)
         return new_states.merge(quiet_states)
 
     def build_key_states(
-        self, keys: IntArray, searched_keys: Sequence[SearchedKey], rows: SearchRows
+        self, keys: IntArray, key_results: Sequence[KeyResult], rows: SearchRows
     ) -> KeyStates[SelectingStates]:
         """Return the states of the keys that were searched.
 
         Args:
             keys: int64[p], the indices of the keys among the keys of the bucket.
-            searched_keys: the result of the search of each key.
+            key_results: the result of the search of each key.
             rows: the rows that were searched.
         """
-        kept_rows = KeyedValues.concatenate([key.kept_rows for key in searched_keys])
-        next_ends = np.array([key.next_end for key in searched_keys], np.int64)
+        kept_rows = KeyedValues.concatenate([key.kept_rows for key in key_results])
+        next_ends = np.array([key.next_end for key in key_results], np.int64)
         key_states = KeyStates(
             keys=keys,
-            search_states=SelectingStates.join([key.state for key in searched_keys]),
+            search_states=SelectingStates.join([key.state for key in key_results]),
             next_ends=np.minimum(next_ends, self.end_time),
             has_failed=np.zeros(len(keys), np.bool_),
             kept_rows=replace(kept_rows, values=rows.indices[kept_rows.values]),
         )
-        is_idle = np.array([key.is_idle for key in searched_keys], np.bool_)
+        is_idle = np.array([key.is_idle for key in key_results], np.bool_)
         return key_states.drop_idle_keys(is_idle)
 
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
-    ) -> Generator[Matches, None, SearchedKey]:
+    ) -> Generator[Matches, None, KeyResult]:
         """Yield the matches of one key, and return the result of its search.
 
         Args:
@@ -247,10 +250,14 @@ class SelectingSearch(StreamSearch[SelectingStates]):
                 if matches.count:
                     yield shift_to_partition(task, matches, key, rows_of_key.first_row)
         new_state, kept_rows = search.finish()
-        return self.make_searched_key(rows_of_key, call, new_state, kept_rows)
+        return self.make_key_result(rows_of_key, call, new_state, kept_rows)
 
     def find_quiet_keys(self, states: SelectingStates, rows: NumberedRows) -> BoolArray:
-        """Return bool[p]: which keys have no kept row, and no new row that can begin a run."""
+        """Return bool[p]: which keys have no kept row, and no new row that can begin a run.
+
+        With absences, no key is quiet. A key that has all its matches (`max_matches`) can begin no
+        run.
+        """
         task = self.compiled_query.task
         search_rows = rows.search_rows
         if task.absences:  # rows are kept even if no run begins with them
@@ -262,7 +269,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             has_start &= states.last_match_numbers < task.max_matches
         return np.asarray((states.row_numbers.sizes == 0) & ~has_start, np.bool_)
 
-    def count_rows(
+    def advance_quiet_keys(
         self, quiet_states: KeyStates[SelectingStates], new_counts: IntArray
     ) -> KeyStates[SelectingStates]:
         """Return the states of quiet keys after their new rows, which are only counted.
@@ -281,9 +288,9 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         is_idle = self.can_forget_matches(search_states.last_match_numbers)
         return key_states.drop_idle_keys(is_idle)
 
-    def make_searched_key(
+    def make_key_result(
         self, rows: NumberedRows, call: SearchCall, state: SearchState, kept_rows: IntArray
-    ) -> SearchedKey:
+    ) -> KeyResult:
         """Return the result of the search of one key.
 
         Args:
@@ -296,7 +303,8 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         stop = call.stop
         live_runs = state.live_runs
         starting_rows = kept_rows[live_runs.starts]
-        # A run whose window has ended waits for the row at which the search has stopped.
+        # A run whose window has ended is not finished yet only because rows of its window are after
+        # `stop`. It waits until the window of the row at `stop` ends, which is added below.
         open_starts = starting_rows[~call.has_ended[starting_rows]]
         end_times = rows.window_end_times[open_starts].tolist()
         if stop < len(rows.numbers):
@@ -307,7 +315,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             end_times += rows.neighbour_end_times[window, last_rows].tolist()
         (can_forget_matches,) = self.can_forget_matches(np.array([state.last_match_number]))
         all_kept_rows = np.append(kept_rows, np.arange(stop, len(rows.numbers)))
-        return SearchedKey(
+        return KeyResult(
             state=state,
             kept_rows=rows.first_row + all_kept_rows,
             next_end=min(end_times, default=NEVER),
@@ -315,26 +323,26 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         )
 
 
-def shift_to_partition(task: Task, matches: Matches, partition: int, first: int) -> Matches:
+def shift_to_partition(task: Task, matches: Matches, partition: int, first_row: int) -> Matches:
     """Return matches of one partition as matches among the rows of all partitions.
 
     Args:
         task: the task of the search.
         matches: matches that were found in the partition by itself.
         partition: the index of the partition.
-        first: the index of its first row among the rows of all partitions.
+        first_row: the index of its first row among the rows of all partitions.
     """
     if matches.totals is not None:
         totals = matches.totals.copy()
         for extreme in list_row_extremes(task, 0):
-            totals[extreme.has_value(totals), extreme.row] += first
+            totals[extreme.has_value(totals), extreme.row] += first_row
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
     return replace(
         matches,
         partition=np.full(matches.count, partition),
-        start=matches.start + first,
-        rows=matches.rows + first,
+        start=matches.start + first_row,
+        rows=matches.rows + first_row,
     )
 
 
@@ -424,24 +432,26 @@ class NumberedRows:
         """Return the location of a row: the keys of its partition, its number there, its time.
 
         Args:
-            row: the index of the row among the rows of the key.
+            row: the index of the row among these rows.
         """
         row_number = int(self.numbers[row]) + 1
         table = self.search_rows.table
         location = locate_row(self.compiled_query, table, self.first_row + row, row_number)
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
-    def make_call(self, searched_count: int) -> SearchCall:
+    def make_call(self, kept_count: int) -> SearchCall:
         """Return the arguments of the search of one key.
 
-        Absences before and after a match are looked for in its whole window. So a row is searched
-        when the window that begins with it has ended, and kept while a match can be in its window.
+        If the pattern ends with an absence, a row is searched only when its window has ended. If it
+        begins with an absence, a row is kept while its window can contain the last row of a match.
+        Other patterns search all rows, and keep only the rows that runs need.
 
         Args:
-            searched_count: how many of the rows of the key were searched before: the kept rows.
+            kept_count: how many rows of the key were kept from earlier searches. They are its first
+                rows.
         """
         watermark = self.search_rows.watermark
-        stop = self.find_stop(searched_count)
+        stop = self.find_stop_row(kept_count)
         has_neighbour_window_ended = None
         if self.neighbour_end_times is not None:
             has_neighbour_window_ended = self.neighbour_end_times <= watermark
@@ -449,15 +459,15 @@ class NumberedRows:
             partitions=self.partitions,
             stop=stop,
             has_ended=np.asarray(self.window_end_times <= watermark),
-            keep_from=self.find_first_needed(stop),
+            keep_from=self.find_first_needed_row(stop),
             has_neighbour_window_ended=has_neighbour_window_ended,
         )
 
-    def find_stop(self, searched_count: int) -> int:
+    def find_stop_row(self, kept_count: int) -> int:
         """Return the index of the row before which the search of one key stops.
 
         Args:
-            searched_count: as in `make_call`.
+            kept_count: as in `make_call`.
         """
         row_count = len(self.numbers)
         watermark = self.search_rows.watermark
@@ -467,11 +477,11 @@ class NumberedRows:
         if self.end_time <= watermark:
             return row_count
         if window_rows is not None:
-            return max(searched_count, row_count - window_rows + 1)
+            return max(kept_count, row_count - window_rows + 1)
         ended_count = np.searchsorted(self.window_end_times, watermark, side="right")
-        return max(searched_count, int(ended_count))
+        return max(kept_count, int(ended_count))
 
-    def find_first_needed(self, stop: int) -> int:
+    def find_first_needed_row(self, stop: int) -> int:
         """Return the index of the first row of one key from which on all rows are kept.
 
         Args:
@@ -480,12 +490,11 @@ class NumberedRows:
         window_rows = self.compiled_query.window_rows
         if all(absence.after is not None for absence in self.compiled_query.task.absences):
             return stop
-        has_row_at_stop = stop < len(self.numbers)
+        row_count = len(self.numbers)
+        has_row_at_stop = stop < row_count
         if window_rows is not None:
-            if has_row_at_stop:
-                number = int(self.numbers[stop])
-            else:
-                number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+            next_number = int(self.numbers[-1]) + 1 if row_count else 0
+            number = int(self.numbers[stop]) if has_row_at_stop else next_number
             first_row = np.searchsorted(self.numbers, number - window_rows, side="right")
         else:
             time = self.search_rows.watermark
