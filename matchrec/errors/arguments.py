@@ -175,6 +175,7 @@ def unknown_argument(
     elif option:
         hint = f"write options=matchrec.Options({option}=...)"
     else:
+        headline = f"the query has no {{{name}}} for the argument {name}="
         hint = f"write {{{name}}} in the query, pass the value of :{name} in args, "
         hint += f"or leave {name}= out"
     return MatchRecognizePlanError(headline, hint=hint, code="unknown-argument")

@@ -644,21 +644,32 @@ def test_a_frame_without_rows_and_with_a_schema_runs(spark: SparkSession, transp
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
+    ("name", "headline", "hint"),
     [
-        ("algoritm", "write options=matchrec.Options(algorithm=...)"),
-        ("dialekt", "write dialect="),
+        (
+            "algoritm",
+            "`algoritm` is not an argument, and the query has no {algoritm}",
+            "write options=matchrec.Options(algorithm=...)",
+        ),
+        (
+            "dialekt",
+            "`dialekt` is not an argument, and the query has no {dialekt}",
+            "write dialect=",
+        ),
         (
             "least",
+            "the query has no {least} for the argument least=",
             "write {least} in the query, pass the value of :least in args, or leave least= out",
         ),
     ],
 )
-def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, hint: str) -> None:
+def test_a_name_that_the_query_does_not_have(
+    spark: SparkSession, name: str, headline: str, hint: str
+) -> None:
     query = """SELECT * FROM range(3) MATCH_RECOGNIZE (
       ORDER BY id PATTERN (A) DEFINE A AS id > :least)"""
     assert catch_message(spark, query, None, **{name: "auto"}) == [
-        f"`{name}` is not an argument, and the query has no {{{name}}} [unknown-argument]",
+        f"{headline} [unknown-argument]",
         f"  help: {hint}",
     ]
 
