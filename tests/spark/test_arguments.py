@@ -770,7 +770,6 @@ def test_operations_of_frames_on_a_query(spark: SparkSession) -> None:
         (lambda: query["p"], "write query.to_df()['p']"),
         (lambda: query[0], "write query.collect()[0]"),
         (lambda: query[:2], "write query.collect()"),
-        (lambda: list(query), "write query.collect()[0]"),
     ):
         with pytest.raises(TypeError, match=re.escape(call)):
             operation()
