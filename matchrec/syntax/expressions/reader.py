@@ -116,7 +116,7 @@ OPERAND_STARTS = split_words("- + ~ ! (")
 _BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 
 # Tokens about which errors repeat the text that follows.
-_WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT")
+_WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT", ",")
 _KEYS_WITH_TEXT = ("GROUP", "WHERE", "HAVING", "LIMIT", "NOT", "!", "{")
 
 # Signs right before a number that make the number part of a longer calculation.
