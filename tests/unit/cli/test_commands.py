@@ -296,7 +296,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
     message = invoke("coverage", "-", *STOCKS, stdin=rare).stdout
     assert "matchrec why - --table t=prices.csv --partition sym=" in message
-    assert "once for each" in invoke_failing(
+    assert "write one value, of `ts`" in invoke_failing(
         "why",
         "-",
         *STOCKS,
