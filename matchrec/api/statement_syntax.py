@@ -46,7 +46,8 @@ def check_statement_syntax(
 
     Returns:
         False if the engine's parser may not know this kind of statement, so that only the first
-        word, the brackets and the clauses were checked; otherwise True.
+        word, the brackets and the clauses were checked; otherwise True. The result is also True for
+        SET, RESET and BEGIN, which no engine explains, and which accept almost any text.
 
     Raises:
         MatchRecognizeError: the statement has a syntax error, or is a clause or a SASE+ text.

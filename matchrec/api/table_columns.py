@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matchrec.api.missing_columns import find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
@@ -60,21 +61,11 @@ def advise_on_column_of_tables(error: Exception, runner: Runner) -> bool:
     Returns:
         Whether the error has got the columns of at least one table.
     """
-    if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
+    column = find_column_in_select(error)
+    if column is None or not all(relation.is_table for relation in column.relations):
         return False
-    unknown_column = find_unknown_column(error)
-    if unknown_column is None:
-        return False
-    try:
-        tokens = read_tokens(error.source.text)
-    except MatchRecognizeError:  # the tokens cannot be read
-        return False
-    relations = list_relations_around(tokens, error.span.start)
-    if not all(relation.is_table for relation in relations):
-        return False
-    tables = dict.fromkeys(relation.text for relation in relations)
-    columns_by_table = find_columns(tables, runner)
-    return add_columns(error, unknown_column[1], columns_by_table)
+    tables = dict.fromkeys(relation.text for relation in column.relations)
+    return add_columns(column, find_columns(tables, runner))
 
 
 def advise_on_joined_column(
@@ -95,18 +86,15 @@ def advise_on_joined_column(
     Returns:
         Whether the error has got the columns of at least one table.
     """
-    if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
+    column = find_column_in_select(error)
+    if column is None:
         return False
-    unknown_column = find_unknown_column(error)
-    if unknown_column is None:
-        return False
-    qualifier, name = unknown_column
-    relations = list_relations_around(read_tokens(error.source.text), error.span.start)
+    relations = column.relations
     has_clause = any(relation.is_clause for relation in relations)
     tables = [relation for relation in relations if relation.is_table]
-    if qualifier:
-        named = [relation.text for relation in tables if relation.has_name(qualifier)]
-        return add_columns(error, name, find_columns(named, runner), qualifier)
+    if column.qualifier:
+        named_tables = [table.text for table in tables if table.has_name(column.qualifier)]
+        return add_columns(column, find_columns(named_tables, runner), shows_qualifier=True)
     if len(tables) + has_clause < len(relations) or (has_clause and not clause_columns):
         return False  # the columns of another relation are not known
     table_columns = find_columns(dict.fromkeys(table.text for table in tables), runner)
@@ -114,7 +102,7 @@ def advise_on_joined_column(
         return False
     columns_by_table: dict[str, Sequence[str]] = dict(clause_columns) if has_clause else {}
     columns_by_table.update(table_columns)
-    return add_columns(error, name, columns_by_table)
+    return add_columns(column, columns_by_table)
 
 
 def advise_on_nested_clause(error: Exception, clause_columns: Mapping[str, Sequence[str]]) -> None:
@@ -125,14 +113,42 @@ def advise_on_nested_clause(error: Exception, clause_columns: Mapping[str, Seque
             of a SELECT from `(SELECT * FROM t MATCH_RECOGNIZE (...))` alone, it is not changed.
         clause_columns: as for `advise_on_joined_column`.
     """
+    column = find_column_in_select(error)
+    if column is None or column.error.hint is not None:
+        return
+    if len(column.relations) == 1 and column.relations[0].is_clause:
+        add_columns(column, clause_columns)
+
+
+class UnknownColumn(NamedTuple):
+    """An unknown column, and the SELECT that names it."""
+
+    # The engine's error about the column.
+    error: RewrittenEngineError
+    # The qualifier as the user wrote it; "" if there is none.
+    qualifier: str
+    # The name without its qualifier.
+    name: str
+    # What the SELECT reads.
+    relations: list[RelationInFrom]
+
+
+def find_column_in_select(error: Exception) -> UnknownColumn | None:
+    """Return the unknown column that an error is about; None for another error.
+
+    Also returns None if the error has no location in the query, or if the query cannot be read.
+    """
     if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
-        return
+        return None
     unknown_column = find_unknown_column(error)
-    if unknown_column is None or error.hint is not None:
-        return
-    relations = list_relations_around(read_tokens(error.source.text), error.span.start)
-    if len(relations) == 1 and relations[0].is_clause:
-        add_columns(error, unknown_column[1], clause_columns)
+    if unknown_column is None:
+        return None
+    try:
+        tokens = read_tokens(error.source.text)
+    except MatchRecognizeError:
+        return None
+    relations = list_relations_around(tokens, error.span.start)
+    return UnknownColumn(error, *unknown_column, relations)
 
 
 def find_columns(tables: Iterable[str], runner: Runner) -> dict[str, list[str]]:
@@ -145,22 +161,23 @@ def find_columns(tables: Iterable[str], runner: Runner) -> dict[str, list[str]]:
 
 
 def add_columns(
-    error: RewrittenEngineError,
-    name: str,
+    column: UnknownColumn,
     columns_by_table: Mapping[str, Sequence[str]],
-    qualifier: str = "",
+    *,
+    shows_qualifier: bool = False,
 ) -> bool:
     """Add the columns of tables to an error about an unknown column; return whether there are any.
 
     Args:
-        error: the error.
-        name: the unknown column, without its qualifier.
+        column: the unknown column, with its error.
         columns_by_table: the columns of each table.
-        qualifier: the qualifier of the column, which the help repeats; "" if it has none.
+        shows_qualifier: whether the help repeats the qualifier of the column.
     """
     if not columns_by_table:
         return False
-    advice = errors.advise_on_table_columns(name, columns_by_table, qualifier)
+    qualifier = column.qualifier if shows_qualifier else ""
+    advice = errors.advise_on_table_columns(column.name, columns_by_table, qualifier)
+    error = column.error
     error.notes = (*error.notes, advice.note)
     error.hint = error.hint or advice.hint
     return True
@@ -177,7 +194,7 @@ def list_columns(table: str, runner: Runner) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class FromItem:
+class RelationInFrom:
     """An item of FROM: a table, a clause, or another relation such as a subquery."""
 
     # The table as it is written, with its qualifiers; "" for other relations.
@@ -196,7 +213,7 @@ class FromItem:
         return qualifier.lower() in (self.name.lower(), self.text.lower())
 
 
-def list_relations_around(tokens: TokenSequence, position: int) -> list[FromItem]:
+def list_relations_around(tokens: TokenSequence, position: int) -> list[RelationInFrom]:
     """Return the relations that the SELECT around a position reads, in the order of the text.
 
     Args:
@@ -209,7 +226,7 @@ def list_relations_around(tokens: TokenSequence, position: int) -> list[FromItem
     >>> [(relation.text, relation.name) for relation in relations]
     [('s.t', 'x'), ('{df}', '{df}')]
     >>> list_relations_around(tokens, 7)
-    [FromItem(text='', name='', is_clause=False)]
+    [RelationInFrom(text='', name='', is_clause=False)]
     """
     index = tokens.index_at.get(position)
     if index is None:
@@ -239,7 +256,7 @@ def _find_enclosing_select(tokens: TokenSequence, index: int) -> list[int]:
     return [query_index for query_index in query_indices if start < query_index < end]
 
 
-def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[FromItem]:
+def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[RelationInFrom]:
     """Yield the relations after FROM, JOIN and commas among some tokens of one SELECT."""
     is_in_from = False
     for index in indices:
@@ -249,7 +266,7 @@ def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Fr
             yield _read_relation(tokens, index + 1)
 
 
-def _read_relation(tokens: TokenSequence, start: int) -> FromItem:
+def _read_relation(tokens: TokenSequence, start: int) -> RelationInFrom:
     """Return the relation that begins at an index, after FROM, JOIN or a comma.
 
     For `s.t AS x`, the indices below are those of these tokens:
@@ -273,7 +290,7 @@ def _read_relation(tokens: TokenSequence, start: int) -> FromItem:
 
     # t MATCH_RECOGNIZE (...), also with an alias of t before it
     if "MATCH_RECOGNIZE" in (tokens.key(after_name), tokens.key(after_alias)):
-        return FromItem(is_clause=True)
+        return RelationInFrom(is_clause=True)
 
     # (SELECT * FROM t MATCH_RECOGNIZE (...)): the clause must end the subquery
     if tokens.has_keys(start, "(", "SELECT", "*", "FROM"):
@@ -281,15 +298,15 @@ def _read_relation(tokens: TokenSequence, start: int) -> FromItem:
         clause_indices = tokens.indices_by_key.get("MATCH_RECOGNIZE", [])
         indices_after_clauses = [tokens.pairs.get(index + 1, 0) + 1 for index in clause_indices]
         if inner_relation.is_clause and last in indices_after_clauses:
-            return FromItem(name=alias, is_clause=True)
+            return RelationInFrom(name=alias, is_clause=True)
 
     is_name = tokens.key(start) not in ("", "(", "LATERAL") and not tokens[start].is_string
     is_function_call = tokens.key(after_name) == "("
     if not is_name or is_function_call or last >= len(tokens):
-        return FromItem()
+        return RelationInFrom()
     text = tokens.text[tokens[start].span.start : tokens[last].span.end]
     unqualified_name = text if tokens.key(start) == "{" else tokens[last].text
-    return FromItem(text=text, name=alias or unqualified_name)
+    return RelationInFrom(text=text, name=alias or unqualified_name)
 
 
 def _is_alias(tokens: TokenSequence, index: int) -> bool:

@@ -42,7 +42,7 @@ def fold_name(name: str, product: Product) -> str:
 
 
 def choose_quoted_name(name: str, is_quoted: bool, read: Product, write: Product) -> str | None:
-    """Return a name as it must be in quotes for a product; None if the rule is not about it.
+    """Return a name as it must be in quotes for a product; None to leave it as it is written.
 
     Args:
         name: the name, without quotes.

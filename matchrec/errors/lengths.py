@@ -31,8 +31,7 @@ _UNIT_BY_SPELLING = {
     for name in (unit, *abbreviations)
     for spelling in (name, f"{name}S")
 }
-# `S` and `MS` are also what the plurals of nothing and of `M` would be.
-_UNIT_BY_SPELLING.update(S="SECOND", MS="MILLISECOND", US="MICROSECOND")
+_UNIT_BY_SPELLING["MS"] = "MILLISECOND"  # not the plural of M
 
 # How many of a smaller unit a unit has.
 _SMALLER_UNITS = {

@@ -44,6 +44,7 @@ from matchrec.search.partitions import (
     add_up_before,
     find_group_starts,
     list_positions,
+    overwrite_few,
     take_or_default,
 )
 
@@ -259,9 +260,8 @@ class MatchReader:
         begin = offsets[self.output_rows.match]
         end = offsets[self.output_rows.match + 1]
         sees_nothing = self.output_rows.current < 0
-        if sees_nothing.any():
-            begin[sees_nothing] = 0
-            end[sees_nothing] = 0
+        overwrite_few(begin, sees_nothing, 0)
+        overwrite_few(end, sees_nothing, 0)
         return begin, end
 
     @cached_property
@@ -344,9 +344,7 @@ class MatchReader:
         mapped_rows = self.find_mapped_rows(navigation)
         if self.matches.rows is None:
             positions = mapped_rows + self.position_offsets
-            is_missing = mapped_rows < 0
-            if is_missing.any():
-                positions[is_missing] = -1
+            overwrite_few(positions, mapped_rows < 0, -1)
         else:
             positions = take_or_default(self.matches.rows, mapped_rows, -1)
         return self.find_physical_targets(positions, navigation)

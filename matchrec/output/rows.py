@@ -11,7 +11,7 @@ import numpy as np
 
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, overwrite_few
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,7 @@ def find_one_row_per_match(matches: Matches) -> OutputRows:
     if matches.chains is not None:
         return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
     current = matches.offsets[1:] - 1
-    is_empty = current < matches.offsets[:-1]
-    if is_empty.any():
-        current[is_empty] = -1
+    overwrite_few(current, current < matches.offsets[:-1], -1)  # the match is empty
     return OutputRows(matches.start, np.arange(matches.count), current)
 
 

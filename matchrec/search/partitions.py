@@ -35,11 +35,22 @@ def take_or_default(
     if not len(values):
         return np.full((len(index), *values.shape[1:]), default, values.dtype)
     taken_values = values[index]
-    is_missing = index < 0
-    # This is seldom the case, and NumPy would take as long for `where` as for the values.
-    if is_missing.any():
-        taken_values[is_missing] = default
+    overwrite_few(taken_values, index < 0, default)
     return taken_values
+
+
+def overwrite_few(values: npt.NDArray[ArrayElement], is_overwritten: BoolArray, value: int) -> None:
+    """Set some elements in place to a value. Mostly there are none, and then this is fast.
+
+    `np.where` would take about as long as computing the values, even if it replaces none of them.
+
+    >>> numbers = np.array([5, 6])
+    >>> overwrite_few(numbers, np.array([False, True]), -1)
+    >>> numbers.tolist()
+    [5, -1]
+    """
+    if is_overwritten.any():
+        values[is_overwritten] = value
 
 
 def find_group_starts(sizes: IntArray) -> IntArray:

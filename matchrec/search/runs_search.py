@@ -31,7 +31,7 @@ from matchrec.search.task import Capacity, Task
 # The number of banks of runs.
 BANK_COUNT = 2
 
-# How many times as many runs and nodes as it gets back a restored search has room for.
+# A restored search has room for this many times the runs, or nodes, with which it is restored.
 ROOM_FOR_RUNS = 2
 ROOM_FOR_NODES = 4
 
