@@ -7,7 +7,7 @@ when they are called, because most programs call one or two of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,7 +24,7 @@ from matchrec.api.argument_kinds import (
     TARGET_DIALECT,
 )
 from matchrec.api.clause_warnings import find_clause_warnings, find_tuning_warnings
-from matchrec.api.evaluate import EngineQuery, EvaluatedClauses, ParsedQuery, find_clause_number
+from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.front_end import FrontEnd, QueryKind
 from matchrec.api.suggested_dialects import suggest_dialect
 from matchrec.api.text_kinds import is_query
@@ -47,7 +47,6 @@ from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import match_with_between, per_without_aggregates
 from matchrec.public_names import public
 from matchrec.source import replace_control_characters
-from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors
 from matchrec.spark.request import NO_OPTIONS, Options
 
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
     from matchrec.explain.charts.backtest import Backtest
     from matchrec.explain.charts.plot import Plot
-    from matchrec.explain.clause import ExplainedClause
     from matchrec.explain.coverage import Coverage
     from matchrec.explain.explanation import Explanation
     from matchrec.explain.tracing.why import Why
@@ -268,38 +266,29 @@ class Query:
           `large`
         ...
         """
-        from matchrec.api.totals import aggregate
+        from matchrec.api.explanations import plan_aggregates, plan_query
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
 
         if aggregates is None and per != "partition":
             warn_caller(per_without_aggregates())
+        counters = None
         if analyze:
             check_can_count(self._spark, current_surface().analyze_option)
-        counters = Counters() if analyze else None
+            counters = Counters()
         options = replace(self.options, counters=counters)
-        reason_for_building_matches = None
         with self._suggest_dialect(), self._parse(options) as parsed_query:
             if aggregates is None:
-                clauses = parsed_query.evaluate()
-                results = find_results(parsed_query, clauses, clause)
-                # The rows are needed only to count. A query without a clause has no counters.
-                rows = parsed_query.build_result(clauses) if analyze and results else None
+                planned_call = plan_query(parsed_query, clause, needs_rows=analyze)
             else:
-                aggregated_matches = aggregate(parsed_query.find_clause(clause), aggregates, per)
-                results = {find_clause_number(parsed_query, clause): aggregated_matches.search}
-                reason_for_building_matches = aggregated_matches.reason_for_building_matches
-                rows = aggregated_matches.rows
-            explained_clauses = {
-                number: explain_result(result, parsed_query, reason_for_building_matches)
-                for number, result in results.items()
-            }
-        if counters is None or rows is None:
+                planned_call = plan_aggregates(parsed_query, clause, aggregates, per)
+            explained_clauses = planned_call.explain_clauses()
+        # A query without a clause has no rows here, because it has no counters.
+        if counters is None or planned_call.rows is None:
             return Explanation(explained_clauses)
-        count_without_rows(counters, rows)
-        return Explanation(
-            explained_clauses, counters, advise_on_speed(self._spark, results.values())
-        )
+        count_without_rows(counters, planned_call.rows)
+        advice = planned_call.advise_on_speed(self._spark)
+        return Explanation(explained_clauses, counters, advice)
 
     @check_arguments(**ARGUMENTS)
     def why(
@@ -556,20 +545,17 @@ class Query:
             clauses = parsed_query.evaluate()
             if not clauses:
                 raise missing_clause()
-            matches = parsed_query.build_result(clauses)
-            clause = clauses[-1].clause
-            rows = clause.relation.rows
-            mapped_rows = find_mapped_rows(clause, x, by)
-        source = ChartSource(
-            matches=matches,
-            data=rows,
-            x=x,
-            y=y,
-            by=by,
-            between=between,
-            match=match,
-            mapped_rows=mapped_rows,
-        )
+            last_clause = clauses[-1].clause
+            source = ChartSource(
+                matches=parsed_query.build_result(clauses),
+                data=last_clause.relation.rows,
+                x=x,
+                y=y,
+                by=by,
+                between=between,
+                match=match,
+                mapped_rows=find_mapped_rows(last_clause, x, by),
+            )
         return plot(source, page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
@@ -689,61 +675,3 @@ def run_clauses(query: Query) -> DataFrame | None:
             return None
         check_session(query._spark)
         return query._evaluate(parsed_query)
-
-
-def find_results(
-    parsed_query: ParsedQuery, clauses: EvaluatedClauses, clause: int | str | None
-) -> dict[int, ClauseResult]:
-    """Return the result of one clause, or the results of all clauses, by their numbers from 1.
-
-    Args:
-        parsed_query: the query.
-        clauses: its clauses with their results.
-        clause: the clause, as in `Query.why`; None for all clauses.
-    """
-    results = {
-        number: evaluated_clause.result for number, evaluated_clause in enumerate(clauses, 1)
-    }
-    if clause is None:
-        return results
-    number = find_clause_number(parsed_query, clause)
-    return {number: results[number]}
-
-
-def explain_result(
-    result: ClauseResult, parsed_query: ParsedQuery, reason_for_building_matches: str | None = None
-) -> ExplainedClause:
-    """Return the explanation of a planned clause of a query, with the warnings about it.
-
-    Args:
-        result: the result of the clause.
-        parsed_query: the query.
-        reason_for_building_matches: see `ExplainedClause`.
-    """
-    from matchrec.explain.clause import ExplainedClause
-
-    preparation = result.compiled_rules.preparation
-    warnings = find_clause_warnings(result, parsed_query.source, parsed_query.language)
-    return ExplainedClause(
-        _plan=result.split_query.plan,
-        _compiled_query=result.compiled_query,
-        _key_filters=preparation.key_filters,
-        _warnings=tuple(map(str, warnings)),
-        _is_stream=result.reads_stream,
-        _resolved_plan=result.split_query.resolved_plan,
-        _sorter=preparation.sorter,
-        _reason_for_building_matches=reason_for_building_matches,
-        _ranges=result.ranges.describe(result.split_query.plan),
-    )
-
-
-def advise_on_speed(spark: SparkSession, results: Iterable[ClauseResult]) -> str:
-    """Return how to make clauses faster, with each piece of advice on a line; "" without advice."""
-    from matchrec.spark.clause_result import describe_range_savings
-    from matchrec.spark.tuning import find_untuned_warning
-
-    advice = [describe_range_savings(result) for result in results]
-    warning = find_untuned_warning(spark)
-    if warning is not None:
-        advice.append(str(warning))
-    return "\n".join(line for line in advice if line)
