@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     from matchrec.api.events import match_pattern as match_pattern
     from matchrec.api.events import match_sase as match_sase
     from matchrec.api.query import Query as Query
+    from matchrec.api.query_function import query as query
     from matchrec.api.rule_matches import RuleMatches as RuleMatches
     from matchrec.api.rules import match_rules as match_rules
     from matchrec.api.session import session as session
     from matchrec.api.sql import explode_matches as explode_matches
     from matchrec.api.sql import match_recognize as match_recognize
-    from matchrec.api.sql import query as query
     from matchrec.api.sql import sql as sql
     from matchrec.api.sweep import sweep as sweep
     from matchrec.api.transpile import transpile as transpile
@@ -97,10 +97,11 @@ _NAMES_BY_MODULE = {
     "matchrec.api.enable": ("disable", "enable"),
     "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
+    "matchrec.api.query_function": ("query",),
     "matchrec.api.rule_matches": ("RuleMatches",),
     "matchrec.api.rules": ("match_rules",),
     "matchrec.api.session": ("session",),
-    "matchrec.api.sql": ("explode_matches", "match_recognize", "query", "sql"),
+    "matchrec.api.sql": ("explode_matches", "match_recognize", "sql"),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.api.transpile": ("transpile",),
     "matchrec.dialects.edits": ("TranslationNote",),
