@@ -317,35 +317,48 @@ class CheckedSignature:
             MatchRecognizePlanError: an argument is wrong.
             TypeError: the arguments do not fit the signature.
         """
-        signature = self.signature
-        quoted_call = f"`{self.function_name}`"
         self.check_fields(kwargs)
         try:
-            arguments = signature.bind(*args, **kwargs)
+            arguments = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            if len(args) > len(list_positional_names(signature)):
-                problem = explain_positional_arguments(signature, self.kinds, args)
-                raise TypeError(f"{self.function_name}() {problem}") from None
-            problem = str(error)
-            if problem.startswith("multiple values"):
-                raise TypeError(f"{self.function_name}() got {problem}") from None
-            suggestion = suggest_unknown_name(signature, kwargs)
-            unknown_names = find_unknown_names(signature, kwargs)
-            if suggestion and unknown_names and problem.startswith("missing"):
-                # the misspelt argument is the missing one
-                problem = f"got an unexpected keyword argument {unknown_names[0]!r}"
-            if args and not suggestion and not unknown_names:
-                # An argument is missing, perhaps because another argument is in its place.
-                convert_arguments(signature.bind_partial(*args, **kwargs), self.kinds, quoted_call)
-            if not suggestion and problem.startswith("missing"):
-                suggestion = self.suggest_missing_argument(args, kwargs)
-            raise TypeError(f"{self.function_name}() {problem}{suggestion}") from None
+            problem = self.explain_misfit(str(error), args, kwargs)
+            raise TypeError(f"{self.function_name}() {problem}") from None
+        quoted_call = f"`{self.function_name}`"
         find_context = getattr(arguments.arguments.get("self"), "_find_error_context", None)
         error_context = "" if find_context is None else find_context(self.function_name)
         if error_context:
             quoted_call = f"{quoted_call} at {error_context}"
         convert_arguments(arguments, self.kinds, quoted_call)
         return arguments
+
+    def explain_misfit(
+        self, problem: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> str:
+        """Return the message about a call that does not fit the signature, after the function.
+
+        Args:
+            problem: the message of Python about the call.
+            args: positional arguments.
+            kwargs: keyword arguments.
+
+        Raises:
+            MatchRecognizePlanError: an argument is missing because another argument, which the
+                error is about, is in its place.
+        """
+        if len(args) > len(list_positional_names(self.signature)):
+            return explain_positional_arguments(self.signature, self.kinds, args)
+        if problem.startswith("multiple values"):
+            return f"got {problem}"
+        unknown_names = find_unknown_names(self.signature, kwargs)
+        if not unknown_names:
+            if args:
+                bound_arguments = self.signature.bind_partial(*args, **kwargs)
+                convert_arguments(bound_arguments, self.kinds, f"`{self.function_name}`")
+            return problem + self.suggest_missing_argument(args, kwargs)
+        if problem.startswith("missing"):
+            # The misspelt argument is probably the missing one, so the message is about it.
+            problem = f"got an unexpected keyword argument {unknown_names[0]!r}"
+        return problem + suggest_known_name(self.signature, unknown_names[0])
 
     def check_fields(self, kwargs: Mapping[str, object]) -> None:
         """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
@@ -439,23 +452,20 @@ def explain_positional_arguments(
     return f"{problem}{list_names(keywords)}"
 
 
-def suggest_unknown_name(signature: inspect.Signature, kwargs: Mapping[str, object]) -> str:
-    """Return the end of a message about a call that names an unknown argument.
+def suggest_known_name(signature: inspect.Signature, unknown_name: str) -> str:
+    """Return the end of a message about an argument that a function does not have.
 
-    It suggests the most similar name, or lists all names. "" if the call names none.
+    It suggests the most similar name. If none is similar, it lists all names.
 
-    >>> suggest_unknown_name(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"})
+    >>> suggest_known_name(inspect.signature(lambda df, order_by: 0), "orderBy")
     '; write order_by='
 
     Args:
         signature: the signature of the function.
-        kwargs: the keyword arguments of a call that does not fit the signature.
+        unknown_name: the name that the call has for the argument.
     """
-    unknown_names = find_unknown_names(signature, kwargs)
-    if not unknown_names:
-        return ""
     names = [name for name in signature.parameters if name != "self"]
-    similar_name = find_nearest(unknown_names[0], names)
+    similar_name = find_nearest(unknown_name, names)
     return f"; write {similar_name}=" if similar_name else list_names(names)
 
 
