@@ -7,6 +7,7 @@ write instead in the columns, the aliases and the pattern variables of the claus
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
@@ -15,6 +16,16 @@ from matchrec.plan.text import split_qualified_name, unquote_name
 from matchrec.source import Source
 from matchrec.spark.errors.rewritten_errors import RewrittenEngineError
 from matchrec.syntax.tokenize import read_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownColumn:
+    """A column that the outer query names: `t.price` has the qualifier `t` and the name `price`."""
+
+    # The text before the last point, without backticks; "" if there is none.
+    qualifier: str
+    # The name, without backticks; "*" for all columns.
+    name: str
 
 
 def advise_on_unknown_column(
@@ -30,12 +41,11 @@ def advise_on_unknown_column(
     """
     if not isinstance(error, RewrittenEngineError):
         return
-    unknown_column = find_unknown_column(error)
-    if unknown_column is None:
+    column = find_unknown_column(error)
+    if column is None:
         return
-    qualifier, name = unknown_column
     for evaluated_clause in reversed(clauses):
-        advice = find_advice(evaluated_clause, qualifier, name, source)
+        advice = find_advice(evaluated_clause, column, source)
         if advice is not None:
             error.add_help(advice.hint, advice.note)
             return
@@ -54,72 +64,65 @@ def add_similar_columns(error: RewrittenEngineError) -> None:
         error.notes = (*error.notes, f"similar columns: {', '.join(columns)}")
 
 
-def find_unknown_column(error: RewrittenEngineError) -> tuple[str, str] | None:
-    """Return the qualifier and the name of the unknown column in an error of the engine.
-
-    `t.price` is ("t", "price"), `t.*` is ("t", "*"), and `price` is ("", "price"). Returns None if
-    the error is not about an unknown column.
-    """
+def find_unknown_column(error: RewrittenEngineError) -> UnknownColumn | None:
+    """Return the column that an error of the engine is about; None for other errors."""
     parameters = error.getMessageParameters()
-    if "targetString" in parameters:
-        return ".".join(split_qualified_name(parameters["targetString"])), "*"
+    if "targetString" in parameters:  # `t.*`
+        return UnknownColumn(".".join(split_qualified_name(parameters["targetString"])), "*")
     parts = split_qualified_name(parameters.get("objectName", ""))
     if not parts:
         return None
     *qualifiers, name = parts
-    return ".".join(qualifiers), name
+    return UnknownColumn(".".join(qualifiers), name)
 
 
 def find_advice(
-    evaluated: EvaluatedClause, qualifier: str, name: str, source: Source
+    evaluated: EvaluatedClause, column: UnknownColumn, source: Source
 ) -> errors.Advice | None:
-    """Return the advice on `qualifier.name`, or None if it does not concern this clause.
+    """Return the advice on an unknown column, or None if the column does not concern this clause.
 
     Args:
         evaluated: the clause whose column the user may mean.
-        qualifier: the text before the point, or "".
-        name: the unknown column, or "*".
+        column: the unknown column.
         source: the text of the query.
     """
     site = evaluated.clause.site
     result = evaluated.result
     assert site is not None, "the clause is part of a SQL query"
-    result_alias = (site.result_alias or "").lower()
-    lower_qualifier = qualifier.lower()
-    plan = result.split_query.plan
+    qualifier = column.qualifier.lower()
+    # Also true without a qualifier if the clause has no alias.
+    is_qualified_by_clause = qualifier == (site.result_alias or "").lower()
 
     # The qualifier is a pattern variable, which only the clause knows: `A.price`.
-    variables = lower_names((*plan.variables, *plan.unions))
-    if lower_qualifier in variables and lower_qualifier != result_alias:
-        return errors.advise_on_variable(qualifier, name)
+    plan = result.split_query.plan
+    if qualifier in lower_names((*plan.variables, *plan.unions)) and not is_qualified_by_clause:
+        return errors.advise_on_variable(column.qualifier, column.name)
 
     # The column exists, but not under this qualifier, or not after GROUP BY.
     renames = tuple(unquote_name(source.text_at(span)) for span in site.renames)
-    columns = renames or result.columns
-    if name == "*" or name.lower() in lower_names(columns):
-        is_unqualified = not qualifier
-        is_qualified_by_clause = lower_qualifier == result_alias
-        if (is_unqualified or is_qualified_by_clause) and is_grouped(source):
-            return errors.advise_on_ungrouped(name)
+    returned_columns = renames or result.columns
+    if column.name == "*" or column.name.lower() in lower_names(returned_columns):
+        if (not qualifier or is_qualified_by_clause) and is_grouped(source):
+            return errors.advise_on_ungrouped(column.name)
         if is_qualified_by_clause:
             return None
-        return errors.advise_on_qualifier(name, site.result_alias)
+        return errors.advise_on_qualifier(column.name, site.result_alias)
 
     # The qualifier is a column, so the name would be one of its fields.
-    if lower_qualifier in lower_names(columns):
-        return errors.advise_on_field(qualifier)
+    if qualifier in lower_names(returned_columns):
+        return errors.advise_on_field(column.qualifier)
 
     # The clause does not return the column.
     aliases = lower_names(alias for alias in (site.result_alias, site.relation_alias) if alias)
-    if qualifier and lower_qualifier not in aliases:
+    if qualifier and qualifier not in aliases:
         return None
-    is_input_column = result.request.columns.find((name,)) is not None
-    if is_input_column:
-        return errors.advise_on_input_column(name, columns)
-    # With several SELECTs, each may rename what the clause returns, so `name` may be one of theirs.
+    if result.request.columns.find((column.name,)) is not None:  # a column of the input
+        return errors.advise_on_input_column(column.name, returned_columns)
+    # With several SELECTs, each may rename what the clause returns, so the name may be one of
+    # theirs.
     has_one_select = list_keywords(source).count("SELECT") == 1
     if qualifier or has_one_select:
-        return errors.advise_on_unknown_column(name, columns)
+        return errors.advise_on_unknown_column(column.name, returned_columns)
     return None
 
 

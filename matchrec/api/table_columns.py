@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from matchrec.api.missing_columns import find_unknown_column
+from matchrec.api.missing_columns import UnknownColumn, find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.spark.errors.rewritten_errors import RewrittenEngineError
@@ -61,11 +61,13 @@ def advise_on_column_of_tables(error: Exception, runner: Runner) -> bool:
     Returns:
         Whether the error has got the columns of at least one table.
     """
-    column = find_column_in_select(error)
-    if column is None or not all(relation.is_table for relation in column.relations):
+    column_in_select = find_column_in_select(error)
+    if column_in_select is None or not all(
+        relation.is_table for relation in column_in_select.relations
+    ):
         return False
-    tables = dict.fromkeys(relation.text for relation in column.relations)
-    return add_columns(column, find_columns(tables, runner))
+    tables = dict.fromkeys(relation.text for relation in column_in_select.relations)
+    return add_columns(column_in_select, find_columns(tables, runner))
 
 
 def advise_on_joined_column(
@@ -86,15 +88,18 @@ def advise_on_joined_column(
     Returns:
         Whether the error has got the columns of at least one table.
     """
-    column = find_column_in_select(error)
-    if column is None:
+    column_in_select = find_column_in_select(error)
+    if column_in_select is None:
         return False
-    relations = column.relations
+    relations = column_in_select.relations
     has_clause = any(relation.is_clause for relation in relations)
     tables = [relation for relation in relations if relation.is_table]
-    if column.qualifier:
-        named_tables = [table.text for table in tables if table.has_name(column.qualifier)]
-        return add_columns(column, find_columns(named_tables, runner), shows_qualifier=True)
+    qualifier = column_in_select.column.qualifier
+    if qualifier:
+        named_tables = [table.text for table in tables if table.has_name(qualifier)]
+        return add_columns(
+            column_in_select, find_columns(named_tables, runner), shows_qualifier=True
+        )
     if len(tables) + has_clause < len(relations) or (has_clause and not clause_columns):
         return False  # the columns of another relation are not known
     table_columns = find_columns(dict.fromkeys(table.text for table in tables), runner)
@@ -102,7 +107,7 @@ def advise_on_joined_column(
         return False
     columns_by_table: dict[str, Sequence[str]] = dict(clause_columns) if has_clause else {}
     columns_by_table.update(table_columns)
-    return add_columns(column, columns_by_table)
+    return add_columns(column_in_select, columns_by_table)
 
 
 def advise_on_nested_clause(error: Exception, clause_columns: Mapping[str, Sequence[str]]) -> None:
@@ -113,42 +118,40 @@ def advise_on_nested_clause(error: Exception, clause_columns: Mapping[str, Seque
             of a SELECT from `(SELECT * FROM t MATCH_RECOGNIZE (...))` alone, it is not changed.
         clause_columns: as for `advise_on_joined_column`.
     """
-    column = find_column_in_select(error)
-    if column is None or column.error.hint is not None:
+    column_in_select = find_column_in_select(error)
+    if column_in_select is None or column_in_select.error.hint is not None:
         return
-    if len(column.relations) == 1 and column.relations[0].is_clause:
-        add_columns(column, clause_columns)
+    if len(column_in_select.relations) == 1 and column_in_select.relations[0].is_clause:
+        add_columns(column_in_select, clause_columns)
 
 
-class UnknownColumn(NamedTuple):
+class ColumnInSelect(NamedTuple):
     """An unknown column, and the SELECT that names it."""
 
     # The engine's error about the column.
     error: RewrittenEngineError
-    # The qualifier as the user wrote it; "" if there is none.
-    qualifier: str
-    # The name without its qualifier.
-    name: str
+    # The column as the SELECT names it.
+    column: UnknownColumn
     # What the SELECT reads.
     relations: list[RelationInFrom]
 
 
-def find_column_in_select(error: Exception) -> UnknownColumn | None:
+def find_column_in_select(error: Exception) -> ColumnInSelect | None:
     """Return the unknown column that an error is about; None for another error.
 
     Also returns None if the error has no location in the query, or if the query cannot be read.
     """
     if not isinstance(error, RewrittenEngineError) or error.source is None or error.span is None:
         return None
-    unknown_column = find_unknown_column(error)
-    if unknown_column is None:
+    column = find_unknown_column(error)
+    if column is None:
         return None
     try:
         tokens = read_tokens(error.source.text)
     except MatchRecognizeError:
         return None
     relations = list_relations_around(tokens, error.span.start)
-    return UnknownColumn(error, *unknown_column, relations)
+    return ColumnInSelect(error, column, relations)
 
 
 def find_columns(tables: Iterable[str], runner: Runner) -> dict[str, list[str]]:
@@ -161,7 +164,7 @@ def find_columns(tables: Iterable[str], runner: Runner) -> dict[str, list[str]]:
 
 
 def add_columns(
-    column: UnknownColumn,
+    column_in_select: ColumnInSelect,
     columns_by_table: Mapping[str, Sequence[str]],
     *,
     shows_qualifier: bool = False,
@@ -169,15 +172,17 @@ def add_columns(
     """Add the columns of tables to an error about an unknown column; return whether there are any.
 
     Args:
-        column: the unknown column, with its error.
+        column_in_select: the unknown column, with its error.
         columns_by_table: the columns of each table.
         shows_qualifier: whether the help repeats the qualifier of the column.
     """
     if not columns_by_table:
         return False
-    qualifier = column.qualifier if shows_qualifier else ""
-    advice = errors.advise_on_table_columns(column.name, columns_by_table, qualifier)
-    error = column.error
+    qualifier = column_in_select.column.qualifier if shows_qualifier else ""
+    advice = errors.advise_on_table_columns(
+        column_in_select.column.name, columns_by_table, qualifier
+    )
+    error = column_in_select.error
     error.notes = (*error.notes, advice.note)
     error.hint = error.hint or advice.hint
     return True
