@@ -134,31 +134,29 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
     if clause is None:
         if len(names) == 1:
             return 1
-        raise inspection_errors.several_clauses(count=len(names), names=show_clauses(query))
+        raise inspection_errors.several_clauses(list_clauses(query))
     if isinstance(clause, int):
         numbers = [clause] if 1 <= clause <= len(names) else []
     else:
         lower_name = clause.lower()
         numbers = [number for number, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
-        raise inspection_errors.unknown_clause(
-            clause=clause, count=len(names), names=show_clauses(query)
-        )
+        raise inspection_errors.unknown_clause(clause, list_clauses(query))
     return numbers[0]
 
 
-def show_clauses(query: ParsedQuery) -> str:
-    """Return a line for each clause of a SQL query: its number, its input and its name.
+def list_clauses(query: ParsedQuery) -> list[str]:
+    """Return each clause of a SQL query as messages list it: its input and its name, `t AS m`.
 
-    Each line begins with a line break, so that the lines can follow a word. The text is empty for a
-    query in another language, whose only clause needs no number.
+    The list is empty for a query in another language, whose only clause needs no name.
     """
-    sites = query.node.sites if isinstance(query, SqlQuery) else ()
-    lines = []
-    for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1):
+    if not isinstance(query, SqlQuery):
+        return []
+    clauses = []
+    for site, name in zip(query.node.sites, query.clause_names, strict=True):
         alias = f" AS {name}" if name else ""
-        lines.append(f"\n{number}: {query.source.text_at(site.relation)}{alias}")
-    return "".join(lines)
+        clauses.append(f"{query.source.text_at(site.relation)}{alias}")
+    return clauses
 
 
 # A query of one clause.

@@ -1,6 +1,7 @@
 """Errors of `why` and `coverage`, most of them about the clause, partition or row that users name.
 
-Several errors list rows in a note, as lines that `format_rows` returns.
+Several errors list clauses, partitions or rows in a note, one in a line. A partition is shown by
+the values of its PARTITION BY columns, a row by its ORDER BY values. `None` in them is NULL.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def value_of_wrong_type(
     """Return the error for a value in `partition` or `row` of another type than its column.
 
     Args:
-        argument: "partition" or "row".
+        argument: the name of the argument.
         value: the value that the user passed.
         name: the column.
         type_name: the type of the column.
@@ -47,7 +48,7 @@ def value_of_wrong_type(
     surface = current_surface()
     option = surface.name_option(argument)
     note_on_name = ""
-    if argument == "row" and isinstance(value, str) and "=" in value:
+    if argument == "row" and isinstance(value, str) and "=" in value:  # `row="ts=3"`
         note_on_name = f"{option} has a value of `{name}` alone, without a name"
     if surface.is_python:
         advice = "a value of this type"
@@ -81,44 +82,58 @@ def missing_clause() -> MatchRecognizePlanError:
     )
 
 
-def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
+def several_clauses(clauses: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a query with several clauses, if the user has chosen none.
 
     Args:
-        count: the number of clauses.
-        names: a line for each clause, in the order in which they are evaluated, each after a line
-            break.
+        clauses: the input and the name of each clause, in the order in which they are evaluated,
+            as in `ticks AS m`.
     """
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"the query has {count} MATCH_RECOGNIZE clauses, but none is chosen",
-        notes=(f"they are:{names}",),
+        f"the query has {len(clauses)} MATCH_RECOGNIZE clauses, but none is chosen",
+        notes=(_show_lines("they are", _number_clauses(clauses)),),
         hint=f"write {surface.write_option('clause', 1)} for the first of them",
         code="several-clauses",
     )
 
 
-def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecognizePlanError:
+def unknown_clause(clause: int | str, clauses: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a clause that the query does not have.
 
     Args:
-        clause: the clause that the user chose.
-        count: the number of clauses.
-        names: a line for each clause, in the order in which they are evaluated; "" if the query is
-            one clause and nothing else.
+        clause: the number or the name by which the user chose a clause.
+        clauses: as for `several_clauses`; empty if the query is one clause and nothing else.
     """
     surface = current_surface()
-    if count == 1:
+    if len(clauses) <= 1:
         hint = f"leave `{surface.name_option('clause')}` out: the query has one clause"
     else:
         hint = f"choose one by its number, such as {surface.write_option('clause', 1)}"
     return MatchRecognizePlanError(
         f"unknown clause {clause!r}",
-        notes=(f"the query has:{names}" if names else "",),
+        notes=(_show_lines("the query has", _number_clauses(clauses)) if clauses else "",),
         hint=hint,
         code="unknown-clause",
     )
 
+
+def _number_clauses(clauses: Sequence[str]) -> list[str]:
+    """Return clauses with the numbers by which users choose them: `1: ticks AS m`."""
+    return [f"{number}: {clause}" for number, clause in enumerate(clauses, 1)]
+
+
+def _show_lines(title: str, lines: Iterable[str]) -> str:
+    """Return a note that has a title and lines under it.
+
+    >>> _show_lines("the query has", ["1: ticks AS m", "2: quotes"])
+    'the query has:\\n1: ticks AS m\\n2: quotes'
+    """
+    return "\n".join((f"{title}:", *lines))
+
+
+# The values of a row or of a partition as texts, by the names of their columns; None is NULL.
+Row = Mapping[str, str | None]
 
 # Completes "`partition` must be" in messages.
 PARTITION_DESCRIPTION = "a dict that maps PARTITION BY columns to values, or None"
@@ -139,11 +154,13 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
 
     Args:
         name: the name.
-        keys: the keys as the query writes them, by the names of their columns.
+        keys: for the name of each PARTITION BY column, its SQL in the query.
     """
     surface = current_surface()
-    near = find_nearest(name, keys) or (next(iter(keys)) if len(keys) == 1 else None)
     option = surface.name_option("partition")
+    near = find_nearest(name, keys)
+    if near is None and len(keys) == 1:
+        (near,) = keys
     note = show_list("PARTITION BY has", map(drop_backticks, keys.values()), "columns")
     if not keys:
         note = "the query has no PARTITION BY, so all rows are one partition"
@@ -163,49 +180,52 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
 
 
 def partition_column_missing(
-    name: str, keys: Iterable[str], example: str = ""
+    name: str, columns: Iterable[str], example: str = ""
 ) -> MatchRecognizePlanError:
-    """Return the error for a partition without a value of a key.
+    """Return the error for a value of `partition` that lacks a PARTITION BY column.
 
     Args:
-        name: the column of the key.
-        keys: the columns of all keys.
-        example: the option that chooses a partition that exists; empty if no partition exists.
+        name: the column without a value.
+        columns: all PARTITION BY columns.
+        example: the option that chooses a partition that exists; "" if no partition exists.
     """
     surface = current_surface()
+    any_partition = surface.write_partition([(column, ...) for column in columns])
     return MatchRecognizePlanError(
         f"missing value of `{name}` in `{surface.name_option('partition')}`",
-        hint=f"write {example or surface.write_partition([(key, ...) for key in keys])}",
+        hint=f"write {example or any_partition}",
         code="partition-column-missing",
     )
 
 
-def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
+def several_partitions(*, partitions: Sequence[Row], example: str) -> MatchRecognizePlanError:
     """Return the error for `why` without a partition if there are several.
 
     Args:
-        some: a line for each of some partitions, as `format_rows` returns them.
+        partitions: some of the partitions.
         example: the option that chooses one of these partitions.
     """
     return MatchRecognizePlanError(
         "`why` looks at one partition, but there are several",
-        notes=(f"some partitions:{some}",),
+        notes=(_show_lines("some partitions", map(_show_row, partitions)),),
         hint=f"write {example}",
         code="several-partitions",
     )
 
 
-def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecognizePlanError:
+def unknown_partition(
+    *, equalities: Sequence[str], partitions: Sequence[Row], example: str
+) -> MatchRecognizePlanError:
     """Return the error for a partition that has no rows.
 
     Args:
-        partition: the partition that the user chose.
-        some: a line for each of some partitions with rows, as `format_rows` returns them.
+        equalities: the PARTITION BY columns with the values that the user passed, as in `sym = 1`.
+        partitions: some partitions that have rows.
         example: the option that chooses one of these partitions.
     """
     return MatchRecognizePlanError(
-        f"the partition with {partition} has no rows",
-        notes=(f"some partitions with rows:{some}",),
+        f"the partition with {', '.join(equalities)} has no rows",
+        notes=(_show_lines("some partitions with rows", map(_show_row, partitions)),),
         hint=f"write {example}",
         code="unknown-partition",
     )
@@ -225,33 +245,27 @@ def show_key_value(text: str | None) -> str:
     return "NULL" if text is None else text
 
 
-def format_rows(rows: Iterable[Mapping[str, str | None]]) -> str:
-    """Return rows as lines of a message, each after a line break.
+def _show_row(row: Row) -> str:
+    """Return a row, or the values of a partition, as one line of a message.
 
-    >>> format_rows([{"sym": "A", "day": None}, {"sym": "B", "day": "2"}])
-    '\\nsym = A, day = NULL\\nsym = B, day = 2'
+    >>> _show_row({"sym": "A", "day": None})
+    'sym = A, day = NULL'
     """
-    lines = []
-    for row in rows:
-        values = ", ".join(f"{name} = {show_key_value(value)}" for name, value in row.items())
-        lines.append(f"\n{values}")
-    return "".join(lines)
+    return ", ".join(f"{column} = {show_key_value(value)}" for column, value in row.items())
 
 
-def write_partition_example(
-    keys: Mapping[str, str | None], integer_columns: Collection[str]
-) -> str:
+def write_partition_example(partition: Row, integer_columns: Collection[str]) -> str:
     """Return the option that chooses a partition, as the user would write it.
 
     Args:
-        keys: for the column of each key, its value in the partition; None is NULL.
-        integer_columns: the columns of keys that are whole numbers, which need no quotes.
+        partition: the values of the partition.
+        integer_columns: the columns that have whole numbers, which need no quotes.
 
     >>> write_partition_example({"name": 'the "X"', "day": "7"}, ["day"])
     'partition={"name": "the \\\\"X\\\\"", "day": 7}'
     """
     pairs: list[tuple[str, object]] = []
-    for name, value in keys.items():
+    for name, value in partition.items():
         if value is not None and name in integer_columns:
             pairs.append((name, int(value)))
         else:
@@ -294,17 +308,19 @@ def wrong_number_of_order_values(
     )
 
 
-def unknown_row(*, row: str, rows: str, nearest: Sequence[object]) -> MatchRecognizePlanError:
+def unknown_row(
+    *, equalities: Sequence[str], near_rows: Sequence[Row], nearest: Sequence[object]
+) -> MatchRecognizePlanError:
     """Return the error for a row that the partition does not have.
 
     Args:
-        row: the row that the user chose.
-        rows: a line for each of the nearest rows, as `format_rows` returns them.
-        nearest: the ORDER BY values of the row that is closest to `row`.
+        equalities: the ORDER BY columns with the values that the user passed, as in `ts = 3`.
+        near_rows: rows of the partition around the place where the row would be, in their order.
+        nearest: the ORDER BY values of the nearest row, as Python objects.
     """
     return MatchRecognizePlanError(
-        f"the partition has no row with {row}",
-        notes=(f"the nearest rows:{rows}",),
+        f"the partition has no row with {', '.join(equalities)}",
+        notes=(_show_lines("the nearest rows", map(_show_row, near_rows)),),
         hint=f"write one of these, such as {current_surface().write_row(nearest)}",
         code="unknown-row",
     )

@@ -141,8 +141,9 @@ class TargetFinder:
         """
         some_keys = self.find_some_keys()
         if len(some_keys) > 1:
-            lines = errors.format_rows(some_keys)
-            raise errors.several_partitions(some=lines, example=self.write_example(some_keys[0]))
+            raise errors.several_partitions(
+                partitions=some_keys, example=self.write_example(some_keys[0])
+            )
 
     def find_user_names(self, partition: Mapping[str, object]) -> dict[str, str]:
         """Return the name that the user wrote for each key, by the name of the key.
@@ -208,13 +209,13 @@ class TargetFinder:
         if not some_keys:
             return errors.no_rows()
         return errors.unknown_partition(
-            partition=self.describe_partition(self.target.partition or {}),
-            some=errors.format_rows(some_keys),
+            equalities=self.list_equalities(self.target.partition or {}),
+            partitions=some_keys,
             example=self.write_example(some_keys[0]),
         )
 
-    def describe_partition(self, partition: Mapping[str, object]) -> str:
-        """Return a partition as messages name it: "`sym` = 'X', `id` = 7".
+    def list_equalities(self, partition: Mapping[str, object]) -> list[str]:
+        """Return the values of a partition as messages write them: ``["`sym` = 'X'", "`id` = 7"]``.
 
         The command line passes all values as texts, so a text has no quotes if its key is an
         integer.
@@ -227,7 +228,7 @@ class TargetFinder:
             is_integer_text = name in self.integer_keys and isinstance(value, str)
             shown_value = value if is_integer_text else show_value(value)
             equalities.append(f"{quote_in_backticks(name)} = {shown_value}")
-        return ", ".join(equalities)
+        return equalities
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the key values of some partitions as texts, by the names of the keys. Runs a job.
@@ -315,8 +316,8 @@ class TargetFinder:
         # The target can have fewer values than ORDER BY has items.
         target_values = zip(self.order_texts, self.target.row, strict=False)
         raise errors.unknown_row(
-            row=", ".join(f"{text} = {value}" for text, value in target_values),
-            rows=errors.format_rows(near_rows),
+            equalities=[f"{text} = {value}" for text, value in target_values],
+            near_rows=near_rows,
             nearest=[
                 self.read_order_value(text, value)
                 for text, value in zip(self.order_texts, nearest_texts, strict=True)

@@ -98,6 +98,7 @@ ARGUMENTS = {
     "Collection[str]": ["<a>", "<b>"],
     "Iterable[str]": ["<a>", "<b>"],
     "Mapping[str, str]": {"<a>": "<A>"},
+    "Sequence[Row]": [{"<a>": "<A>", "<b>": None}],
     "Mapping[str, Sequence[str]]": {"<a>": ["<A>"]},
     "tuple[str, str]": ("<a>", "<b>"),
     "tuple[type, ...]": (),
