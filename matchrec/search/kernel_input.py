@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.evaluate.formulas import RowValues
-from matchrec.conditions.evaluate.kernels.machine import Input
+from matchrec.conditions.evaluate.kernels.machine import MachineInput
 from matchrec.jit.callbacks import NO_CALLBACK, Callback
 from matchrec.jit.views import read_only
 from matchrec.plan.clauses import Grouping
@@ -89,7 +89,7 @@ class SearchInput:
         """
         values = self.values
         code = self.compiled_task.code
-        machine_input = Input(
+        machine_input = MachineInput(
             columns=values.columns,
             valid=values.valid,
             mathematics=values.mathematics,

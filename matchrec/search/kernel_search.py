@@ -38,6 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
+from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.code import list_failing_operations
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
@@ -395,7 +396,8 @@ class KernelSearch(ABC, Generic[W]):
         linked = self.arrays.compiled_task.linked
         assert linked is not None
         # `machine.evaluate_condition` stores the index of the instruction on the stack.
-        failed_instruction = int(self.arrays.values.stack[0, 0])
+        stack = self.arrays.values.stack
+        failed_instruction = int(stack[op.BITS_ROW, op.FAILED_INSTRUCTION])
         operation_index = linked.find_failing_operation_index(variable, failed_instruction)
         # The condition of the task itself has the text of this query. The compiled task can come
         # from an equal query with another text.

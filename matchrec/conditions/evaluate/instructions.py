@@ -21,6 +21,12 @@ ARGUMENT_C = 3
 ARGUMENT_D = 4
 COLUMN_COUNT = 5
 
+# The rows of the stack, int64[2, d]: the bits of its values, and for each value 0 if it is NULL. If
+# an instruction fails, its index is left in the row of bits, at FAILED_INSTRUCTION.
+BITS_ROW = 0
+VALIDITY_ROW = 1
+FAILED_INSTRUCTION = 0
+
 # Steps, applied when `row` is mapped to a variable.
 SET_ROW = 0  # r[a] = row
 SET = 1  # r[a] = b

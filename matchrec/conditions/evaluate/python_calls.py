@@ -32,13 +32,15 @@ from matchrec.conditions.evaluate.formulas import (
     make_encoder,
 )
 from matchrec.conditions.evaluate.instructions import (
+    BITS_ROW,
     DIVISION_BY_ZERO,
     FUNCTION_FAILED,
     OVERFLOW,
+    VALIDITY_ROW,
     VALUE,
 )
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
-from matchrec.conditions.evaluate.kernels.machine import Input, evaluate_condition
+from matchrec.conditions.evaluate.kernels.machine import MachineInput, evaluate_condition
 from matchrec.conditions.evaluate.link import CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.lists import ComputeKept, Lists, is_kept_as_value
 from matchrec.conditions.evaluate.registers import ListedValue, ListRegister
@@ -53,10 +55,6 @@ from matchrec.jit.array_types import IntArray
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 from matchrec.jit.first_steps import let_integers_wrap
 from matchrec.jit.views import find_python_function
-
-# The rows of the stack: the bits of its values, and their validity.
-BITS_ROW = 0
-VALIDITY_ROW = 1
 
 # The validity of a value on the stack: NULL, not NULL, or not NULL and held by Python.
 IS_NULL = 0
@@ -307,7 +305,7 @@ class PythonCalls:
                 partition_end=columns.shape[1],
                 match_number=self.find_match_number() - 1,
             )
-            inputs = Input(columns, self.source.valid, mathematics, self.answer, progress)
+            inputs = MachineInput(columns, self.source.valid, mathematics, self.answer, progress)
             # The kernel function runs in Python here. The value that it leaves on the stack and
             # errors matter; whether it returns HOLDS or HOLDS_NOT does not.
             with let_integers_wrap():

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.folding import Effect
-from matchrec.conditions.evaluate.kernels.machine import Input
+from matchrec.conditions.evaluate.kernels.machine import MachineInput
 from matchrec.jit.views import get_record_array
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
@@ -123,7 +123,7 @@ class RunConditions(NamedTuple):
     # int64[2, d], the stack on which conditions are evaluated.
     stack: IntArray
     # The columns of the rows and the fields of the search that conditions read.
-    machine_input: Input
+    machine_input: MachineInput
 
 
 class NegationArrays(NamedTuple):

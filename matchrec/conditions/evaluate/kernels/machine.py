@@ -15,7 +15,8 @@ All values are int64. A float is held as its bits, a truth value as 0 or 1. `ins
 each instruction and step does, and what its arguments a, b, c and d are.
 
 The registers of a run, int64[r], are its computation state. The stack is two arrays, int64[d] each:
-`values`, and `valid`, which is 0 if the value is NULL. `top` is the index of the uppermost value.
+`values`, and `valid`, which is 0 if the value is NULL. `top` is the index of the uppermost value;
+-1 if the stack is empty.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -45,8 +46,8 @@ class SearchedPartition(Protocol):
     match_number: int
 
 
-class Input(NamedTuple):
-    """What conditions read besides the registers of the run."""
+class MachineInput(NamedTuple):
+    """What conditions and steps read besides the registers of the run."""
 
     # int64[c, n]: the integer columns, then the floating ones.
     columns: IntArray
@@ -67,36 +68,41 @@ def evaluate_condition(
     end: int,
     registers: IntArray,
     row: int,
-    inputs: Input,
+    inputs: MachineInput,
     stack: IntArray,
 ) -> int:
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.
 
-    The most frequent operations are tested first. Some tests cover several operations, whose
-    numbers follow each other, and rely on the tests before them. When all instructions have run,
-    one value is left on the stack. If an instruction fails, its index is left there instead.
+    A condition without instructions holds. The most frequent operations are tested first. Some
+    tests cover several operations, whose numbers follow each other, and rely on the tests before
+    them. When all instructions have run, one value is left on the stack. If an instruction fails,
+    its index is left there instead.
 
     Args:
-        code: int64[k, 5], instructions: the operation and its arguments. Only a, b, c are used.
+        code: int64[k, 5], instructions: see `instructions.OPERATION`.
         begin: the index of the condition's first instruction.
         end: the index after its last instruction.
         registers: the registers of the run.
         row: the position of the candidate row.
-        inputs: what the condition reads.
-        stack: int64[2, d], the values of the stack and whether they are not NULL. If Python holds a
-            value, the number in its place has no meaning: see `python_calls.HELD_BY_PYTHON`.
+        inputs: what the condition reads besides the registers.
+        stack: int64[2, d], see `instructions.BITS_ROW`; it is overwritten. If Python holds a value,
+            its bits have no meaning: see `python_calls.HELD_BY_PYTHON`.
     """
     if begin == end:
         return op.HOLDS
-    values, valid = stack[0], stack[1]
+    values = stack[op.BITS_ROW]
+    valid = stack[op.VALIDITY_ROW]
     top = np.int64(-1)
     index = begin
     while index < end:
-        operation, a, b = code[index, 0], code[index, 1], code[index, 2]
+        operation = code[index, op.OPERATION]
+        a = code[index, op.ARGUMENT_A]
+        b = code[index, op.ARGUMENT_B]
         if operation == op.READ:
             top += 1
             origin = row if b < 0 else registers[b]
-            read_column(a, origin, code[index, 3], inputs, top, values, valid)
+            offset = code[index, op.ARGUMENT_C]
+            read_column(a, origin, offset, inputs, top, values, valid)
         elif operation <= op.VARIABLE:  # CONSTANT, NULL_CONSTANT, REGISTER or VARIABLE
             top += 1
             values[top] = a if operation <= op.NULL_CONSTANT else registers[a]
@@ -106,7 +112,7 @@ def evaluate_condition(
         elif operation <= op.AVERAGE:  # REDUCED or AVERAGE
             flag_or_count = registers[a]  # the flag of REDUCED, the count of AVERAGE
             if flag_or_count < 0:
-                values[0] = index
+                values[op.FAILED_INSTRUCTION] = index
                 return op.OVERFLOW
             top += 1
             valid[top] = flag_or_count != 0
@@ -147,13 +153,13 @@ def evaluate_condition(
             top -= b - 1
             status = apply_function(a, b, top, inputs.mathematics, values, valid)
             if status != VALUE:
-                values[0] = index
+                values[op.FAILED_INSTRUCTION] = index
                 return status
         else:  # CALL
             top -= b - 1
             status = int(inputs.python(a, top, 0))
             if status != VALUE:
-                values[0] = index
+                values[op.FAILED_INSTRUCTION] = index
                 return status
         index += 1
     return op.HOLDS if valid[0] and values[0] else op.HOLDS_NOT
@@ -164,7 +170,7 @@ def read_column(
     column: int,
     origin: int,
     offset: int,
-    inputs: Input,
+    inputs: MachineInput,
     top: int,
     values: IntArray,
     valid: IntArray,
@@ -178,7 +184,7 @@ def read_column(
         column: the index of the column in `inputs.columns`.
         origin: the position of a row; negative if the run has no such row.
         offset: how many rows after `origin` the row is that is read; negative for rows before.
-        inputs: what the condition reads.
+        inputs: what the condition reads besides the registers.
         top: the index of the uppermost value on the stack.
         values: the values on the stack.
         valid: whether they are not NULL.
@@ -205,15 +211,17 @@ def apply_function(
         function: the number of the function: see `instructions`.
         argument_count: 1 or 2.
         top: the index of the first argument on the stack.
-        mathematics: a pointer to the function that computes the value: see `Input`.
+        mathematics: a pointer to the function that computes the value: see `MachineInput`.
         values: the values on the stack.
         valid: whether they are not NULL.
 
     Returns:
         VALUE, also if the value is NULL, or an error.
     """
-    left, right = values[top], values[top + argument_count - 1]
-    answer = valid[top] & valid[top + argument_count - 1]
+    last = top + argument_count - 1  # if there is one argument, it is passed twice
+    left = values[top]
+    right = values[last]
+    answer = valid[top] & valid[last]  # VALUE (1) if no argument is NULL, otherwise NULL (0)
     if answer == VALUE:
         value = mathematics(function, left, right)
         values[top] = value
@@ -275,21 +283,23 @@ def connect_truth_values(decisive: int, top: int, values: IntArray, valid: IntAr
 
 @inlined
 def update_registers(
-    steps: IntArray, begin: int, end: int, registers: IntArray, row: int, inputs: Input
+    steps: IntArray, begin: int, end: int, registers: IntArray, row: int, inputs: MachineInput
 ) -> None:
     """Apply the steps that update the registers of a run when a row is mapped to a variable.
 
     Args:
-        steps: int64[k, 5], steps: the operation and its arguments.
+        steps: int64[k, 5], steps: see `instructions.OPERATION`.
         begin: the index of the variable's first step.
         end: the index after its last step.
         registers: the registers of the run, which are changed.
         row: the position of the row that has been mapped.
-        inputs: what the steps read.
+        inputs: what the steps read besides the registers.
     """
     index = begin
     while index < end:
-        operation, a, b = steps[index, 0], steps[index, 1], steps[index, 2]
+        operation = steps[index, op.OPERATION]
+        a = steps[index, op.ARGUMENT_A]
+        b = steps[index, op.ARGUMENT_B]
         if operation == op.SET_ROW:
             registers[a] = row
         elif operation == op.SET:
@@ -302,22 +312,24 @@ def update_registers(
             elif registers[a] == -1:
                 registers[a] = row
         elif operation == op.COPY_AT:
-            if registers[steps[index, 3]] == row:
+            if registers[steps[index, op.ARGUMENT_C]] == row:
                 registers[a] = registers[b]
         elif operation == op.SET_AT:
-            if registers[b] >= 0 and row == registers[b] + steps[index, 3]:
-                registers[a] = steps[index, 4]
+            if registers[b] >= 0 and row == registers[b] + steps[index, op.ARGUMENT_C]:
+                registers[a] = steps[index, op.ARGUMENT_D]
         else:  # a step of an aggregate
             added_row = row
-            if steps[index, 3] > 0:
-                added_row = registers[steps[index, 3] - 1]
+            if steps[index, op.ARGUMENT_C] > 0:
+                added_row = registers[steps[index, op.ARGUMENT_C] - 1]
             if added_row >= 0:
                 add_row(operation, a, b, added_row, registers, inputs)
         index += 1
 
 
 @spliced
-def add_row(operation: int, a: int, b: int, row: int, registers: IntArray, inputs: Input) -> None:
+def add_row(
+    operation: int, a: int, b: int, row: int, registers: IntArray, inputs: MachineInput
+) -> None:
     """Add a row to an aggregate of the run.
 
     Args:
@@ -326,7 +338,7 @@ def add_row(operation: int, a: int, b: int, row: int, registers: IntArray, input
         b: the column, or for APPEND the form of the listed rows.
         row: the position of the row.
         registers: the registers of the run, which are changed.
-        inputs: what the steps read.
+        inputs: what the steps read besides the registers.
     """
     if operation == op.APPEND:
         # A negative first argument asks Python for a longer list instead of a formula.
