@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.folding import Effect
+from matchrec.conditions.evaluate import instructions
 from matchrec.conditions.evaluate.kernels.machine import MachineInput
 from matchrec.jit.views import get_record_array
 from matchrec.plan.clauses import Grouping, MatchOutput
@@ -401,14 +402,14 @@ SKIP_TO_FIRST_ROW = 7
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
-TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often from progress.start on
+TOO_MANY_STEPS = 11  # conditions on the run were evaluated too often from progress.start on
 # Not a failure: the search of the partition ends, because it has come to the edge of the rows that
 # are present, or because enough matches have been found.
-MORE_ROWS = 11
+MORE_ROWS = 12
 
-# An error of `evaluate.kernels.machine.evaluate_condition` plus this number is the status for it:
-# OVERFLOW, DIVISION_BY_ZERO or FUNCTION_FAILED.
-CONDITION_FAILED = 6
+# The errors of `evaluate.kernels.machine.evaluate_condition` and the statuses for them are in the
+# same order: OVERFLOW, DIVISION_BY_ZERO, FUNCTION_FAILED. An error plus this number is its status.
+ERROR_TO_STATUS = OVERFLOW - instructions.OVERFLOW
 
 # Functions inside a kernel often return a status instead of a result, encoded so that it cannot be
 # taken for a result:

@@ -144,13 +144,13 @@ def test_run_condition(
 @inlined
 def make_failure_status(answer: int) -> int:
     """Return the status for an error that evaluating a condition has returned."""
-    return layout.CONDITION_FAILED + answer
+    return layout.ERROR_TO_STATUS + answer
 
 
 @inlined
 def is_failure_status(answer: int) -> bool:
     """Return whether an answer is a status of `make_failure_status`, not HOLDS or HOLDS_NOT."""
-    return answer > layout.CONDITION_FAILED
+    return answer > layout.ERROR_TO_STATUS
 
 
 @spliced
