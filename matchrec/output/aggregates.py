@@ -36,7 +36,7 @@ def find_total_rows(reader: MatchReader, semantics: Semantics) -> IntArray:
     added up towards the first row, so the mapped row is the first row of the match.
     """
     if reader.matches.chains is not None:
-        return reader.output_rows.current
+        return reader.output_rows.current_rows
     begin, end = reader.find_visible_rows(semantics)
     return np.where(end > begin, end - 1, -1)
 
@@ -121,8 +121,8 @@ class AggregateReader:
         """
         chains = self.reader.matches.chains
         if chains is not None and not are_float_sums_exact(values, self.counted_rows, self.links):
-            first_rows = self.reader.output_rows.current
-            return sum_each_match(values, self.counted_rows, chains.following, first_rows)
+            first_rows = self.reader.output_rows.current_rows
+            return sum_each_match(values, self.counted_rows, chains.next_mapped_rows, first_rows)
         sums = sum_values(values, self.counted_rows, self.links)
         return take_or_default(sums, find_total_rows(self.reader, semantics), 0)
 

@@ -8,7 +8,7 @@ from 0. In arrays, -1 stands for no row:
     row position        the position of an input row in the table
     position in match   the number of rows of the match before a mapped row
 
-The *current row* of an output row (`OutputRows.current`) is the mapped row from which measures
+The *current row* of an output row (`OutputRows.current_rows`) is the mapped row from which measures
 look. An output row sees mapped rows of its match: with running semantics those up to its current
 row, with final semantics all. For example, for two matches of A B and ALL ROWS PER MATCH:
 
@@ -132,35 +132,37 @@ def find_nth_marked(
 
 
 @allocating
-def find_first_marked(is_marked: BoolArray, following: Links) -> IntArray:
+def find_first_marked(is_marked: BoolArray, next_rows: Links) -> IntArray:
     """Return for each mapped row the first marked row at or after it in its match: int64[k].
 
     -1 if there is none.
 
     Args:
         is_marked: bool[k], which mapped rows are marked.
-        following: int32[k], the next row of the match, which has a smaller index; -1 for none.
+        next_rows: int32[k], for each mapped row, the next one of its matches, which has a smaller
+            index; -1 for none.
     """
     first_marked_rows = np.empty(len(is_marked), np.int64)
     for mapped_row in range(len(is_marked)):
         if is_marked[mapped_row]:
             first_marked_rows[mapped_row] = mapped_row
-        elif following[mapped_row] >= 0:
-            first_marked_rows[mapped_row] = first_marked_rows[following[mapped_row]]
+        elif next_rows[mapped_row] >= 0:
+            first_marked_rows[mapped_row] = first_marked_rows[next_rows[mapped_row]]
         else:
             first_marked_rows[mapped_row] = -1
     return first_marked_rows
 
 
 @allocating
-def find_nth_last_marked(is_marked: BoolArray, following: Links, rows_after: int) -> IntArray:
+def find_nth_last_marked(is_marked: BoolArray, next_rows: Links, rows_after: int) -> IntArray:
     """Return for each mapped row the nth last marked row of its match: int64[k].
 
     -1 if the nth last marked row comes before the mapped row, or if there is none.
 
     Args:
         is_marked: bool[k], which mapped rows are marked.
-        following: int32[k], the next row of the match, which has a smaller index; -1 for none.
+        next_rows: int32[k], for each mapped row, the next one of its matches, which has a smaller
+            index; -1 for none.
         rows_after: how many marked rows come after the returned row in the match: 0 for the last
             marked row.
     """
@@ -170,9 +172,9 @@ def find_nth_last_marked(is_marked: BoolArray, following: Links, rows_after: int
     for mapped_row in range(len(is_marked)):
         nth_last_row = np.int64(-1)
         marked_count = np.int64(0)
-        if following[mapped_row] >= 0:
-            nth_last_row = nth_last_marked_rows[following[mapped_row]]
-            marked_count = marked_counts[following[mapped_row]]
+        if next_rows[mapped_row] >= 0:
+            nth_last_row = nth_last_marked_rows[next_rows[mapped_row]]
+            marked_count = marked_counts[next_rows[mapped_row]]
         if is_marked[mapped_row]:
             if marked_count == rows_after:
                 nth_last_row = np.int64(mapped_row)
@@ -247,7 +249,8 @@ class MatchReader:
         For an output row without a current row, begin and end are equal.
         """
         begin, end = self.final_rows
-        return begin, np.where(self.output_rows.current >= 0, self.output_rows.current + 1, end)
+        current_rows = self.output_rows.current_rows
+        return begin, np.where(current_rows >= 0, current_rows + 1, end)
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
@@ -257,9 +260,9 @@ class MatchReader:
         """
         assert self.matches.chains is None
         offsets = self.matches.offsets
-        begin = offsets[self.output_rows.match]
-        end = offsets[self.output_rows.match + 1]
-        sees_nothing = self.output_rows.current < 0
+        begin = offsets[self.output_rows.match_indices]
+        end = offsets[self.output_rows.match_indices + 1]
+        sees_nothing = self.output_rows.current_rows < 0
         overwrite_few(begin, sees_nothing, 0)
         overwrite_few(end, sees_nothing, 0)
         return begin, end
@@ -272,7 +275,7 @@ class MatchReader:
         """
         assert self.matches.rows is None
         offset_by_match = self.matches.start - self.matches.offsets[:-1]
-        return take_or_default(offset_by_match, self.output_rows.match, 0)
+        return take_or_default(offset_by_match, self.output_rows.match_indices, 0)
 
     def find_physical_targets(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Return the row positions that PREV or NEXT finds: int64[r].
@@ -285,11 +288,11 @@ class MatchReader:
         """
         if navigation.physical_offset == 0:
             return positions
-        partition_ids = take_or_default(self.matches.partition, self.output_rows.match, 0)
+        partition_ids = take_or_default(self.matches.partition, self.output_rows.match_indices, 0)
         first_positions = self.partitions.starts[partition_ids]
         end_positions = self.partitions.starts[partition_ids + 1]
         if self.frame is not None:
-            first_positions = take_or_default(self.matches.start, self.output_rows.match, 0)
+            first_positions = take_or_default(self.matches.start, self.output_rows.match_indices, 0)
             if self.frame.end is not None:
                 end_positions = np.minimum(end_positions, first_positions + self.frame.end + 1)
         targets = positions + navigation.physical_offset
@@ -323,18 +326,18 @@ class MatchReader:
             navigation: FIRST or LAST; its semantics make no difference.
             chains: the chains of the matches.
         """
-        following = chains.following
+        next_rows = chains.next_mapped_rows
         is_marked = self.mark_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
             nth_last_marked_rows = find_nth_last_marked(
-                is_marked, following, navigation.logical_offset
+                is_marked, next_rows, navigation.logical_offset
             )
-            return take_or_default(nth_last_marked_rows, self.output_rows.current, -1)
-        first_marked_rows = find_first_marked(is_marked, following)
-        mapped_rows = take_or_default(first_marked_rows, self.output_rows.current, -1)
+            return take_or_default(nth_last_marked_rows, self.output_rows.current_rows, -1)
+        first_marked_rows = find_first_marked(is_marked, next_rows)
+        mapped_rows = take_or_default(first_marked_rows, self.output_rows.current_rows, -1)
         if navigation.logical_offset:
             # Go from marked row to marked row.
-            next_marked_rows = take_or_default(first_marked_rows, following.astype(np.int64), -1)
+            next_marked_rows = take_or_default(first_marked_rows, next_rows.astype(np.int64), -1)
             for _ in range(navigation.logical_offset):
                 mapped_rows = take_or_default(next_marked_rows, mapped_rows, -1)
         return mapped_rows
@@ -387,13 +390,13 @@ class MatchReader:
         width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
         # Where `mapped_rows` is -1, the target key belongs to some other row. It is not used.
-        target_keys = self.output_rows.match * width + rows[mapped_rows] + distance
+        target_keys = self.output_rows.match_indices * width + rows[mapped_rows] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
         return np.where((mapped_rows >= 0) & (keys[indices] == target_keys), indices, -1)
 
     def find_match_numbers(self) -> IntArray:
         """Return the match number, -1 for an unmatched row: int64[r]."""
-        return take_or_default(self.matches.number, self.output_rows.match, -1)
+        return take_or_default(self.matches.number, self.output_rows.match_indices, -1)
 
     def find_positions_in_match(self) -> IntArray:
         """Return the position of each mapped row in its match: int64[k].
@@ -408,7 +411,8 @@ class MatchReader:
     def find_current_positions_in_match(self) -> IntArray:
         """Return the position of the current row in its match, or -1: int64[r]."""
         begin, _ = self.find_visible_rows(Semantics.FINAL)
-        return np.where(self.output_rows.current >= 0, self.output_rows.current - begin, -1)
+        current_rows = self.output_rows.current_rows
+        return np.where(current_rows >= 0, current_rows - begin, -1)
 
     def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.

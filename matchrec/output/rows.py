@@ -16,20 +16,20 @@ from matchrec.search.partitions import BoolArray, IntArray, Partitions, overwrit
 
 @dataclass(frozen=True, slots=True)
 class OutputRows:
-    """The r output rows of some matches."""
+    """The r output rows of some matches, or of unmatched rows."""
 
     # int64[r]: the position of the input row. With ONE ROW PER MATCH, the match's starting row.
-    row: IntArray
+    input_rows: IntArray
     # int64[r]: the index of the match, -1 for an unmatched row.
-    match: IntArray
+    match_indices: IntArray
     # int64[r]: the row from which measures look, as its index among the mapped rows of all matches.
     # -1 for an empty match or an unmatched row.
-    current: IntArray
+    current_rows: IntArray
 
     @property
     def count(self) -> int:
         """Return the number r of output rows."""
-        return len(self.row)
+        return len(self.input_rows)
 
     def take(self, selection: BoolArray | slice) -> OutputRows:
         """Return some of the output rows.
@@ -37,7 +37,11 @@ class OutputRows:
         Args:
             selection: bool[r], which rows to return; or a slice of the rows.
         """
-        return OutputRows(self.row[selection], self.match[selection], self.current[selection])
+        return OutputRows(
+            input_rows=self.input_rows[selection],
+            match_indices=self.match_indices[selection],
+            current_rows=self.current_rows[selection],
+        )
 
 
 def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
@@ -51,39 +55,44 @@ def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRo
 
 
 def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
-    """Return one output row per mapped row that is not excluded.
+    """Return one output row per mapped row that is not excluded, match after match.
 
     Args:
         matches: matches in any order. They must not share their rows.
-        with_empty: whether an empty match has an output row, too.
+        with_empty: whether an empty match has an output row, too: its starting row.
     """
     lengths = np.diff(matches.offsets)
-    rows_of_matches = np.maximum(lengths, 1) if with_empty else lengths
-    match = np.repeat(np.arange(matches.count), rows_of_matches)
-    first = np.cumsum(rows_of_matches) - rows_of_matches
-    position_in_match = np.arange(len(match)) - first[match]
-    is_empty = lengths[match] == 0
-    current = np.where(is_empty, -1, matches.offsets[:-1][match] + position_in_match)
-    is_shown = np.ones(len(match), np.bool_)
-    is_shown[~is_empty] = ~matches.excluded[current[~is_empty]]
-    row = matches.start[match] + position_in_match
+    row_counts = np.maximum(lengths, 1) if with_empty else lengths
+    match_indices = np.repeat(np.arange(matches.count), row_counts)
+    first_output_rows = np.cumsum(row_counts) - row_counts
+    positions_in_match = np.arange(len(match_indices)) - first_output_rows[match_indices]
+    has_current_row = lengths[match_indices] > 0
+    current_rows = np.where(
+        has_current_row, matches.offsets[:-1][match_indices] + positions_in_match, -1
+    )
+    input_rows = matches.start[match_indices] + positions_in_match
     if matches.rows is not None:
         # Rows were skipped, so the rows of a match need not be neighbours.
-        row[~is_empty] = matches.rows[current[~is_empty]]
-    rows = OutputRows(row, match, current)
-    return rows if is_shown.all() else rows.take(is_shown)
+        input_rows[has_current_row] = matches.rows[current_rows[has_current_row]]
+    output_rows = OutputRows(input_rows, match_indices, current_rows)
+    is_shown = np.ones(len(match_indices), np.bool_)
+    is_shown[has_current_row] = ~matches.excluded[current_rows[has_current_row]]
+    return output_rows if is_shown.all() else output_rows.take(is_shown)
 
 
 def find_one_row_per_match(matches: Matches) -> OutputRows:
     """Return one output row per match. Its measures look from the last row of the match.
 
-    If matches share their rows, measures look from the first row of the match.
+    If matches share their rows, measures look from the first row of the match, because only the
+    rows after a mapped row can be found from it.
     """
+    match_indices = np.arange(matches.count)
     if matches.chains is not None:
-        return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
-    current = matches.offsets[1:] - 1
-    overwrite_few(current, current < matches.offsets[:-1], -1)  # the match is empty
-    return OutputRows(matches.start, np.arange(matches.count), current)
+        return OutputRows(matches.start, match_indices, matches.chains.first_mapped_rows)
+    current_rows = matches.offsets[1:] - 1
+    is_empty = current_rows < matches.offsets[:-1]
+    overwrite_few(current_rows, is_empty, -1)
+    return OutputRows(matches.start, match_indices, current_rows)
 
 
 def find_matched_rows(matches: Matches, row_count: int) -> BoolArray:
@@ -127,6 +136,6 @@ def find_unmatched_rows(is_covered: BoolArray, partitions: Partitions) -> Output
         partitions: the partitions of the n input rows.
     """
     assert len(is_covered) == partitions.row_count
-    row = np.flatnonzero(~is_covered)
-    no_match = np.full(len(row), -1, np.int64)
-    return OutputRows(row, match=no_match, current=no_match)
+    input_rows = np.flatnonzero(~is_covered)
+    nothing = np.full(len(input_rows), -1, np.int64)
+    return OutputRows(input_rows, match_indices=nothing, current_rows=nothing)

@@ -38,7 +38,7 @@ def find_links(matches: Matches) -> Links:
     after it. In both cases, its index is smaller.
     """
     if matches.chains is not None:
-        return matches.chains.following
+        return matches.chains.next_mapped_rows
     links = np.arange(-1, len(matches.classifiers) - 1, dtype=np.int32)
     begins = matches.offsets[:-1]
     links[begins[begins < len(links)]] = -1
@@ -123,7 +123,7 @@ def find_extreme_rows(
 
 @allocating
 def sum_each_match(
-    values: FloatArray, counted_rows: IntArray, following: Links, first_rows: IntArray
+    values: FloatArray, counted_rows: IntArray, next_rows: Links, first_rows: IntArray
 ) -> FloatArray:
     """Return the sum of the values of each match, added up in the order of its rows.
 
@@ -138,7 +138,8 @@ def sum_each_match(
     Args:
         values: float64[n], the value of each input row.
         counted_rows: int64[k], the input row of each mapped row, -1 if it does not count.
-        following: int32[k], the next row of the match, which has a smaller index; -1 for none.
+        next_rows: int32[k], for each mapped row, the next one of its matches, which has a smaller
+            index; -1 for none.
         first_rows: int64[m], the first mapped row of each match, -1 if the match is empty.
 
     Returns:
@@ -151,8 +152,8 @@ def sum_each_match(
         if first_rows[match] >= 0:
             match_counts[first_rows[match]] += 1
     for mapped_row in range(len(counted_rows) - 1, -1, -1):
-        if following[mapped_row] >= 0:
-            match_counts[following[mapped_row]] += match_counts[mapped_row]
+        if next_rows[mapped_row] >= 0:
+            match_counts[next_rows[mapped_row]] += match_counts[mapped_row]
 
     # 2. Give each mapped row a range of sums within the range of the row that follows it.
     begins = np.empty(len(counted_rows), np.int64)  # where the range of each mapped row begins
@@ -160,9 +161,9 @@ def sum_each_match(
     next_sum = np.empty(len(counted_rows), np.int64)
     sum_count = 0
     for mapped_row in range(len(counted_rows)):
-        if following[mapped_row] >= 0:
-            begins[mapped_row] = next_sum[following[mapped_row]]
-            next_sum[following[mapped_row]] += match_counts[mapped_row]
+        if next_rows[mapped_row] >= 0:
+            begins[mapped_row] = next_sum[next_rows[mapped_row]]
+            next_sum[next_rows[mapped_row]] += match_counts[mapped_row]
         else:
             begins[mapped_row] = sum_count
             sum_count += match_counts[mapped_row]

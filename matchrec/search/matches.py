@@ -41,14 +41,20 @@ DOUBLE_WORD = 2
 class Chains:
     """The order of the mapped rows in matches that share rows.
 
-    A match is a chain of mapped rows. Chains can join, and never part again.
+    A match is a chain of mapped rows. Chains can join, and never part again. The matches A B C and
+    B C, which share the mapped rows 0 and 1:
+
+        mapped row           0    1    2
+        variable             C    B    A
+        next_mapped_rows    -1    0    1
+        first_mapped_rows    2    1         of the first and of the second match
     """
 
     # int64[m], index of each match's first mapped row; -1 for an empty match.
-    first: IntArray
-    # int32[k], for each mapped row, the index of the next one, which is a smaller index; -1 at the
-    # end of a chain.
-    following: npt.NDArray[np.int32]
+    first_mapped_rows: IntArray
+    # int32[k], for each mapped row, the index of the next one in its matches, which is a smaller
+    # index; -1 at the end of a chain.
+    next_mapped_rows: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class Matches:
     kind: IntArray | None = None
     # The order of mapped rows that matches share, if the task wants chains; None if each match has
     # its own mapped rows, in order. With chains, offsets only give the lengths of matches: the
-    # mapped rows of match i are those to which `chains.first[i]` leads.
+    # mapped rows of match i are those to which `chains.first_mapped_rows[i]` leads.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
     # row: see `kernels.carried_totals`. None if the matches themselves are sought.

@@ -205,7 +205,7 @@ def make_lists_of_structs(
 
 def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
     """Return the values of a column on the input rows that the output rows stand for."""
-    return gatherer.take_values(read.column, gatherer.reader.output_rows.row)
+    return gatherer.take_values(read.column, gatherer.reader.output_rows.input_rows)
 
 
 def fill_navigation(gatherer: Gatherer, read: ReadNavigation) -> pa.Array:
@@ -230,7 +230,7 @@ def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
 
 def fill_match_indices(gatherer: Gatherer, _: ReadMatchIndex) -> pa.Array:
     """Return the index of the match of each output row, -1 for an unmatched row."""
-    return make_array(gatherer.reader.output_rows.match)
+    return make_array(gatherer.reader.output_rows.match_indices)
 
 
 def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
@@ -240,14 +240,14 @@ def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
 
 def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     """Return whether each output row belongs to a match."""
-    return make_array(gatherer.reader.output_rows.match >= 0)
+    return make_array(gatherer.reader.output_rows.match_indices >= 0)
 
 
 def fill_match_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
     """Return the kind of each match: a match, or the reason why a run ended without one."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
-    return make_array(reader.matches.kind[reader.output_rows.match])
+    return make_array(reader.matches.kind[reader.output_rows.match_indices])
 
 
 def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:

@@ -104,7 +104,7 @@ class SizeEstimator:
         sizes = np.full(reader.output_rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
-                sizes += self.estimate_sizes_at(read.column, reader.output_rows.row)
+                sizes += self.estimate_sizes_at(read.column, reader.output_rows.input_rows)
             elif isinstance(read, ReadNavigation):
                 sizes += self.estimate_sizes_at(
                     read.column, reader.find_row_positions(read.navigation)
@@ -147,7 +147,7 @@ class SizeEstimator:
                 into memory SAIL_COPIES times.
         """
         largest = int(np.argmax(sizes))
-        row = int(self.reader.output_rows.row[largest])
+        row = int(self.reader.output_rows.input_rows[largest])
         size = int(sizes[largest])
         if size > MAX_BYTES_OF_ROW:
             fields = {"mebibytes": size >> 20, "limit": MAX_BYTES_OF_ROW >> 20}

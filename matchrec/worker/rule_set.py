@@ -298,7 +298,7 @@ class RuleSetOutput:
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
-            wire.name_rule_key(index): gatherer.take_values(key, reader.output_rows.row)
+            wire.name_rule_key(index): gatherer.take_values(key, reader.output_rows.input_rows)
             for index, key in enumerate(rule_set.keys)
         }
         match_numbers = reader.find_match_numbers()

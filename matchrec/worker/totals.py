@@ -248,5 +248,5 @@ class TotalFiller:
                 show_column(row_column) for row_column in self.compiled_query.sent_columns.columns
             ]
             group = int(np.flatnonzero(is_rejected)[0])
-            row = int(self.reader.output_rows.row[group])
+            row = int(self.reader.output_rows.input_rows[group])
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})

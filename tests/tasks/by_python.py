@@ -149,9 +149,9 @@ def list_matches(chunk: Matches) -> Iterator[tuple[object, ...]]:
         begin, end = chunk.offsets[match : match + 2].tolist()
         indexes = list(range(begin, end))
         if chunk.chains is not None and indexes:
-            indexes[0] = int(chunk.chains.first[match])
+            indexes[0] = int(chunk.chains.first_mapped_rows[match])
             for i in range(1, len(indexes)):
-                indexes[i] = int(chunk.chains.following[indexes[i - 1]])
+                indexes[i] = int(chunk.chains.next_mapped_rows[indexes[i - 1]])
         match_arrays = [chunk.partition, chunk.number, chunk.start]
         if chunk.kind is not None:
             match_arrays.append(chunk.kind)

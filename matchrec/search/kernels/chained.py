@@ -326,5 +326,5 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         return replace(
             matches,
             rows=nodes[CHAIN_ROW].astype(np.int64),
-            chains=Chains(first=first_nodes, following=nodes[CHAIN_NEXT]),
+            chains=Chains(first_mapped_rows=first_nodes, next_mapped_rows=nodes[CHAIN_NEXT]),
         )

@@ -50,24 +50,24 @@ ALL_ROWS = find_output_rows(MATCHES, RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
 
 
 def test_one_row_per_match() -> None:
-    assert ONE_ROW.row.tolist() == [1, 4, 5]
-    assert ONE_ROW.current.tolist() == [2, -1, 4]
+    assert ONE_ROW.input_rows.tolist() == [1, 4, 5]
+    assert ONE_ROW.current_rows.tolist() == [2, -1, 4]
 
 
 def test_all_rows_leave_out_excluded_ones_and_show_empty_matches() -> None:
-    assert ALL_ROWS.row.tolist() == [1, 3, 4, 5, 6]
-    assert ALL_ROWS.match.tolist() == [0, 0, 1, 2, 2]
-    assert ALL_ROWS.current.tolist() == [0, 2, -1, 3, 4]
+    assert ALL_ROWS.input_rows.tolist() == [1, 3, 4, 5, 6]
+    assert ALL_ROWS.match_indices.tolist() == [0, 0, 1, 2, 2]
+    assert ALL_ROWS.current_rows.tolist() == [0, 2, -1, 3, 4]
 
 
 def test_empty_matches_may_be_omitted() -> None:
     rows = find_output_rows(MATCHES, RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
-    assert rows.row.tolist() == [1, 3, 5, 6]
+    assert rows.input_rows.tolist() == [1, 3, 5, 6]
 
 
 def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
     rows = find_unmatched_rows(find_matched_rows(MATCHES, ROWS), PARTITIONS)
-    assert rows.row.tolist() == [0, 7]
+    assert rows.input_rows.tolist() == [0, 7]
     assert make_reader(rows).find_match_numbers().tolist() == [-1, -1]
     assert make_reader(rows).find_row_positions(Navigation("A")).tolist() == [-1, -1]
 
