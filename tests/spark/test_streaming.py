@@ -24,8 +24,8 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
 from matchrec.search.incremental import SearchState
 from matchrec.spark.streaming import stream_worker
+from matchrec.spark.streaming.event_selection_states import EventSelectionStates
 from matchrec.spark.streaming.key_states import read_all_key_states
-from matchrec.spark.streaming.selecting import SelectingStates
 from matchrec.spark.streaming.stream_worker import StreamWorker, compute_digest
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
@@ -327,7 +327,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 def list_states(worker: StreamWorker, group: Group) -> list[SearchState]:
     """Return the state of the search with event selection for each key of a bucket."""
     (key_states,) = read_all_key_states(group.bucket_state.arrays, worker.searches).values()
-    assert isinstance(key_states.search_states, SelectingStates)
+    assert isinstance(key_states.search_states, EventSelectionStates)
     return key_states.search_states.split()
 
 

@@ -23,8 +23,9 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import checkpoint_of_other_query
 
-# The version of the format. Increase it with each change after which stored bytes would be misread.
-FORMAT = 5
+# The version of the format. Increase it with each change after which stored bytes would be misread,
+# such as a new name of a field of search states: arrays are stored by these names.
+FORMAT = 6
 # The number of bytes that hold the length of the header.
 LENGTH_BYTES = 4
 

@@ -7,9 +7,8 @@ searches as the arrays of a `BucketState`, which is stored between two micro-bat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,18 +24,10 @@ from matchrec.spark.streaming.search import KeyStates, StreamSearch
 NO_KEYS = np.zeros(0, np.int64)
 NO_ROWS = np.zeros(0, np.int64)
 
-# The stored names of fields of `KeyStates`. They must not change: stored states have them.
-NEXT_ENDS = "next end"
-HAS_FAILED = "failed"
-KEPT_ROWS = "places"
-
-# The stored names of fields of search states whose names have changed since: see `name_array`.
-EARLIER_NAMES = {
-    "undecided_start": "start",
-    "match_count": "number",
-    "is_covered": "covered",
-    "row_numbers": "numbers",
-}
+# The stored names of fields of `KeyStates`.
+WAKE_UP_TIMES = "wake_up_times"
+HAS_FAILED = "has_failed"
+KEPT_ROWS = "kept_rows"
 
 
 def build_bucket_state(
@@ -96,16 +87,16 @@ def write_key_states(search: str, key_states: KeyStates[Any]) -> dict[str, Array
     """Return the arrays in which the states of a search are stored.
 
         <search> keys            the keys, as indices of the stored keys
-        <search> <field>         the values of a field, key after key
+        <search> <field>         the values of a field, key after key; its name in a nested record
+                                 is a path, see `KeyRecord.collect_values`
         <search> <field> sizes   how many values each key has; left out if each key has one value
 
     Args:
         search: the name of the search.
         key_states: its states. Keys and rows are indices of the stored keys and rows.
     """
-    fields_by_name = key_states.search_states.collect_fields()
-    values_by_name = {name_array(name): values for name, values in fields_by_name.items()}
-    values_by_name[NEXT_ENDS] = KeyedValues.from_single_values(key_states.next_ends)
+    values_by_name = key_states.search_states.collect_values()
+    values_by_name[WAKE_UP_TIMES] = KeyedValues.from_single_values(key_states.wake_up_times)
     values_by_name[HAS_FAILED] = KeyedValues.from_single_values(key_states.has_failed)
     values_by_name[KEPT_ROWS] = key_states.kept_rows
     arrays = {f"{search} keys": key_states.keys}
@@ -120,37 +111,22 @@ def read_key_states(search: StreamSearch[Any], arrays: Arrays) -> KeyStates[Any]
     """Return the states of a search, as `write_key_states` has written them."""
 
     def read_field(name: str) -> KeyedValues:
-        """Return the values of a field."""
+        """Return the values of a field, given its name or path."""
         values = arrays[f"{search.name} {name}"]
         sizes = arrays.get(f"{search.name} {name} sizes")
         if sizes is None:
             return KeyedValues.from_single_values(values)
         return KeyedValues(values, sizes)
 
-    search_states = {
-        field.name: read_field(name_array(field.name)) for field in fields(search.states_type)
-    }
     # A rule can have an end now that it did not have when the states were stored.
-    next_ends = np.minimum(read_field(NEXT_ENDS).values, search.end_time)
+    wake_up_times = np.minimum(read_field(WAKE_UP_TIMES).values, search.end_time)
     return KeyStates(
         keys=arrays[f"{search.name} keys"],
-        search_states=search.states_type(**search_states),
-        next_ends=next_ends,
+        search_states=search.states_type.build(read_field),
+        wake_up_times=wake_up_times,
         has_failed=read_field(HAS_FAILED).values,
         kept_rows=read_field(KEPT_ROWS),
     )
-
-
-def name_array(field_name: str) -> str:
-    """Return the stored name of a field of search states.
-
-    The names must not change: stored states have them.
-
-    >>> name_array("start_bounds"), name_array("held_rows"), name_array("match_count")
-    ('start bounds', 'held.rows', 'number')
-    """
-    name = EARLIER_NAMES.get(field_name, field_name)
-    return re.sub("^held_", "held.", name).replace("_", " ")
 
 
 def read_all_key_states(
@@ -177,7 +153,7 @@ def make_key_states(
     return KeyStates(
         keys=keys,
         search_states=search.make_empty_states().take(same_key),
-        next_ends=np.full(key_count, search.end_time, np.int64),
+        wake_up_times=np.full(key_count, search.end_time, np.int64),
         has_failed=np.full(key_count, has_failed, np.bool_),
         kept_rows=KeyedValues(NO_ROWS, np.zeros(key_count, np.int64)),
     )

@@ -7,8 +7,9 @@ In this form, values of many keys are selected and joined without a loop over th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import get_type_hints
 
 import numpy as np
 from typing_extensions import Self
@@ -61,21 +62,51 @@ class KeyedValues:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A record of k keys. Each field of a subclass has values of all these keys."""
+    """A record of k keys. Each field of a subclass is a `KeyedValues` or a `KeyRecord` of them.
 
-    def collect_fields(self) -> dict[str, KeyedValues]:
-        """Return the value of each field, by the name of the field."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    Records are stored by the names of their fields: see `bucket_state.FORMAT`.
+    """
 
     def take(self, keys: IntArray) -> Self:
         """Return the record of some keys, see `KeyedValues.take`."""
-        values_by_field = self.collect_fields()
-        return type(self)(**{name: values.take(keys) for name, values in values_by_field.items()})
+        return type(self)(
+            **{field.name: getattr(self, field.name).take(keys) for field in fields(self)}
+        )
 
     def append(self, others: Self) -> Self:
         """Return the record of these keys, then of other keys."""
-        values_by_field = self.collect_fields()
-        other_values = others.collect_fields()
         return type(self)(
-            **{name: values.append(other_values[name]) for name, values in values_by_field.items()}
+            **{
+                field.name: getattr(self, field.name).append(getattr(others, field.name))
+                for field in fields(self)
+            }
         )
+
+    def collect_values(self) -> dict[str, KeyedValues]:
+        """Return all values by their paths: `field`, or `field.field` for a record in a record."""
+        values_by_path: dict[str, KeyedValues] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, KeyRecord):
+                for path, values in value.collect_values().items():
+                    values_by_path[f"{field.name}.{path}"] = values
+            else:
+                values_by_path[field.name] = value
+        return values_by_path
+
+    @classmethod
+    def build(cls, read_values: Callable[[str], KeyedValues], path_prefix: str = "") -> Self:
+        """Return the record with the values that a function returns: see `collect_values`.
+
+        Args:
+            read_values: returns the values that have a path.
+            path_prefix: the start of the path of each field of this record.
+        """
+        values_by_field: dict[str, KeyedValues | KeyRecord] = {}
+        for name, field_type in get_type_hints(cls).items():
+            path = path_prefix + name
+            if issubclass(field_type, KeyRecord):
+                values_by_field[name] = field_type.build(read_values, f"{path}.")
+            else:
+                values_by_field[name] = read_values(path)
+        return cls(**values_by_field)

@@ -3,8 +3,8 @@
 Each key is a partition to which later micro-batches can add rows. `StreamSearch` is the interface
 of a search, which covers the events that the watermark has passed. `ContiguousSearch` searches for
 matches of consecutive rows: it keeps the rows from the first undecided starting row on, and as many
-rows before it as conditions and measures look back. `selecting.SelectingSearch` searches for
-matches that can skip rows. A window ends when the watermark passes its end.
+rows before it as conditions and measures look back. `event_selection.EventSelectionSearch`
+searches for matches that can skip rows. A window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class KeyStates(Generic[SearchStates]):
     # The states of the search itself.
     search_states: SearchStates
     # int64[p], when to continue with each key even if no event arrives: microseconds, or NEVER.
-    next_ends: IntArray
+    wake_up_times: IntArray
     # bool[p], whether the search has failed for the key, and never continues with it.
     has_failed: BoolArray
     # The rows to read again: indices among the rows of the bucket, ascending for each key.
@@ -68,7 +68,7 @@ class KeyStates(Generic[SearchStates]):
         return KeyStates(
             keys=self.keys[indices],
             search_states=self.search_states.take(indices),
-            next_ends=self.next_ends[indices],
+            wake_up_times=self.wake_up_times[indices],
             has_failed=self.has_failed[indices],
             kept_rows=self.kept_rows.take(indices),
         )
@@ -83,7 +83,7 @@ class KeyStates(Generic[SearchStates]):
         all_states = KeyStates(
             keys=keys,
             search_states=self.search_states.append(others.search_states),
-            next_ends=np.append(self.next_ends, others.next_ends),
+            wake_up_times=np.append(self.wake_up_times, others.wake_up_times),
             has_failed=np.append(self.has_failed, others.has_failed),
             kept_rows=self.kept_rows.append(others.kept_rows),
         )
@@ -314,7 +314,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         end_times = np.append(window_end_times, NEVER)[frontier.start]
         # A row whose window has ended is undecided only because it needs the row that follows.
         waits_for_end = (end_times > rows.watermark) & (frontier.start < rows.starts[1:])
-        next_ends = np.where(waits_for_end, end_times, NEVER)
+        wake_up_times = np.where(waits_for_end, end_times, NEVER)
         key_states = KeyStates(
             keys=keys,
             search_states=ContiguousStates(
@@ -322,7 +322,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
                 match_count=KeyedValues.from_single_values(frontier.number),
                 is_covered=KeyedValues(is_covered[kept_rows], kept_counts),
             ),
-            next_ends=np.minimum(next_ends, self.end_time),
+            wake_up_times=np.minimum(wake_up_times, self.end_time),
             has_failed=np.zeros(len(keys), np.bool_),
             kept_rows=KeyedValues(rows.indices[kept_rows], kept_counts),
         )

@@ -47,6 +47,7 @@ from matchrec.spark.streaming.bucket_state import (
     read_bucket_state,
     write_bucket_state,
 )
+from matchrec.spark.streaming.event_selection import EventSelectionSearch
 from matchrec.spark.streaming.key_states import (
     NO_KEYS,
     build_bucket_state,
@@ -60,7 +61,6 @@ from matchrec.spark.streaming.search import (
     RunningSearch,
     StreamSearch,
 )
-from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.rule_set import RuleSetOutput
@@ -128,10 +128,7 @@ class StreamWorker:
             state_bytes = write_bucket_state(new_state, self.query_digest)
             check_size(len(state_bytes), new_state)
             group.update((state_bytes,))
-            next_ends = [int(states.next_ends.min()) for states in states_by_search.values()]
-            next_end = min(next_ends, default=NEVER)
-            wake_up = int(read_times(arrived.waiting).min(initial=next_end))
-            set_timer(group, wake_up, watermark)
+            set_timer(group, find_wake_up_time(states_by_search, arrived), watermark)
         elif group.exists:
             group.remove()
 
@@ -213,24 +210,36 @@ def find_due_keys(
         watermark: in microseconds.
     """
     keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
-    keys_with_end = stored_states.keys[stored_states.next_ends <= watermark]
+    keys_to_wake = stored_states.keys[stored_states.wake_up_times <= watermark]
     failed_keys = stored_states.keys[stored_states.has_failed]
-    return np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
+    return np.setdiff1d(np.append(keys_with_rows, keys_to_wake), failed_keys)
 
 
-def set_timer(group: GroupState, wake_up: int, watermark: int) -> None:
+def find_wake_up_time(states_by_search: Mapping[str, KeyStates[Any]], arrived: ArrivedRows) -> int:
+    """Return when to run a bucket again even if no event arrives: microseconds, or NEVER.
+
+    Args:
+        states_by_search: the states that are kept of each search. Each has at least one key.
+        arrived: the rows of the bucket. Those that wait have to be searched later.
+    """
+    wake_up_times = [int(states.wake_up_times.min()) for states in states_by_search.values()]
+    earliest_of_keys = min(wake_up_times, default=NEVER)
+    return int(read_times(arrived.waiting).min(initial=earliest_of_keys))
+
+
+def set_timer(group: GroupState, wake_up_time: int, watermark: int) -> None:
     """Let Spark run the bucket again once the watermark has reached a time, even without events.
 
     Args:
         group: Spark's state of the bucket.
-        wake_up: the time in microseconds; NEVER for no timer.
+        wake_up_time: the time in microseconds; NEVER for no timer.
         watermark: in microseconds.
     """
-    if wake_up == NEVER:
+    if wake_up_time == NEVER:
         return
     # Spark runs the bucket once the watermark, in milliseconds, is beyond the timer. The timer must
     # not be before the watermark, and must be positive.
-    last_millisecond_before = (wake_up - 1) // MICROSECONDS_PER_MILLISECOND
+    last_millisecond_before = (wake_up_time - 1) // MICROSECONDS_PER_MILLISECOND
     watermark_in_milliseconds = watermark // MICROSECONDS_PER_MILLISECOND
     group.setTimeoutTimestamp(max(last_millisecond_before, watermark_in_milliseconds, 1))
 
@@ -348,7 +357,7 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
 def choose_search(compiled_query: CompiledQuery) -> type[StreamSearch[Any]]:
     """Return the class of the search for a compiled query."""
     if compiled_query.task.needs_event_selection:
-        return SelectingSearch
+        return EventSelectionSearch
     return ContiguousSearch
 
 

@@ -28,10 +28,11 @@ from matchrec.spark.streaming.bucket_state import (
     read_bucket_state,
     write_bucket_state,
 )
+from matchrec.spark.streaming.event_selection import EventSelectionSearch
+from matchrec.spark.streaming.event_selection_states import EventSelectionStates
 from matchrec.spark.streaming.key_states import read_key_states, write_key_states
 from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.spark.streaming.search import KeyStates
-from matchrec.spark.streaming.selecting import SelectingSearch, SelectingStates
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -187,16 +188,16 @@ def write_and_read(state: SearchState) -> SearchState:
     query: Any = None  # storing needs no query
     key_states = KeyStates(
         keys=np.zeros(1, np.int64),
-        search_states=SelectingStates.join([state]),
-        next_ends=np.zeros(1, np.int64),
+        search_states=EventSelectionStates.join([state]),
+        wake_up_times=np.zeros(1, np.int64),
         has_failed=np.zeros(1, np.bool_),
         kept_rows=KeyedValues.concatenate([np.zeros(0, np.int64)]),
     )
     arrays = write_key_states("0", key_states)
     bucket_state = BucketState(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
     stored = read_bucket_state(write_bucket_state(bucket_state, "of this test"), "of this test")
-    read_states = read_key_states(SelectingSearch(query), stored.arrays)
-    assert isinstance(read_states.search_states, SelectingStates)
+    read_states = read_key_states(EventSelectionSearch(query), stored.arrays)
+    assert isinstance(read_states.search_states, EventSelectionStates)
     (result,) = read_states.search_states.split()
     return result
 

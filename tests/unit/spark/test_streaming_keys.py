@@ -13,10 +13,11 @@ from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
+from matchrec.spark.streaming.event_selection_states import EventSelectionStates, HeldMatchesOfKeys
+from matchrec.spark.streaming.key_rows import shift_to_partition
 from matchrec.spark.streaming.key_states import write_key_states
 from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.spark.streaming.search import KeyStates
-from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
 from matchrec.worker.equal_codes import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query
 
@@ -52,25 +53,24 @@ def test_values_of_some_keys_in_another_order() -> None:
     assert list_positions(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
 
 
-def test_arrays_of_a_state_keep_their_names() -> None:
-    """A stream goes on with the state that an earlier version has stored."""
+def test_arrays_of_a_state_have_the_names_of_its_fields() -> None:
+    """A change of these names needs another `bucket_state.FORMAT`."""
     key_states = KeyStates(
         keys=np.array([0]),
-        search_states=SelectingStates.join([make_empty_state(0)]),
-        next_ends=np.array([5]),
+        search_states=EventSelectionStates.join([make_empty_state(0)]),
+        wake_up_times=np.array([5]),
         has_failed=np.array([False]),
         kept_rows=KeyedValues.concatenate([np.array([7])]),
     )
     arrays = write_key_states("rule", key_states)
-    single = ["keys", "next end", "failed", "places", "held.offsets"]
-    several = ["counts", "numbers", "runs", "registers", "nodes", "start bounds"]
-    several += ["held.partition", "held.number", "held.start", "held.classifiers"]
+    single = ["keys", "wake_up_times", "has_failed", "kept_rows", "held.offsets"]
+    single += ["rows_searched", "last_match_number"]
+    several = ["row_numbers", "live_runs.runs", "live_runs.registers", "live_runs.nodes"]
+    several += ["start_bounds", "held.partition", "held.number", "held.start", "held.classifiers"]
     several += ["held.excluded", "held.rows", "held.completed", "held.kind"]
     names = [*single, *several, *(f"{name} sizes" for name in several)]
     assert sorted(arrays) == sorted(f"rule {name}" for name in names)
-    assert arrays["rule places"].tolist() == [7]
-    assert arrays["rule counts"].tolist() == [0, 0]
-    assert arrays["rule counts sizes"].tolist() == [2]
+    assert arrays["rule kept_rows"].tolist() == [7]
 
 
 def test_all_fields_of_matches_that_wait_are_kept() -> None:
@@ -78,7 +78,7 @@ def test_all_fields_of_matches_that_wait_are_kept() -> None:
     set_fields = [
         field.name for field in fields(matches) if getattr(matches, field.name) is not None
     ]
-    assert sorted(HELD_FIELDS.values()) == sorted(set_fields)
+    assert sorted(field.name for field in fields(HeldMatchesOfKeys)) == sorted(set_fields)
 
 
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
