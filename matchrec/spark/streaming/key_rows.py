@@ -244,12 +244,12 @@ def number_search_rows(states: EventSelectionStates, search_rows: SearchRows) ->
         search_rows: the rows of the keys. Some of those that were kept may not have been searched.
     """
     searched_numbers = states.row_numbers
-    new_counts = search_rows.new_counts
-    searched_rows = list_positions(search_rows.starts[:-1], searched_numbers.sizes)
-    new_rows = list_positions(search_rows.starts[1:] - new_counts, new_counts)
+    first_rows = search_rows.starts[:-1]
+    other_counts = search_rows.sizes - searched_numbers.sizes
     numbers = np.empty(search_rows.table.num_rows, np.int64)
-    numbers[searched_rows] = searched_numbers.values
-    numbers[new_rows] = list_positions(states.rows_searched.values, new_counts)
+    numbers[list_positions(first_rows, searched_numbers.sizes)] = searched_numbers.values
+    other_rows = list_positions(first_rows + searched_numbers.sizes, other_counts)
+    numbers[other_rows] = list_positions(states.rows_searched.values, other_counts)
     return numbers
 
 

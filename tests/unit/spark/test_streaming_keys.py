@@ -13,8 +13,9 @@ from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
+from matchrec.spark.streaming.arrival import SearchRows
 from matchrec.spark.streaming.event_selection_states import EventSelectionStates, HeldMatchesOfKeys
-from matchrec.spark.streaming.key_rows import shift_to_partition
+from matchrec.spark.streaming.key_rows import number_search_rows, shift_to_partition
 from matchrec.spark.streaming.key_states import write_key_states
 from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.spark.streaming.search import KeyStates
@@ -71,6 +72,21 @@ def test_arrays_of_a_state_have_the_names_of_its_fields() -> None:
     names = [*single, *several, *(f"{name} sizes" for name in several)]
     assert sorted(arrays) == sorted(f"rule {name}" for name in names)
     assert arrays["rule kept_rows"].tolist() == [7]
+
+
+def test_rows_that_were_kept_and_not_searched_have_numbers() -> None:
+    """Rows 1 and 2 of key 0 were kept, and only row 1 was searched. Key 1 is new."""
+    empty_state = make_empty_state(0)
+    searched_state = replace(empty_state, rows_searched=2, row_numbers=np.array([1]))
+    search_rows = SearchRows(
+        table=pa.table({"x": [0, 0, 0, 0, 0]}),
+        starts=np.array([0, 3, 5]),
+        new_counts=np.array([1, 2]),
+        indices=np.arange(5),
+        watermark=0,
+    )
+    states = EventSelectionStates.join([searched_state, empty_state])
+    assert number_search_rows(states, search_rows).tolist() == [1, 2, 3, 0, 1]
 
 
 def test_all_fields_of_matches_that_wait_are_kept() -> None:
