@@ -137,11 +137,8 @@ class Table:
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         frame = reader.load([escape_wildcards(path) for path in self.paths])
-        if self.file_format is FileFormat.PARQUET and find_backend(spark).engine == "Sail":
-            from matchrec.spark.sail.files import find_casts
-
-            casts = find_casts(self.find_first_file())
-            return frame.withColumns(casts) if casts else frame
+        if self.file_format is FileFormat.PARQUET:
+            return find_backend(spark).cast_unreadable_columns(frame, self.find_first_file())
         return frame
 
     def read_csv(self, spark: SparkSession, *, only_schema: bool) -> DataFrame:

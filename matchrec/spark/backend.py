@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,26 @@ class Backend:
         """
         return False
 
-    # Rows that this program sends to the engine.
+    @property
+    def uses_shuffle_partitions(self) -> bool:
+        """Return whether `spark.sql.shuffle.partitions` is the number of tasks after a shuffle."""
+        return True
+
+    @property
+    def starts_with_settings(self) -> bool:
+        """Return whether the engine sets settings when it starts, as if the user had set them."""
+        return False
+
+    # Rows that the engine reads, or that this program sends to it.
+
+    def cast_unreadable_columns(self, frame: DataFrame, path: Path) -> DataFrame:
+        """Return the rows of Parquet files, with casts of columns whose types cannot be read.
+
+        Args:
+            frame: the rows of the files, as the engine declares them.
+            path: one of the files. All of them have the same columns.
+        """
+        return frame
 
     def create_frame(self, rows: Any) -> DataFrame:
         """Send the rows of a pandas frame or an Arrow table once, and return their DataFrame.

@@ -19,7 +19,7 @@ from matchrec.errors.warnings import untuned_session
 from matchrec.public_names import public
 from matchrec.spark.backends import find_backend
 from matchrec.spark.environment import check_session
-from matchrec.spark.session import find_application, find_context, is_connect
+from matchrec.spark.session import find_application, find_context
 
 # The setting for the largest number of bytes of a batch for Python. Unless it has the value
 # UNLIMITED, Spark adds up the bytes of the batch's columns after each row.
@@ -185,10 +185,11 @@ def explain_unknown_cores(spark: SparkSession) -> str:
 
     The reason says what users can do.
     """
-    if is_connect(spark) and find_backend(spark).engine == "Sail":
+    backend = find_backend(spark)
+    if not backend.uses_shuffle_partitions:
         return (
-            "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
-            "by the cores and the rows"
+            f"{backend.engine} does not use it, so there is nothing to do: matchrec chooses the "
+            "number of tasks by the cores and the rows"
         )
     return (
         "executors of a cluster can start later, so set it yourself, to 2 to "
@@ -208,9 +209,11 @@ def keep_unless_default(spark: SparkSession, name: str) -> TunedSetting | None:
     value_without_default = spark.conf.get(name, None)
     if value_without_default is None:
         return None
-    is_sail = is_connect(spark) and find_backend(spark).engine == "Sail"
-    author = "you, or Sail when it starts, set it" if is_sail else "you set it"
-    return keep_setting(name, str(spark.conf.get(name)), f"unchanged, because {author}")
+    backend = find_backend(spark)
+    author = "you"
+    if backend.starts_with_settings:
+        author = f"you, or {backend.engine} when it starts,"
+    return keep_setting(name, str(spark.conf.get(name)), f"unchanged, because {author} set it")
 
 
 def keep_setting(name: str, value: str | None, reason: str) -> TunedSetting:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
@@ -184,6 +185,25 @@ class Sail(SparkConnect):
     def can_cache_rows(self) -> bool:
         """Return False: Sail does not keep the rows of a cached DataFrame."""
         return False
+
+    @property
+    def uses_shuffle_partitions(self) -> bool:
+        """Return False: `count_tasks` chooses the number of tasks."""
+        return False
+
+    @property
+    def starts_with_settings(self) -> bool:
+        """Return True: Sail sets some settings when it starts."""
+        return True
+
+    # Rows that Sail reads, or that this program sends to it.
+
+    def cast_unreadable_columns(self, frame: DataFrame, path: Path) -> DataFrame:
+        """Cast the columns whose types Sail does not read, such as times in nanoseconds."""
+        from matchrec.spark.sail.files import find_casts
+
+        casts = find_casts(path)
+        return frame.withColumns(casts) if casts else frame
 
     def send_rows(self, rows: Any) -> DataFrame:
         """Return the DataFrame of some rows. Many rows are sent in several calls."""
