@@ -51,8 +51,9 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backends import find_backend
-from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
+from matchrec.spark.preparations.preparation import Preparation
+from matchrec.spark.preparations.workers_sort import UnsortedPreparation
 from matchrec.spark.ranges import (
     WHOLE_WITHOUT_WINDOW,
     Ranges,

@@ -41,8 +41,10 @@ from matchrec.errors.rule_sets import equivalence_test_in_rule_set
 from matchrec.output.schema import check_use
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
 from matchrec.spark.kept_results import ResultSlot, open_slot
+from matchrec.spark.preparations.preparation import KnownFields, Preparation
+from matchrec.spark.preparations.spark_sorts import SortedPreparation
+from matchrec.spark.preparations.workers_sort import UnsortedPreparation
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.types import can_workers_sort, to_value_type
@@ -472,7 +474,7 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
 
 
 def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sorter) -> Preparation:
-    """Return the preparation of the rows of a request: see `spark.columns`."""
+    """Return the preparation of the rows of a request: see `spark.preparations`."""
     key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT

@@ -18,8 +18,8 @@ from matchrec.compile.counted_coverage import CountedCoverage, NearestStart
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.plan.text import quote_name
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.columns import PartitionPreparation
 from matchrec.spark.compile import compile_request
+from matchrec.spark.preparations.preparation import PartitionPreparation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.transport import Worker, build_output_schema, plan_worker_output
 from matchrec.spark.types import make_struct_type

@@ -39,7 +39,7 @@ def encode_partitions(
 
     Args:
         compiled_query: says which columns conditions, windows and totals read.
-        table: the rows, with the columns that `spark.columns` sends.
+        table: the rows, with the columns that `spark.preparations` sends.
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
         frontier: how far each partition has been searched before; None for whole partitions. The
             result has a copy of it, which the search changes.

@@ -1,6 +1,6 @@
 """The form in which the rows of a task reach its worker, and how a worker reads them.
 
-`spark.columns` makes a `TaskInput` together with the query that sends the rows.
+`spark.preparations` makes a `TaskInput` together with the query that sends the rows.
 """
 
 from __future__ import annotations

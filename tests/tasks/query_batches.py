@@ -37,7 +37,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import make_runner
 from matchrec.spark.clause_result import build_result_items
-from matchrec.spark.columns import SortedPreparation
+from matchrec.spark.preparations.spark_sorts import SortedPreparation
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
 from matchrec.spark.substitutes import build_sent_schema, decode_columns, encode_columns
@@ -102,7 +102,7 @@ class Prepared:
     starts: npt.NDArray[np.bool_]  # whether a row is the first of its partition
 
     def table(self, compiled_query: CompiledQuery, partitions: Sequence[int] | None) -> pa.Table:
-        """Return the columns and bits of one query, in the layout of `spark.columns`.
+        """Return the columns and bits of one query, in the layout of `spark.preparations`.
 
         Args:
             partitions: the numbers of the partitions, from 0; None for all.

@@ -44,11 +44,11 @@ from matchrec.plan.templates import Template
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import keeps_values
 from matchrec.spark import substitutes
-from matchrec.spark.column_names import add_columns
-from matchrec.spark.columns import Preparation, RowColumns
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_converter
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
+from matchrec.spark.preparations.column_names import add_columns
+from matchrec.spark.preparations.preparation import Preparation, RowColumns
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import EventLayout
 from matchrec.spark.streaming.bucket_state import ColumnMap

@@ -24,7 +24,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.nearby import add_nearby_bits
 from matchrec.spark.backends import make_runner
-from matchrec.spark.columns import SortedPreparation
+from matchrec.spark.preparations.spark_sorts import SortedPreparation
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import to_value_type
 from matchrec.syntax.grammar import parse_clause

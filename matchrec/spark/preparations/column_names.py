@@ -6,7 +6,7 @@ With ORDER BY day, Spark computes `levenshtein(name, PREV(name)) > 0` in three s
     SELECT lag(__x1, 1) OVER (...) AS __s0         values of other rows: `select_window_values`
     levenshtein(__x1, __s0) > 0                    the condition: `write_column`
 
-`worker.wire` explains the names. `spark.columns` writes the queries around the select lists.
+`worker.wire` explains the names. `spark.preparations` writes the queries around the select lists.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Preparations: what Spark computes before the match, see `preparation`."""
