@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -17,8 +17,25 @@ class RowCount:
     # `inf` if there is no limit.
     most: float
 
+    def __add__(self, other: RowCount) -> RowCount:
+        """Return the number of rows of two parts together."""
+        return RowCount(self.least + other.least, self.most + other.most)
+
+    def __or__(self, other: RowCount) -> RowCount:
+        """Return the number of rows of a match that has one of two parts."""
+        return RowCount(min(self.least, other.least), max(self.most, other.most))
+
+    def repeat(self, least: int, most: float) -> RowCount:
+        """Return the number of rows of a part that is repeated from `least` to `most` times.
+
+        `most` is `inf` if there is no limit.
+        """
+        has_rows = self.most > 0 and most > 0  # otherwise `inf` times 0 would be NaN
+        return RowCount(self.least * least, self.most * most if has_rows else 0)
+
 
 NO_ROWS = RowCount(0, 0)
+ONE_ROW = RowCount(1, 1)
 ANY_ROWS = RowCount(0, inf)
 
 
@@ -31,25 +48,32 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
     counts: dict[str, RowCount] = {}
-
-    def visit(part: patterns.RowPattern, rows_before: RowCount) -> None:
-        """Count the variables of a part, before which the match has `rows_before` rows."""
-        if isinstance(part, patterns.Variable):
-            # The variable may occur in the pattern several times.
-            count = counts.get(part.name, rows_before)
-            counts[part.name] = RowCount(
-                min(count.least, rows_before.least), max(count.most, rows_before.most)
-            )
-        if isinstance(part, patterns.Concatenation):
-            for inner_part in part.parts:
-                visit(inner_part, rows_before)
-                rows_before = _add_row_counts((rows_before, count_rows(inner_part)))
-            return
-        for index, inner_part in enumerate(patterns.list_children(part)):
-            visit(inner_part, _add_row_counts((rows_before, _count_rows_before_child(part, index))))
-
-    visit(pattern, NO_ROWS)
+    for name, rows_before in _walk_variables(pattern, NO_ROWS):
+        counts[name] = counts[name] | rows_before if name in counts else rows_before
     return counts
+
+
+def _walk_variables(
+    pattern: patterns.RowPattern, rows_before: RowCount
+) -> Iterator[tuple[str, RowCount]]:
+    """Yield each occurrence of a variable: its name, and how many rows are before its rows.
+
+    Args:
+        pattern: a row pattern, or a part of it.
+        rows_before: how many rows of the match are before the rows of `pattern`.
+    """
+    match pattern:
+        case patterns.Variable(name):
+            yield name, rows_before
+        case patterns.Concatenation(parts):
+            for part in parts:
+                yield from _walk_variables(part, rows_before)
+                rows_before += count_rows(part)
+        case _:
+            for index, part in enumerate(patterns.list_children(pattern)):
+                yield from _walk_variables(
+                    part, rows_before + _count_rows_before_child(pattern, index)
+                )
 
 
 def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCount:
@@ -62,10 +86,10 @@ def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCou
     match pattern:
         case patterns.Permutation(parts):
             other_parts = (*parts[:index], *parts[index + 1 :])
-            return RowCount(0, _add_row_counts(map(count_rows, other_parts)).most)
+            return RowCount(0, _count_rows_together(other_parts).most)
         case patterns.Quantified(part, _, most):
             most_before = inf if most is None else max(most - 1, 0)
-            return RowCount(0, _multiply_rows(count_rows(part).most, most_before))
+            return count_rows(part).repeat(0, most_before)
         case patterns.Alternation() | patterns.Exclusion():
             return NO_ROWS
         case _:  # a new operator, for which nothing is known
@@ -81,31 +105,24 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
     """
     match pattern:
         case patterns.Variable():
-            return RowCount(1, 1)
+            return ONE_ROW
         case patterns.Alternation(parts):
-            counts = [count_rows(part) for part in parts]
-            return RowCount(
-                min(count.least for count in counts), max(count.most for count in counts)
-            )
+            first_part, *other_parts = parts
+            count = count_rows(first_part)
+            for part in other_parts:
+                count |= count_rows(part)
+            return count
         case patterns.Quantified(part, least, most):
-            count_of_part = count_rows(part)
-            most_rows = _multiply_rows(count_of_part.most, inf if most is None else most)
-            return RowCount(count_of_part.least * least, most_rows)
+            return count_rows(part).repeat(least, inf if most is None else most)
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return _add_row_counts(map(count_rows, patterns.list_children(pattern)))
+            return _count_rows_together(patterns.list_children(pattern))
         case _:
             return ANY_ROWS if patterns.list_children(pattern) else NO_ROWS
 
 
-def _add_row_counts(row_counts: Iterable[RowCount]) -> RowCount:
-    """Return the number of rows of several parts together."""
-    counts = list(row_counts)
-    return RowCount(sum(count.least for count in counts), sum(count.most for count in counts))
-
-
-def _multiply_rows(rows: float, repetitions: float) -> float:
-    """Return the product of two numbers, which may be `inf`. 0 times `inf` is 0."""
-    return rows * repetitions if rows and repetitions else 0
+def _count_rows_together(parts: Iterable[patterns.RowPattern]) -> RowCount:
+    """Return how many rows several parts have together."""
+    return sum(map(count_rows, parts), NO_ROWS)
 
 
 def find_first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
