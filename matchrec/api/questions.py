@@ -83,12 +83,12 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
 def find_condition_parts(clause: Clause, plan: MatchPlan) -> ConditionParts:
     """Split the conditions of a clause into parts that are true or false by themselves."""
     pattern = compile_pattern(plan)
-    tests = [(test.variable, test.definition) for test in find_negation_tests(plan, pattern)]
+    negation_tests = find_negation_tests(plan, pattern)
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.
         plan_of_conditions = replace_gaps_by_conditions(plan, pattern.follow_sets)
-    return split_into_parts(plan_of_conditions, build_writer(clause, plan), tests)
+    return split_into_parts(plan_of_conditions, build_writer(clause, plan), negation_tests)
 
 
 def build_trace_request(clause: Clause, plan: MatchPlan, parts: ConditionParts) -> MatchRequest:

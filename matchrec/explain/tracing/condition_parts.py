@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from matchrec.compile.negation import NegationTest
 from matchrec.conditions.rows_read import is_single_reference
 from matchrec.explain.condition_texts import show_stage_condition
 from matchrec.plan.change_expressions import set_semantics
@@ -94,7 +95,7 @@ class Conjunct:
 class ConditionParts:
     """The parts of all conditions of a plan."""
 
-    # The conjuncts of each variable's condition, by the name of the variable.
+    # The conjuncts of each condition, by the name of the variable or of the test.
     conjuncts: dict[str, tuple[Conjunct, ...]]
     # The measures of all conjuncts. A measure is known by its index in this tuple.
     measures: tuple[Measure, ...]
@@ -103,23 +104,26 @@ class ConditionParts:
 def split_into_parts(
     plan: MatchPlan,
     write: WriteExpression | None = None,
-    tests: Iterable[tuple[str, Definition]] = (),
+    negation_tests: Iterable[NegationTest] = (),
 ) -> ConditionParts:
     """Return the parts of all conditions of a plan.
 
     Args:
         plan: the plan of the query.
         write: returns an expression as its author wrote it; None to make texts from the plan.
-        tests: the tests for a NOT in the pattern, whose conditions are not in the plan: for each
-            test, the name of the variable that the tested row is mapped to, and its definition.
+        negation_tests: the tests that the search has instead of each NOT in the pattern. Their
+            conditions are not in the plan.
     """
     builder = ConjunctBuilder(plan.staging is not None, write)
     conjuncts_by_variable = {
         definition.variable: builder.build_conjuncts(definition, definition.variable)
         for definition in plan.definitions
     }
-    for mapped_variable, test in tests:
-        conjuncts_by_variable[test.variable] = builder.build_conjuncts(test, mapped_variable)
+    for test in negation_tests:
+        # The definition has the name of the test. The tested row is mapped to the test's variable.
+        definition = test.definition
+        conjuncts = builder.build_conjuncts(definition, test.variable)
+        conjuncts_by_variable[definition.variable] = conjuncts
     return ConditionParts(conjuncts_by_variable, tuple(builder.measures))
 
 
