@@ -100,6 +100,7 @@ MAY_IMPORT = {
         "compile",
     },
     "explain.tracing": {
+        "compile",
         "arguments",
         "source",
         "errors",
