@@ -40,8 +40,8 @@ from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
 from matchrec.errors.sql import products as errors
 from matchrec.plan import pattern
 from matchrec.source import Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.parameter_values import walk_parameters

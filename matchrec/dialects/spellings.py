@@ -30,8 +30,8 @@ from matchrec.dialects.spellings_azure import (
 from matchrec.dialects.spellings_bigquery import fill_empty_alternatives, read_longest_match
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens, cut_out_tokens, make_clause_tokens
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.parameter_values import ParameterValues
 from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets

@@ -18,8 +18,8 @@ from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 

@@ -17,7 +17,8 @@ Text and tokens:
 The query around the clauses:
 
     locate             parse a query: find its clauses and windows
-    clause_locations   find the clauses of a query, and pair up their brackets
+    clause_locations   find the clauses of a query
+    clause_structure   check that the brackets of a query with clauses pair up
     misspelt_clauses   find clauses that are not spelt right
     stored_text        find statements whose text Spark stores, such as CREATE VIEW
     relation           find the relation of a clause
@@ -31,6 +32,7 @@ The query around the clauses:
 
 One clause or window:
 
+    clause_parts       the parts of a clause, and how to recognise a part in the wrong place
     clause_tokens      the tokens of a clause
     sections           find the parts of a clause and their order, with the errors of
                        `misplaced_patterns`

@@ -41,9 +41,9 @@ from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_whole_number
-from matchrec.syntax.clause_locations import find_part_outside
+from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
-from matchrec.syntax.expressions.reader import ClausePart, split_items
+from matchrec.syntax.expressions.reader import split_items
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
 from matchrec.syntax.misplaced_patterns import (
     explain_symbol_outside_pattern,
@@ -321,7 +321,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
     for index in clause.walk_level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            if find_part_outside(clause, index + 1):  # as in `A.x AS ONE ROW PER MATCH`
+            if find_misplaced_part(clause, index + 1):  # as in `A.x AS ONE ROW PER MATCH`
                 raise _explain_missing_name(clause, start, index)
             # The token after the name begins another measure, or belongs to no part of the clause.
             token = clause[index + 2]

@@ -15,8 +15,8 @@ from matchrec.errors.kinds import blame_argument, locate_errors
 from matchrec.errors.language import SASE
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Source, Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import SPARK, Dialect
 

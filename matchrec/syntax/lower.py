@@ -38,9 +38,10 @@ from matchrec.plan.clauses import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_plan
 from matchrec.syntax import nodes
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.durations import WrittenDuration, build_interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.negations import (
     add_variable_to_columns,
     check_absence_conditions,

@@ -26,8 +26,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_unique, walk_references
 from matchrec.source import Span
 from matchrec.syntax.amounts import read_whole_number
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.frame_restriction import FrameRestriction
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import (

@@ -12,7 +12,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.wording import shorten
 from matchrec.source import Span
-from matchrec.syntax.clause_locations import find_part_at, find_part_outside
+from matchrec.syntax.clause_parts import find_definite_part, find_misplaced_part
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance, is_length_of_time
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
@@ -28,10 +28,10 @@ def explain_unclosed_parenthesis(clause: ClauseTokens, opening: int) -> MatchRec
     """
     span = clause[opening].span
     for index in range(opening + 1, len(clause)):
-        part = find_part_at(clause, index)
+        part = find_definite_part(clause, index)
         if part:
             return errors.bracket_not_closed(
-                span, clause[index].span, query=clause.text, keyword=part
+                span, clause[index].span, query=clause.text, keyword=part.value
             )
     return errors.bracket_not_closed(span, query=clause.text)
 
@@ -124,7 +124,7 @@ def reject_part_inside_pattern(clause: ClauseTokens, opening: int) -> None:
         text = clause.text_at(clause.span(index, end))
         if part == "WITHIN":
             end = _find_end_of_window(clause, index + 1, end)
-            if find_part_at(clause, end):  # DEFINE or SUBSET is inside, too
+            if find_definite_part(clause, end):  # DEFINE or SUBSET is inside, too
                 end = group_end
             text = clause.text_at(clause.span(index, end))
             if is_length_of_time(clause, index + 1):
@@ -150,7 +150,8 @@ def _find_part_inside(clause: ClauseTokens, index: int) -> str | None:
     """
     match clause.key(index), clause.key(index + 1):
         case (("SUBSET" | "DEFINE"), _):
-            return find_part_at(clause, index)
+            part = find_definite_part(clause, index)
+            return part.value if part else None
         case "WITHIN", _ if index + 1 < len(clause) and clause[index + 1].is_constant:
             return "WITHIN"
         case ("SKIP", "TILL") | ("ALL", "MATCHES") | ("NON", "-"):
@@ -163,7 +164,7 @@ def _find_part_inside(clause: ClauseTokens, index: int) -> str | None:
             return None
         case "ONE", _:
             return None
-    return find_part_outside(clause, index)
+    return find_misplaced_part(clause, index)
 
 
 def _find_end_of_window(clause: ClauseTokens, start: int, end: int) -> int:

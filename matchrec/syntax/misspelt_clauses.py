@@ -23,7 +23,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
 from matchrec.errors.sql.tokens import strange_sign
 from matchrec.source import Source, Span
-from matchrec.syntax.clause_locations import find_part_at
+from matchrec.syntax.clause_parts import ClausePart, find_definite_part
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import TokenSequence
 
@@ -64,7 +64,7 @@ def reject_misspelt_clause(text: str) -> None:
             if candidate.end() != name_end:
                 continue
             level = tokens.walk_level(opening + 1, closing)
-            if any(find_part_at(tokens, index) == "PATTERN" for index in level):
+            if any(find_definite_part(tokens, index) is ClausePart.PATTERN for index in level):
                 raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.syntax import grammar, sections
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens, cut_out_tokens
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
 from matchrec.syntax.window_selects import Select, find_select

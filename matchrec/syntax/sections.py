@@ -29,10 +29,10 @@ from matchrec.errors.sql.tokens import missing_by
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.source import Span
 from matchrec.syntax.amounts import make_first_matches
-from matchrec.syntax.clause_locations import find_part_at
+from matchrec.syntax.clause_parts import ClausePart, find_definite_part
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance
-from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
+from matchrec.syntax.expressions.reader import reject_unquoted_characters
 from matchrec.syntax.misplaced_patterns import (
     explain_missing_parentheses,
     explain_unclosed_parenthesis,
@@ -151,7 +151,10 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
         if part in _PARTS_OF_ONE_WORD:
             # Right after the keyword of another part, the word names a column: `ORDER BY measures`.
             # Only DEFINE can still be a keyword, in `DEFINE A AS`.
-            is_column = index == content_start and find_part_at(clause, index) != "DEFINE"
+            is_column = (
+                index == content_start
+                and find_definite_part(clause, index) is not ClausePart.DEFINE
+            )
             if is_column or _is_variable(clause, index):
                 part = None
         if part is not None:

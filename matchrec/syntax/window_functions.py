@@ -27,8 +27,9 @@ from matchrec.plan.expression import (
     write_row_sql,
 )
 from matchrec.syntax.amounts import read_whole_number
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.nodes import WindowCall
 from matchrec.syntax.tokens import TokenSequence, split_words
 

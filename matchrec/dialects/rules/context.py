@@ -19,7 +19,7 @@ from matchrec.dialects.rules.value_kinds import ValueKind, find_kind
 from matchrec.dialects.rules.visible_columns import Presence, VisibleColumns
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
-from matchrec.syntax.expressions.reader import ClausePart
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.nodes import MatchRecognize
 
 Node = TypeVar("Node", bound=exp.Expr)

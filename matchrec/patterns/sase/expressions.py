@@ -29,9 +29,10 @@ from matchrec.plan import build_expressions, expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS, SEMANTICS
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 

@@ -46,8 +46,9 @@ from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.tokens import Token, TokenKind
 
 

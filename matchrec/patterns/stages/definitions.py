@@ -41,9 +41,10 @@ from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.stages import NeighbourWindow, Timeouts, Until
 from matchrec.plan.text import write_sum_or_null
 from matchrec.source import Source, write_section
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.tokenize import read_tokens
 
 

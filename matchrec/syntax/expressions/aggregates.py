@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.expression import Aggregate, OrderedInput, Scalar, Semantics
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import (
     explain_wrong_number,
     find_arguments,
@@ -21,7 +22,7 @@ from matchrec.syntax.expressions.call_parts import (
     find_variable_read,
 )
 from matchrec.syntax.expressions.frames import read_frame
-from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
+from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead
 from matchrec.syntax.tokens import TokenRange
 
 # Aggregates that return an array of values, without NULL.

@@ -13,7 +13,8 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.wording import join_lines, join_with_and
 from matchrec.source import Span
-from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead, split_items
+from matchrec.syntax.clause_parts import ClausePart
+from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead, split_items
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
 from matchrec.syntax.tokens import TokenRange
 

@@ -25,8 +25,9 @@ from matchrec.plan.expression import (
 from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations, name_operation
 from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.operands import OperandReader
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.function_names import CONSTANT_CALLS
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 

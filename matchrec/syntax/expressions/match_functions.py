@@ -23,8 +23,9 @@ from matchrec.plan.expression import (
     Reference,
     Semantics,
 )
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import require_arguments
-from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
+from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead
 
 
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:

@@ -12,7 +12,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
@@ -32,6 +31,7 @@ from matchrec.plan.templates import replace_spans, separate_words
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import read_words
 from matchrec.source import Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.from_relations import find_qualified_names, list_relation_names
 from matchrec.syntax.parameter_values import ParameterValues
 from matchrec.syntax.tokens import (
@@ -44,25 +44,6 @@ from matchrec.syntax.tokens import (
     TokenSequence,
     split_words,
 )
-
-
-class ClausePart(Enum):
-    """The parts of a clause, in the order in which they must be written.
-
-    The values are the names of the parts in messages.
-    """
-
-    PARTITION_BY = "PARTITION BY"
-    ORDER_BY = "ORDER BY"
-    MEASURES = "MEASURES"
-    FRAME = "ROWS BETWEEN"
-    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
-    AFTER_MATCH = "AFTER MATCH SKIP"
-    SEARCH = "INITIAL or SEEK"
-    PATTERN = "PATTERN"
-    WITHIN = "WITHIN"
-    SUBSET = "SUBSET"
-    DEFINE = "DEFINE"
 
 
 @dataclass(frozen=True)

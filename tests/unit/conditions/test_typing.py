@@ -24,8 +24,8 @@ from matchrec.conditions.typing.steps import StepTyper, type_deferred
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.source import Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokenize import read_tokens

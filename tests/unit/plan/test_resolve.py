@@ -3,8 +3,8 @@
 import pytest
 
 from matchrec.plan.resolve import InputColumns, resolve_row_expression
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression
-from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.tokenize import read_tokens
 
 COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")

@@ -23,8 +23,9 @@ from matchrec.plan.expression import (
     walk_scalar,
 )
 from matchrec.source import Source, Span
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import Scope
 from matchrec.syntax.tokenize import read_tokens
 from tests.quick.scale import examples
 from tests.unit import golden_text
