@@ -18,8 +18,8 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.rewritten_errors import SYNTAX_ERROR, find_error_code
 from matchrec.spark.session_errors import REFUSALS
 from matchrec.syntax import query_pieces
-from matchrec.syntax.expressions.reader import check_brackets
 from matchrec.syntax.misspelt_clauses import reject_misspelt_statement
+from matchrec.syntax.token_checks import check_brackets
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import BLANKS
 

@@ -20,7 +20,7 @@ from matchrec.errors.sql.expression import misplaced_running_or_final
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
 from matchrec.errors.sql.incomplete import UNFINISHED
 from matchrec.source import Span
-from matchrec.syntax.expressions.reader import AFTER_OPERAND
+from matchrec.syntax.expressions.cursor import AFTER_OPERAND
 from matchrec.syntax.function_names import SEMANTICS
 from matchrec.syntax.tokenize import make_token_sequence
 from matchrec.syntax.tokens import TokenSequence

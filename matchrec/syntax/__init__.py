@@ -4,6 +4,7 @@ Text and tokens:
 
     tokens             the tokens of a text, their brackets, and the base of parsers
     tokenize           split a text into tokens
+    token_checks       check tokens for common mistakes before they are parsed
     function_names     which words name functions of rows of a match
     amounts            read numbers, and lengths of time that are SQL
     named_parameters   find `:name` in a text

@@ -43,7 +43,6 @@ from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
-from matchrec.syntax.expressions.reader import split_items
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
 from matchrec.syntax.misplaced_patterns import (
     explain_symbol_outside_pattern,
@@ -53,6 +52,7 @@ from matchrec.syntax.misplaced_patterns import (
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.syntax.sections import Section, find_sections, read_words_after_pattern
+from matchrec.syntax.token_checks import split_items
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import (
     SPARK,

@@ -41,7 +41,7 @@ from matchrec.syntax import nodes
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.durations import WrittenDuration, build_interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.negations import (
     add_variable_to_columns,
     check_absence_conditions,
@@ -159,7 +159,7 @@ def _make_measures_scope(
         ClausePart.MEASURES,
         primary=tuple(dict.fromkeys(names)),
         unions=tuple(union.name for union in clause.subsets),
-        values=values,
+        parameter_values=values,
     )
 
 

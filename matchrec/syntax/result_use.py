@@ -30,7 +30,7 @@ from matchrec.plan.match_plan import ColumnTest, ResultUse
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.from_relations import is_set_operator, starts_part_after_from
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 

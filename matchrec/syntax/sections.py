@@ -32,12 +32,12 @@ from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_parts import ClausePart, find_definite_part
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance
-from matchrec.syntax.expressions.reader import reject_unquoted_characters
 from matchrec.syntax.misplaced_patterns import (
     explain_missing_parentheses,
     explain_unclosed_parenthesis,
 )
 from matchrec.syntax.parameter_values import read_parameter
+from matchrec.syntax.token_checks import reject_unquoted_characters
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -151,10 +151,8 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
         if part in _PARTS_OF_ONE_WORD:
             # Right after the keyword of another part, the word names a column: `ORDER BY measures`.
             # Only DEFINE can still be a keyword, in `DEFINE A AS`.
-            is_column = (
-                index == content_start
-                and find_definite_part(clause, index) is not ClausePart.DEFINE
-            )
+            certain_part = find_definite_part(clause, index)
+            is_column = index == content_start and certain_part is not ClausePart.DEFINE
             if is_column or _is_variable(clause, index):
                 part = None
         if part is not None:

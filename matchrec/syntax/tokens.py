@@ -376,6 +376,26 @@ class TokenSequence:
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
+def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the name of a column, with its qualifiers before it; () for other tokens.
+
+    >>> from matchrec.syntax.tokenize import read_tokens
+    >>> read_column_path(read_tokens("t . `a.b`").tokens)
+    ('t', 'a.b')
+    >>> read_column_path(read_tokens("a + 1").tokens)
+    ()
+    """
+    names = tokens[::2]
+    has_dots = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
+    if not has_dots:
+        return ()
+    for name in names:
+        # Spark allows letters that are not ASCII only in quotes.
+        if not name.is_name or (name.is_word and not name.text.isascii()):
+            return ()
+    return tuple(name.text for name in names)
+
+
 class DataFrameName(NamedTuple):
     """A `{name}` in a query, for which a DataFrame can be passed."""
 

@@ -29,7 +29,7 @@ from matchrec.plan.expression import (
 from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.nodes import WindowCall
 from matchrec.syntax.tokens import TokenSequence, split_words
 

@@ -32,7 +32,7 @@ from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS, SEMANTICS
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
@@ -215,7 +215,7 @@ class EventReader(ScalarReader):
         name = self.tokens[start]
         if not name.is_word:
             raise self.make_unexpected_error()
-        if name.text.lower() in {parameter.lower() for parameter in self.parameters}:
+        if name.text.lower() in {parameter.lower() for parameter in self.lambda_parameters}:
             return super().read_column()
         self.position += 1
         index = self.read_index(name)

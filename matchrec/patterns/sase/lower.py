@@ -45,9 +45,9 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.plan.rules import check_plan
-from matchrec.syntax.expressions.reader import read_column_path
 from matchrec.syntax.key_arguments import make_key_expression
 from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import read_column_path
 
 
 def lower_sase(query: SaseQuery, options: nodes.StreamOptions) -> MatchPlan:

@@ -48,7 +48,7 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.tokens import Token, TokenKind
 
 
@@ -76,7 +76,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
         try:
             return reader.read_query()
         except RecursionError as error:
-            raise expression_nested_too_deep(reader.here, where=reader.where) from error
+            raise expression_nested_too_deep(reader.next_span, where=reader.where) from error
 
 
 # `parse`, but it returns the same query for a text that was parsed recently.

@@ -227,7 +227,7 @@ def explain_brackets(
     """
     event_type = reader.sequence.text_at(type_span)
     return errors.brackets_with_content(
-        reader.here,
+        reader.next_span,
         kleene_plus=f"{event_type}+ {name}[]",
         single_event="" if has_plus else f"{event_type} {name}",
     )

@@ -44,7 +44,7 @@ from matchrec.source import Source, write_section
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.tokenize import read_tokens
 
 

@@ -3,10 +3,12 @@
 One parser, `ScalarReader`, reads the text from left to right. Each module defines a class that
 extends the class before it:
 
-    reader            `ExpressionCursor` keeps the position and makes nodes
+    cursor            `ExpressionCursor` keeps the position and makes nodes
     calls             `CallReader` reads calls
     operands          `OperandReader` reads other operands
     expression        `ScalarReader` reads the operators between operands
+
+`scope` says what an expression may refer to, and `unexpected_tokens` explains mistakes.
 
 Some operands are read by functions that get the parser as their cursor:
 

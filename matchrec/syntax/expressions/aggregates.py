@@ -21,8 +21,8 @@ from matchrec.syntax.expressions.call_parts import (
     find_nulls_word,
     find_variable_read,
 )
+from matchrec.syntax.expressions.cursor import ExpressionCursor, RowRead
 from matchrec.syntax.expressions.frames import read_frame
-from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead
 from matchrec.syntax.tokens import TokenRange
 
 # Aggregates that return an array of values, without NULL.

@@ -14,8 +14,9 @@ from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.wording import join_lines, join_with_and
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
-from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead, split_items
+from matchrec.syntax.expressions.cursor import ExpressionCursor, RowRead
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
+from matchrec.syntax.token_checks import split_items
 from matchrec.syntax.tokens import TokenRange
 
 # Aggregates for which users write several arguments, although they take one.

@@ -23,11 +23,11 @@ from matchrec.plan.operations import LAMBDA, UNPARSED, find_call_operations
 from matchrec.plan.operators import is_operation
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import NONDETERMINISTIC
+from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions import references
-from matchrec.syntax.expressions.reader import (
+from matchrec.syntax.expressions.cursor import (
     AFTER_OPERAND,
     OPERAND_STARTS,
-    ClausePart,
     ExpressionCursor,
     StructField,
 )
@@ -159,12 +159,12 @@ class CallReader(ExpressionCursor):
         else:
             names = [self.read_name()]
             self.expect("->")
-        outer_parameters = self.parameters
-        self.parameters = outer_parameters.union(names)
+        outer_parameters = self.lambda_parameters
+        self.lambda_parameters = outer_parameters.union(names)
         try:
             body = self.read_expression()
         finally:
-            self.parameters = outer_parameters
+            self.lambda_parameters = outer_parameters
         return Term(body.pieces, body.span, body.operations | {LAMBDA})
 
     def read_fields(self, function: str = "") -> list[StructField]:

@@ -27,7 +27,7 @@ from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.operands import OperandReader
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import CONSTANT_CALLS
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
@@ -348,7 +348,7 @@ def _parse(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     try:
         return reader, reader.read_range(0, reader.end)
     except RecursionError as error:
-        raise errors.expression_nested_too_deep(reader.here, where=reader.where) from error
+        raise errors.expression_nested_too_deep(reader.next_span, where=reader.where) from error
 
 
 def _is_constant(reader: ScalarReader) -> bool:

@@ -13,7 +13,7 @@ from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import MATCH_NUMBER, Aggregate, Frame, list_inner_references
 from matchrec.plan.show import show_frame
 from matchrec.syntax.amounts import read_whole_number
-from matchrec.syntax.expressions.reader import ExpressionCursor
+from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.tokens import TokenSequence
 
 # For each side of the current row, the sign of a distance from the current row.

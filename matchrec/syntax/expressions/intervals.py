@@ -10,7 +10,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.plan.expression import Term
 from matchrec.plan.operations import find_operator_operations
 from matchrec.syntax.amounts import UNITS, UNITS_OF_TIME, read_interval_amount
-from matchrec.syntax.expressions.reader import AFTER_OPERAND, ExpressionCursor
+from matchrec.syntax.expressions.cursor import AFTER_OPERAND, ExpressionCursor
 from matchrec.syntax.tokens import CONSTANT_KINDS, TokenKind
 
 _SIGNS = ("-", "+")
@@ -89,6 +89,6 @@ def _read_unit(reader: ExpressionCursor) -> None:
     if number.kind is not TokenKind.NUMBER:
         raise reader.make_unexpected_error()
     is_word = reader.kind_at(reader.position) is TokenKind.WORD and key not in AFTER_OPERAND
-    span = number.span.to(reader.here) if is_word else number.span
+    span = number.span.to(reader.next_span) if is_word else number.span
     unit = find_nearest(key.removesuffix("S"), UNITS) or "MINUTE"
     raise errors.interval_without_unit(span, number=number.text, where=reader.where, unit=unit)

@@ -25,7 +25,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import require_arguments
-from matchrec.syntax.expressions.reader import ExpressionCursor, RowRead
+from matchrec.syntax.expressions.cursor import ExpressionCursor, RowRead
 
 
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:

@@ -45,8 +45,8 @@ from matchrec.syntax.expressions.call_parts import (
     find_variable_read,
     require_arguments,
 )
+from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.expressions.match_functions import read_classifier
-from matchrec.syntax.expressions.reader import ExpressionCursor
 from matchrec.syntax.function_names import LOGICAL, PHYSICAL, SEMANTICS
 from matchrec.syntax.parameter_values import look_up_number, read_parameter
 from matchrec.syntax.tokens import TokenKind, TokenRange
@@ -197,9 +197,9 @@ def _read_offset(
         end -= 1
     span = reader.sequence.span(start, end)
     parameter = read_parameter(reader.tokens[start:end])
-    if parameter is not None and reader.scope.values is not None:
+    if parameter is not None and reader.scope.parameter_values is not None:
         what = f"the offset of {name} in {reader.where}"
-        return look_up_number(parameter, reader.scope.values, what)
+        return look_up_number(parameter, reader.scope.parameter_values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     value = reader.write_span(reader.sequence.span(*arguments[0]))

@@ -23,15 +23,10 @@ from matchrec.plan.templates import separate_words
 from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.calls import CallReader
+from matchrec.syntax.expressions.cursor import AFTER_OPERAND, OPERAND_STARTS, RowRead
 from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
-from matchrec.syntax.expressions.reader import (
-    AFTER_OPERAND,
-    OPERAND_STARTS,
-    RowRead,
-    read_column_path,
-)
 from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
-from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, split_words
+from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, read_column_path, split_words
 
 # Words that are a value by themselves.
 _LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
@@ -156,9 +151,9 @@ class OperandReader(CallReader):
 
         Case does not matter, unless the name is also a pattern variable (`has_variable`).
         """
-        if has_variable or name in self.parameters:
-            return name in self.parameters
-        return name.lower() in {parameter.lower() for parameter in self.parameters}
+        if has_variable or name in self.lambda_parameters:
+            return name in self.lambda_parameters
+        return name.lower() in {parameter.lower() for parameter in self.lambda_parameters}
 
     def read_path(self) -> list[int]:
         """Read a column with its qualifiers and fields, and return the index of each name.
@@ -252,9 +247,9 @@ class OperandReader(CallReader):
                 return self.make_term(start, find_operator_operations("COLLATE"), tree)
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 if self.scope.reads_match:
-                    raise errors.over_not_allowed(self.here, clause=self.where)
+                    raise errors.over_not_allowed(self.next_span, clause=self.where)
                 raise errors.match_function_before_match(
-                    self.here, function="window function", clause=self.where
+                    self.next_span, function="window function", clause=self.where
                 )
         return None
 
@@ -357,7 +352,7 @@ class OperandReader(CallReader):
             inner += 1
         self.position = inner + 1
         if inner - start > MAX_PARENTHESES:
-            raise expression_nested_too_deep(self.here, where=self.where)
+            raise expression_nested_too_deep(self.next_span, where=self.where)
         fields = self.read_fields()
         self.expect(")")
         tree = fields[0].value

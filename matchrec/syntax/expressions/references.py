@@ -20,9 +20,9 @@ from matchrec.plan.expression import Scalar, Semantics, Term
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.aggregates import read_aggregate
 from matchrec.syntax.expressions.call_parts import check_semantics, find_arguments
+from matchrec.syntax.expressions.cursor import AFTER_OPERAND, ExpressionCursor
 from matchrec.syntax.expressions.match_functions import READERS
 from matchrec.syntax.expressions.navigations import read_navigation
-from matchrec.syntax.expressions.reader import AFTER_OPERAND, ExpressionCursor
 from matchrec.syntax.function_names import AGGREGATES, MATCH_FUNCTIONS, NAVIGATION, SEMANTICS
 
 

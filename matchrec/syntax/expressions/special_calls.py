@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 from matchrec.plan.expression import Operation, Scalar
 from matchrec.syntax.amounts import UNITS
-from matchrec.syntax.expressions.reader import ExpressionCursor
+from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.tokens import TokenKind, split_words
 
 # A function that reads the rest of a call after its opening parenthesis. The arguments are the

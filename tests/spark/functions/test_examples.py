@@ -14,7 +14,7 @@ from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY
 from matchrec.syntax.tokenize import read_tokens
 

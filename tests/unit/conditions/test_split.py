@@ -20,7 +20,7 @@ from matchrec.plan.operations import can_fail
 from matchrec.plan.show import show_scalar
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokenize import read_tokens

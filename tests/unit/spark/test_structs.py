@@ -11,7 +11,7 @@ from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.expression import Aggregate
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.worker.arrays import add_structs
 from matchrec.worker.column_roles import Struct

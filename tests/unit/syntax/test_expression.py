@@ -25,7 +25,7 @@ from matchrec.plan.expression import (
 from matchrec.source import Source, Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.syntax.expressions.reader import Scope
+from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.tokenize import read_tokens
 from tests.quick.scale import examples
 from tests.unit import golden_text
