@@ -19,8 +19,8 @@ instructions. This sort takes 11 to 16.
 `number_values` looks each value up in a hash table. With some hundred distinct values it takes 2
 nanoseconds a value. Arrow's dictionaries, with the ranks of the values, take 6.
 
-`find_unit_of_all`, `encode_all` and `append_positions` go through the rows once, where NumPy goes
-through them two to five times. For each row, they take about a nanosecond, and NumPy takes two to
+`find_unit_of_all`, `encode_all`, `decode_all`, `append_positions`, `split_positions` and
+`mark_changes` go through the rows once, where NumPy goes through them two to five times. For each row, they take about a nanosecond, and NumPy takes two to
 five. An exact division by a unit is a product with the inverse of the unit modulo 2**64:
 
     the unit 12 is 3 · 4    the inverse of 3 is 0xAAAAAAAAAAAAAAAB, as 3 times this is 1 mod 2**64
@@ -45,7 +45,7 @@ import numpy.typing as npt
 from matchrec.jit.decorators import optional_kernel
 from matchrec.jit.first_steps import LateKernel
 from matchrec.jit.views import read_only
-from matchrec.search.partitions import IntArray, WordArray
+from matchrec.search.partitions import BoolArray, IntArray, WordArray
 
 SlotArray = npt.NDArray[np.int32]
 
@@ -173,6 +173,69 @@ def number_words(words: WordArray, position_bits: int) -> WordArray | None:
         return None
     append_positions(*arguments)
     return numbered
+
+
+def drop_positions(words: WordArray, position_bits: int) -> IntArray | None:
+    """Undo `number_words`: return the position in each word, and leave the rest in the word.
+
+    Args:
+        words: uint64[n]. Each is shifted to the right, over its position.
+        position_bits: the number of bits of a position.
+
+    Returns:
+        int64[n], the positions; None, with the words as they were, if NumPy should do it.
+    """
+    positions = np.empty(len(words), np.int64)
+    arguments = words, np.uint64(position_bits), positions
+    if is_for_numpy(split_positions, len(words), arguments):
+        return None
+    split_positions(*arguments)
+    return positions
+
+
+def find_changes(words: WordArray, bits: int) -> BoolArray | None:
+    """Return which words differ from the word before them in some bits: bool[n].
+
+    The first word counts as different.
+
+    Args:
+        words: uint64[n], at least one.
+        bits: a mask of the bits to compare.
+
+    Returns:
+        The marks; None if NumPy should compare the words.
+    """
+    is_different = np.empty(len(words), np.bool_)
+    arguments = read_only(words), np.uint64(bits), is_different
+    if is_for_numpy(mark_changes, len(words), arguments):
+        return None
+    mark_changes(*arguments)
+    return is_different
+
+
+def read_codes(
+    words: WordArray, *, first_bit: int, mask: int, inverted: int, unit: int, least: int
+) -> IntArray | None:
+    """Return the numbers that `compute_codes` has put into words: int64[n].
+
+    Args:
+        words: uint64[n], which may have other codes, too.
+        first_bit: the lowest bit of the codes.
+        mask: a mask of the bits of a code, moved to the lowest bits.
+        inverted: a mask of the bits of a code to invert, moved to the lowest bits.
+        unit: the unit of the codes.
+        least: the number whose code is 0 before bits are inverted.
+
+    Returns:
+        The numbers; None if NumPy should compute them.
+    """
+    numbers = np.empty(len(words), np.int64)
+    bits = np.array([first_bit, mask, inverted, unit, least & ALL_BITS], np.uint64)
+    arguments = read_only(words), bits, numbers
+    if is_for_numpy(decode_all, len(words), arguments):
+        return None
+    decode_all(*arguments)
+    return numbers
 
 
 def is_for_numpy(kernel: LateKernel[..., Any], count: int, arguments: tuple[Any, ...]) -> bool:
@@ -328,3 +391,49 @@ def append_positions(words: WordArray, position_bits: np.uint64, numbered: WordA
     """
     for index in range(words.shape[0]):
         numbered[index] = words[index] << position_bits | np.uint64(index)
+
+
+@optional_kernel
+def split_positions(words: WordArray, position_bits: np.uint64, positions: IntArray) -> None:
+    """Move the position in each word to an array of its own.
+
+    Args:
+        words: uint64[n]. Each is shifted to the right, over its position.
+        position_bits: the number of bits of a position, less than 64.
+        positions: int64[n], is overwritten.
+    """
+    mask = (np.uint64(1) << position_bits) - np.uint64(1)
+    for index in range(words.shape[0]):
+        word = words[index]
+        positions[index] = np.int64(word & mask)
+        words[index] = word >> position_bits
+
+
+@optional_kernel
+def mark_changes(words: WordArray, bits: np.uint64, is_different: BoolArray) -> None:
+    """Mark the first word, and each word that differs from the word before it in some bits.
+
+    Args:
+        words: uint64[n], at least one.
+        bits: a mask of the bits to compare.
+        is_different: bool[n], is overwritten.
+    """
+    is_different[0] = True
+    for index in range(1, words.shape[0]):
+        is_different[index] = (words[index] ^ words[index - 1]) & bits != np.uint64(0)
+
+
+@optional_kernel
+def decode_all(words: WordArray, bits: WordArray, numbers: IntArray) -> None:
+    """Write the number that is encoded in each word.
+
+    Args:
+        words: uint64[n].
+        bits: the lowest bit of the codes in the words; a mask of the bits of a code; a mask of the
+            bits of a code to invert; the unit; and the least number, modulo 2**64.
+        numbers: int64[n], is overwritten.
+    """
+    first_bit, mask, inverted, unit, least = bits[0], bits[1], bits[2], bits[3], bits[4]
+    for index in range(words.shape[0]):
+        code = words[index] >> first_bit & mask ^ inverted
+        numbers[index] = np.int64(code * unit + least)

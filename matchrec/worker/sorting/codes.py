@@ -28,7 +28,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
-from matchrec.search.kernels.sorting import ALL_BITS, compute_codes, number_distinct, reduce_unit
+from matchrec.search.kernels.sorting import (
+    ALL_BITS,
+    compute_codes,
+    number_distinct,
+    read_codes,
+    reduce_unit,
+)
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker import arrays
 from matchrec.worker.arrow_types import is_text, is_whole
@@ -137,30 +143,54 @@ class SortCode:
             words: uint64[n], words that may have other codes, too.
             first_bit: the lowest bit of the codes.
         """
+        least = self.source.least
+        inverted = self.mask if self.is_descending else 0
+        numbers = read_codes(
+            words,
+            first_bit=first_bit,
+            mask=self.mask,
+            inverted=inverted,
+            unit=self.unit,
+            least=least,
+        )
+        if numbers is not None:
+            return numbers
         codes = words >> np.uint64(first_bit)
         codes &= np.uint64(self.mask)
-        if self.is_descending:
-            codes ^= np.uint64(self.mask)
+        if inverted:
+            codes ^= np.uint64(inverted)
         if self.unit > 1:
             codes *= np.uint64(self.unit)
-        codes += np.uint64(self.source.least & ALL_BITS)
+        codes += np.uint64(least & ALL_BITS)
         return np.asarray(codes.view(np.int64))
 
 
-def encode_table(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
+def encode_table(
+    table: pa.Table, sorting: Sorting, *, in_any_order: bool = False
+) -> Iterator[SortCode]:
     """Yield the codes of the columns that rows are sorted by, from the last column to the first.
 
     A code that is the same in all rows is left out.
+
+    Args:
+        table: the rows. Each column must have one chunk.
+        sorting: what the rows are sorted by.
+        in_any_order: whether partitions may come in any order, so that the codes of keys need only
+            tell keys apart.
     """
     key_count = len(sorting.keys)
     for index, column in reversed([*enumerate(sorting.columns)]):
         values = arrays.take_column(table, column.name)
-        for code in encode_column(values, column, is_key=index < key_count):
+        is_key = index < key_count
+        codes = encode_column(values, column, is_key=is_key, in_any_order=is_key and in_any_order)
+        for code in codes:
             if code.bits:
                 yield code
 
 
-def encode_column(values: pa.Array, column: SortColumn, *, is_key: bool) -> Iterator[SortCode]:
+def encode_column(
+    values: pa.Array, column: SortColumn, *, is_key: bool, in_any_order: bool = False
+) -> Iterator[SortCode]:
     """Yield the codes of one column. The code that is compared first is yielded last.
 
     If there are NULLs, the code that is compared first says whether a value is NULL, and each other
@@ -170,8 +200,9 @@ def encode_column(values: pa.Array, column: SortColumn, *, is_key: bool) -> Iter
         values: the values of the column.
         column: the column, and how it is sorted.
         is_key: whether it is a partition key.
+        in_any_order: whether the codes need only tell values apart.
     """
-    sources = convert_values(values)
+    sources = convert_values(values, in_any_order=in_any_order)
     is_present = arrays.find_valid(values) if values.null_count else None
     if is_present is not None:
         sources = [replace_nulls(source, is_present) for source in sources]
@@ -236,11 +267,15 @@ def find_unit(source: SortNumbers) -> int:
 # Numbers that compare as values do.
 
 
-def convert_values(values: pa.Array) -> list[SortNumbers]:
+def convert_values(values: pa.Array, *, in_any_order: bool = False) -> list[SortNumbers]:
     """Return numbers that compare as values do.
 
     If there are several arrays of numbers, the first array is compared first. The numbers for NULL
     have no meaning.
+
+    Args:
+        values: the values of a column.
+        in_any_order: whether the numbers need only tell values apart.
     """
     value_type = values.type
     if pa.types.is_decimal(value_type) and value_type.precision > NARROW_DIGITS:
@@ -253,7 +288,8 @@ def convert_values(values: pa.Array) -> list[SortNumbers]:
     source = SortNumbers.measure(make_sort_keys(values), are_values=is_whole(value_type))
     has_wide_span = source.greatest - source.least >= WIDE_SPAN
     if has_wide_span and not has_many_values(arrays.make_array(source.numbers)):
-        return [rank_repeated_numbers(source.numbers)]  # for example, keys that are hashes
+        # For example, keys that are hashes.
+        return [rank_repeated_numbers(source.numbers, in_any_order=in_any_order)]
     return [source]
 
 
@@ -265,17 +301,24 @@ def shift_unsigned(words: IntArray) -> IntArray:
     return np.asarray(words ^ SIGN_BIT)
 
 
-def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
+def rank_repeated_numbers(numbers: IntArray, *, in_any_order: bool = False) -> SortNumbers:
     """Return the ranks of numbers, many of them equal. Equal numbers have equal ranks.
 
     Arrow ranks them if there are too many distinct ones for our kernel, or if the kernel is not
     compiled yet.
+
+    Args:
+        numbers: int64[n].
+        in_any_order: whether the ranks need only tell numbers apart. Then numbers can be ranked in
+            the order of their first rows.
     """
     numbered = number_distinct(numbers)
     if numbered is None:
         ranks = rank_repeated_values(arrays.make_array(numbers))
         return SortNumbers.measure(arrays.read_integers(ranks))
     indices, distinct_values = numbered  # numbers = distinct_values[indices]
+    if in_any_order:
+        return SortNumbers(indices, least=0, greatest=len(distinct_values) - 1)
     ranks_of_distinct = np.empty(len(distinct_values), np.int64)
     ranks_of_distinct[np.argsort(distinct_values)] = np.arange(len(distinct_values))
     return SortNumbers(ranks_of_distinct.take(indices), least=0, greatest=len(distinct_values) - 1)

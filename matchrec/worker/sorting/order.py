@@ -70,7 +70,7 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
         in_any_order: whether partitions may come in any order.
     """
     row_count = table.num_rows
-    codes = [*encode_table(table, sorting)]
+    codes = [*encode_table(table, sorting, in_any_order=in_any_order)]
     words = pack_words(codes)
     if are_in_order(words):
         ordered_words = OrderedWords(words, None, row_count)

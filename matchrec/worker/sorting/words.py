@@ -21,7 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.search.kernels.sorting import GOLDEN, number_words, sort_words_by_bits
+from matchrec.search.kernels.sorting import (
+    GOLDEN,
+    drop_positions,
+    find_changes,
+    number_words,
+    sort_words_by_bits,
+)
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
 
@@ -137,12 +143,10 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
     """
     # Bits for the position of a row, with which `sort_digits` makes all words different.
     position_bits = count.bit_length()
-    position_mask = np.uint64((1 << position_bits) - 1)
     bits_per_sort = WORD_BITS - position_bits
     if len(words) == 1 and words[0].bits <= bits_per_sort:
         numbered = sort_digits(words[0].values, words[0].bits, position_bits)
-        rows = (numbered & position_mask).view(np.int64)
-        numbered >>= np.uint64(position_bits)
+        rows = take_positions(numbered, position_bits)
         return SortedRows(rows, replace(words[0], values=numbered))
 
     order: IntArray | None = None  # of the rows after the sorts so far
@@ -153,7 +157,7 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
                 digits = digits.take(order)
             digit_bits = min(bits_per_sort, word.bits - shift)
             numbered = sort_digits(digits, digit_bits, position_bits)
-            positions = (numbered & position_mask).view(np.int64)
+            positions = take_positions(numbered, position_bits)
             order = positions if order is None else order.take(positions)
     assert order is not None, "there are words"
     return SortedRows(order, None)
@@ -174,6 +178,20 @@ def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
         numbered = digits << np.uint64(position_bits)
         numbered |= np.arange(len(numbered), dtype=np.uint64)
     return sort_numbered_words(numbered, position_bits, bits)
+
+
+def take_positions(numbered: WordArray, position_bits: int) -> IntArray:
+    """Return the position in each of the words that `sort_digits` returns: int64[n].
+
+    Args:
+        numbered: uint64[n]. Each keeps only its digits, shifted to the right over the position.
+        position_bits: the number of bits of a position.
+    """
+    positions = drop_positions(numbered, position_bits)
+    if positions is None:
+        positions = (numbered & np.uint64((1 << position_bits) - 1)).view(np.int64)
+        numbered >>= np.uint64(position_bits)
+    return positions
 
 
 def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:
@@ -252,8 +270,7 @@ class OrderedWords:
         starts_partition[0] = True
         for word in self.words:
             if word.key_bits:
-                keys = self.take_values(word) & np.uint64(word.key_bits)
-                starts_partition[1:] |= keys[1:] != keys[:-1]
+                starts_partition |= find_key_changes(self.take_values(word), word.key_bits)
         return starts_partition
 
     def find_ties(self) -> IntArray:
@@ -275,3 +292,18 @@ class OrderedWords:
     def take_values(self, word: SortWord) -> WordArray:
         """Return the values of one of the words, in order: uint64[n]."""
         return word.values if self.rows is None else word.values.take(self.rows)
+
+
+def find_key_changes(values: WordArray, key_bits: int) -> BoolArray:
+    """Return which words have another key than the word before them: bool[n], True for the first.
+
+    Args:
+        values: uint64[n], one or more words in order.
+        key_bits: a mask of the bits that belong to keys.
+    """
+    is_different = find_changes(values, key_bits)
+    if is_different is None:
+        keys = values & np.uint64(key_bits)
+        is_different = np.ones(len(values), np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=is_different[1:])
+    return is_different

@@ -192,6 +192,37 @@ def test_repeated_numbers_are_ranked(most_distinct: int, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("_compiled_sort")
+def test_repeated_numbers_in_any_order_are_ranked_by_their_first_rows() -> None:
+    numbers = np.array([1 << 44, 5, -7, 5, 1 << 44, -7, 0], np.int64)
+    ranks = encoding.rank_repeated_numbers(numbers, in_any_order=True)
+    assert ranks.numbers.tolist() == [0, 1, 2, 1, 0, 2, 3]
+    assert (ranks.least, ranks.greatest) == (0, 3)
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+def test_a_compiled_kernel_takes_positions_out_of_words() -> None:
+    words = np.array([9 << 60 | 5, 3, 1 << 3], np.uint64)
+    positions = kernels.drop_positions(words, 3)
+    assert positions is not None
+    assert positions.tolist() == [5, 3, 0]
+    assert words.tolist() == [9 << 57, 0, 1]
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+def test_a_compiled_kernel_marks_words_that_differ_in_some_bits() -> None:
+    words = np.array([0b0110, 0b0111, 0b1011, 1 << 63 | 0b1000], np.uint64)
+    for bits, expected in [
+        (0b1100, [True, False, True, False]),
+        (0b0001, [True, True, False, True]),
+        (1 << 63, [True, False, False, True]),
+    ]:
+        changes = kernels.find_changes(words, bits)
+        assert changes is not None
+        assert changes.tolist() == expected
+        assert packing.find_key_changes(words, bits).tolist() == expected
+
+
+@pytest.mark.usefixtures("_compiled_sort")
 def test_numbers_with_the_same_slot_are_told_apart() -> None:
     """All multiples of 2**47 times the inverse of GOLDEN modulo 2**64 have few first slots."""
     inverse = pow(kernels.GOLDEN, -1, 1 << 64)
@@ -223,7 +254,9 @@ def check_codes(numbers: list[int], first_bit: int, *, is_descending: bool) -> N
         codes = [greatest - number for number in codes]
     first_bit = min(first_bit, 64 - code.bits)
     expected = [number << first_bit for number in codes]
-    assert code.encode(first_bit).tolist() == expected
+    words = code.encode(first_bit)
+    assert words.tolist() == expected
+    assert code.decode(words, first_bit).tolist() == numbers
 
 
 EXAMPLES_OF_CODES = [
