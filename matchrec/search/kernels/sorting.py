@@ -20,8 +20,9 @@ instructions. This sort takes 11 to 16.
 nanoseconds a value. Arrow's dictionaries, with the ranks of the values, take 6.
 
 `find_unit_of_all`, `encode_all`, `decode_all`, `append_positions`, `split_positions` and
-`mark_changes` go through the rows once, where NumPy goes through them two to five times. For each row, they take about a nanosecond, and NumPy takes two to
-five. An exact division by a unit is a product with the inverse of the unit modulo 2**64:
+`mark_changes` go through the rows once, where NumPy goes through them two to five times. For each
+row, they take about a nanosecond, and NumPy takes two to five. An exact division by a unit is a
+product with the inverse of the unit modulo 2**64:
 
     the unit 12 is 3 · 4    the inverse of 3 is 0xAAAAAAAAAAAAAAAB, as 3 times this is 1 mod 2**64
     60 / 12                 60 times the inverse is 20, and 20 / 4 is 5
