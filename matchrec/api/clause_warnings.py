@@ -23,7 +23,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.compile import CompiledRules
+from matchrec.spark.compiled_rules import CompiledRules
 from matchrec.spark.holes import list_holes
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.request import MatchRequest

@@ -8,11 +8,11 @@
 
 A rule, or each version of it, passes through these records in this order:
 
-    VersionRow     rule_versions      a row of the table of rules: a text, and when it begins
-    WrittenRule    rule_versions      the text, and from when until when it is valid: `Version`
-    Rule           spark.request      the plan of the text, with the same version
-    CompiledRule   spark.compile      the compiled query of the plan
-    LinkedRule     compile.rule_set   the compiled query over the columns of all rules, for workers
+    VersionRow    rule_versions         a row of the table of rules: a text, and when it begins
+    WrittenRule   rule_versions         the text, and from when until when it is valid: `Version`
+    Rule          spark.request         the plan of the text, with the same version
+    CompiledRule  spark.compiled_rules  the compiled query of the plan
+    LinkedRule    compile.rule_set      the compiled query over the columns of all rules
 """
 
 from __future__ import annotations

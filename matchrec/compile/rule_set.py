@@ -47,7 +47,7 @@ class Version:
 class LinkedRule:
     """A compiled rule for the workers, over the columns and bits of its set. Picklable.
 
-    `spark.rule_sets.build.link_rules` makes a linked rule of a `spark.compile.CompiledRule`.
+    `spark.rule_sets.build.link_rules` makes a linked rule of a `spark.compiled_rules.CompiledRule`.
     """
 
     # The name of the rule as messages print it.

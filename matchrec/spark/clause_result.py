@@ -51,7 +51,8 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backends import find_backend
-from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
+from matchrec.spark.compile import compile_request
+from matchrec.spark.compiled_rules import CompiledRules, compile_unused_outputs
 from matchrec.spark.preparations.preparation import Preparation
 from matchrec.spark.preparations.workers_sort import UnsortedPreparation
 from matchrec.spark.ranges import (

@@ -27,7 +27,8 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
+from matchrec.spark.compile import compile_request
+from matchrec.spark.compiled_rules import CompiledRule, CompiledRules
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.preparations.preparation import PartitionPreparation
 from matchrec.spark.relation import Relation

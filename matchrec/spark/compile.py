@@ -5,16 +5,7 @@ what the compiler must know of the input and of the session. `compile_rules` lis
 step is a function that handles all rules. For each rule, it calls the package `matchrec.compile`,
 which needs no session. An error about one rule of several names the rule.
 
-Most of the time of a query is spent on sending the rows to the workers, and most of the rest on
-sorting them, if Spark sorts. A worker sorts faster, because it sorts in compiled code and Spark
-computes no window. It then also computes the conditions that read neighbouring rows. The workers
-sort if both of these are true:
-
-- The workers can sort and compare the values of all keys and of ORDER BY exactly as Spark does. If
-  not, Spark sorts.
-- The workers can compute every value of several rows that the rules need. If only Spark can
-  compute one of them, Spark sorts, and computes all values of neighbouring rows over the window by
-  which it sorts.
+`sorter_choice` has the step that chooses who sorts, and `compiled_rules` the last step.
 """
 
 from __future__ import annotations
@@ -24,61 +15,31 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql.types import StructField
 
-from matchrec.compile.build_query import build_compiled_query, translate_outputs
-from matchrec.compile.columns import find_dividing_columns
-from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter, SorterKind
+from matchrec.compile.compiled_query import Sorter, SorterKind
 from matchrec.compile.joined_queries import JoinedQueries, join_query
 from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
 from matchrec.compile.split_query import SplitQuery, split_query
-from matchrec.compile.typed_conditions import TypedConditions, type_conditions
-from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.compile.typed_conditions import type_conditions
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.types import COMPARED_BY_ENGINE, Family, ValueType
+from matchrec.conditions.types import Family
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
-from matchrec.errors.rule_sets import equivalence_test_in_rule_set
-from matchrec.output.schema import check_use
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.compiled_rules import (
+    CompiledRule,
+    CompiledRules,
+    TypedRule,
+    build_compiled_rules,
+)
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.preparations.preparation import KnownFields, Preparation
 from matchrec.spark.preparations.spark_sorts import SortedPreparation
 from matchrec.spark.preparations.workers_sort import UnsortedPreparation
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session_errors import QUERY_ERRORS
-from matchrec.spark.types import can_workers_sort, to_value_type
-
-
-@dataclass(frozen=True)
-class CompiledRule:
-    """A rule of a request, compiled. A clause is the only rule of its request."""
-
-    rule: Rule
-    # The plan of the rule, with its conditions divided into parts.
-    query: SplitQuery
-    # The parts of conditions that Spark does not compute, with their types.
-    conditions: TypedConditions
-    # The task of the workers, and the columns of the result.
-    compiled_query: CompiledQuery
-
-
-@dataclass(frozen=True)
-class CompiledRules:
-    """The rules of a request, compiled, and the query in Spark that computes their rows."""
-
-    request: MatchRequest
-    # The query in Spark that computes the columns and bits of all rules.
-    preparation: Preparation
-    # The field of each column that the rules can use.
-    fields: KnownFields
-    # The compiled rules, in the order of the request.
-    rules: tuple[CompiledRule, ...]
-
-    @property
-    def types(self) -> Mapping[RowColumn, ValueType]:
-        """Return the types of the columns of all rules."""
-        return self.rules[0].conditions.types
+from matchrec.spark.sorter_choice import choose_sorter, choose_spark_for_neighbours, propose_sorter
+from matchrec.spark.types import to_value_type
 
 
 @dataclass(frozen=True)
@@ -221,7 +182,7 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     preparation = build_preparation(request, joined, sorter)
     fields = analyse_columns(request, preparation)
     try:
-        conditions = type_rules(request, joined, fields)
+        typed_rules = type_rules(request, joined, fields)
     except MatchRecognizeUnsupportedError as error:
         # `type_rules` raises this error at the operation that the workers cannot compute. The query
         # still runs if the request allows that Spark computes the condition.
@@ -229,7 +190,7 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
             raise  # for timed rules, `choose_spark` raises a better error
         reason = error.message
     else:
-        return build_compiled_rules(request, preparation, fields, conditions)
+        return build_compiled_rules(request, preparation, fields, typed_rules)
     spark_sorter = choose_spark_for_neighbours(request, reason)
     return compile_for_spark(request, resolved_queries, spark_sorter)
 
@@ -249,8 +210,8 @@ def compile_for_spark(
     joined = split_rules(request, resolved_queries, sorter.kind)
     preparation = build_preparation(request, joined, sorter)
     fields = analyse_columns(request, preparation)
-    conditions = type_rules(request, joined, fields)
-    return build_compiled_rules(request, preparation, fields, conditions)
+    typed_rules = type_rules(request, joined, fields)
+    return build_compiled_rules(request, preparation, fields, typed_rules)
 
 
 def compile_stream(request: MatchRequest) -> CompiledRules:
@@ -268,8 +229,8 @@ def compile_stream(request: MatchRequest) -> CompiledRules:
     preparation = prepare.EventPreparation(request.relation, joined)
     fields = analyse_columns(request, preparation)
     preparation.check_watermark()
-    conditions = type_rules(request, joined, fields)
-    compiled = build_compiled_rules(request, preparation, fields, conditions)
+    typed_rules = type_rules(request, joined, fields)
+    compiled = build_compiled_rules(request, preparation, fields, typed_rules)
     for compiled_rule in compiled.rules:
         with request.locate_rule_errors(compiled_rule.rule):
             prepare.check_compiled_query(compiled_rule.compiled_query)
@@ -298,84 +259,6 @@ def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
             )
         queries.append(query)
     return tuple(queries)
-
-
-# Choose who sorts the rows of each partition.
-
-
-def propose_sorter(request: MatchRequest) -> Sorter:
-    """Choose who sorts, before conditions are split.
-
-    If the result is the workers, they are only proposed: later steps can still choose Spark. See
-    `compile_rules`.
-
-    Raises:
-        MatchRecognizeError: the workers must sort and cannot.
-    """
-    if request.purpose is Purpose.TRACE:
-        # The partition is collected, so no worker sees it.
-        return Sorter(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
-    if request.sends_pandas:
-        # Pandas would alter some columns that only conditions on neighbouring rows read.
-        reason = "only the engine can sort rows that are sent as pandas data"
-        return choose_spark_for_neighbours(request, reason)
-    return WORKERS_SORT
-
-
-def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
-    """Choose who sorts the rows, if the workers are proposed.
-
-    The choice depends on the form of the conditions, the options, and the types of keys and order.
-
-    Args:
-        request: the rules and their relation.
-        joined: the rules, split for the workers.
-
-    Raises:
-        MatchRecognizeError: the workers must sort and cannot.
-    """
-    for query in joined.queries:
-        reason = query.reason_for_spark_sort
-        if reason is not None:
-            return choose_spark_for_neighbours(request, reason)
-    if request.engine_must_sort:
-        return choose_spark(request, "the option sort is engine")
-    sorted_by = [expression.text for expression in joined.sorted_by]
-    for text, sort_field in zip(sorted_by, request.relation.find_fields(sorted_by), strict=True):
-        if not can_workers_sort(sort_field.dataType):
-            type_name = sort_field.dataType.simpleString()
-            reason = f"only the engine can sort by {text}, which is {type_name}"
-            return choose_spark(request, reason)
-    return WORKERS_SORT
-
-
-def choose_spark(
-    request: MatchRequest, reason: str, kind: SorterKind = SorterKind.SPARK_SORTS
-) -> Sorter:
-    """Return Spark as the sorter of the rows, unless the workers must sort.
-
-    Args:
-        request: the rules.
-        reason: the reason why Spark sorts.
-        kind: SPARK_SORTS, or SPARK_SORTS_AND_READS if Spark reads neighbouring rows, too.
-
-    Raises:
-        MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
-            because rules are valid for some time only.
-    """
-    if request.has_timed_rules:
-        raise rule_versions_need_workers(reason=reason, user_chose_engine=request.engine_must_sort)
-    if request.workers_must_sort:
-        raise worker_cannot_sort_rows(reason=reason)
-    return Sorter(kind, reason)
-
-
-def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
-    """Return Spark as the sorter that also computes conditions on neighbouring rows.
-
-    Raises as `choose_spark`.
-    """
-    return choose_spark(request, reason, SorterKind.SPARK_SORTS_AND_READS)
 
 
 # Split conditions.
@@ -530,8 +413,8 @@ def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFie
 
 def type_rules(
     request: MatchRequest, joined: JoinedQueries, fields: KnownFields
-) -> tuple[TypedConditions, ...]:
-    """Return the conditions of all rules with their types, in the order of the rules.
+) -> tuple[TypedRule, ...]:
+    """Type the conditions of all rules, and return the rules in the order of the request.
 
     Args:
         request: the rules.
@@ -543,123 +426,11 @@ def type_rules(
         MatchRecognizeUnsupportedError: a condition is not supported for its types.
     """
     types = {column: to_value_type(field.dataType) for column, field in fields.items()}
-    conditions = []
+    typed_rules = []
     for rule, query in zip(request.rules, joined.queries, strict=True):
         with request.locate_rule_errors(rule):
-            conditions.append(
-                type_conditions(query, types, joined, ansi=request.ansi, session=request.settings)
+            conditions = type_conditions(
+                query, types, joined, ansi=request.ansi, session=request.settings
             )
-    return tuple(conditions)
-
-
-# List the columns that are sent, and choose strategies.
-
-
-def build_compiled_rules(
-    request: MatchRequest,
-    preparation: Preparation,
-    fields: KnownFields,
-    conditions: tuple[TypedConditions, ...],
-) -> CompiledRules:
-    """Return the compiled rules of a request, whose conditions are typed.
-
-    `translate_outputs` numbers the columns that each rule needs, so all sent columns are known
-    before the first rule is compiled.
-
-    Args:
-        request: the rules.
-        preparation: the query in Spark that computes their rows.
-        fields: the fields of the columns of the rules.
-        conditions: the typed conditions of each rule, in the order of the rules.
-
-    Raises:
-        MatchRecognizeError: a type is not supported, the result would have no columns, the options
-            do not allow a rule, or workers cannot divide partitions by a column of a rule.
-    """
-    joined = preparation.joined
-    check_types(request, joined)
-    indices = joined.number_shared_columns()
-    outputs_of_rules = []
-    for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
-        with request.locate_rule_errors(rule):
-            check_use(query.all_outputs, query.plan, request.use)
-            if request.is_rule_set:
-                check_dividing_columns(query, typed)
-            outputs_of_rules.append(translate_outputs(query, typed, indices))
-    columns = tuple(indices)
-    options = request.options
-    compiled_rules = []
-    for rule, query, typed, outputs in zip(
-        request.rules, joined.queries, conditions, outputs_of_rules, strict=True
-    ):
-        with request.locate_rule_errors(rule):
-            compiled_query = build_compiled_query(
-                query,
-                typed,
-                joined,
-                outputs,
-                columns,
-                algorithm=options.algorithm,
-                max_steps=options.max_steps,
-            )
-        compiled_rules.append(CompiledRule(rule, query, typed, compiled_query))
-    return CompiledRules(
-        request=request, preparation=preparation, fields=fields, rules=tuple(compiled_rules)
-    )
-
-
-def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
-    """Compile the output columns of a clause that nobody uses, to find errors in them.
-
-    Returns the compiled query of these columns, which never runs; None if all columns are used.
-
-    Raises:
-        MatchRecognizeError: a column is not supported.
-    """
-    (clause,) = compiled.rules
-    if not clause.query.unused_outputs:
-        return None
-    joined = compiled.preparation.joined
-    unused_query = clause.query.select_unused_outputs()
-    indices = joined.number_shared_columns()
-    outputs = translate_outputs(unused_query, clause.conditions, indices)
-    options = compiled.request.options
-    compiled_query = build_compiled_query(
-        unused_query,
-        clause.conditions,
-        joined,
-        outputs,
-        tuple(indices),
-        algorithm=options.algorithm,
-        max_steps=options.max_steps,
-    )
-    if compiled.request.is_stream:
-        from matchrec.spark.streaming.prepare import check_compiled_query
-
-        check_compiled_query(compiled_query)
-    return compiled_query
-
-
-def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
-    """Check the values and types of all rules that the engine accepts, but should not.
-
-    Raises:
-        MatchRecognizeError: `Backend.check_types` rejects a rule.
-    """
-    for rule, query in zip(request.rules, joined.queries, strict=True):
-        with request.locate_rule_errors(rule):
-            request.backend.check_types(query.resolved_plan, request.relation)
-
-
-def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:
-    """Check that the workers can compare the columns by which a rule of a set divides partitions.
-
-    Raises:
-        MatchRecognizeError: only Spark can compare the values of a column.
-    """
-    for column in find_dividing_columns(query.plan):
-        column_type = conditions.types[column]
-        if column_type.family in COMPARED_BY_ENGINE:
-            raise equivalence_test_in_rule_set(
-                column=show_column(column), type_name=column_type.name
-            )
+        typed_rules.append(TypedRule(rule, query, conditions))
+    return tuple(typed_rules)

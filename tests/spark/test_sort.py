@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.arguments import Sort
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark import compile as spark_compile
-from matchrec.spark.compile import choose_spark
+from matchrec.spark import sorter_choice
+from matchrec.spark.sorter_choice import choose_spark
 from tests.quick.scale import some_of
 
 ROWS = """
@@ -146,7 +146,7 @@ def test_a_wrong_query_is_not_tried_with_another_sort(
         sorts.append("Spark")
         return choose_spark(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(spark_compile, "choose_spark", record_choice)
+    monkeypatch.setattr(sorter_choice, "choose_spark", record_choice)
     clause = f"ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE A AS TRUE, B AS {condition}"
     with pytest.raises(MatchRecognizeError):
         matchrec.match_recognize(rows, clause)

@@ -34,7 +34,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.clause_result import build_result_items, project_result, select_result_columns
-from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
+from matchrec.spark.compile import compile_request
+from matchrec.spark.compiled_rules import CompiledRule, CompiledRules
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderConverter, find_order_converter
 from matchrec.spark.ranges import check_ranges_not_required
