@@ -129,7 +129,7 @@ class _PermutationKey:
 
     node_id: int
     # The indices of the parts that are still missing.
-    missing: frozenset[int]
+    missing_indices: frozenset[int]
     continuations: _Continuations
     # Whether the part is in an exclusion.
     excluded: bool
@@ -163,7 +163,7 @@ class _PatternCompiler:
     # All states so far.
     states: list[State] = field(default_factory=list)
     # The state of each part that has been compiled.
-    compiled: dict[_PartKey, StateId] = field(default_factory=dict)
+    state_by_key: dict[_PartKey, StateId] = field(default_factory=dict)
     # Whether rows are matched inside an exclusion.
     excluded: bool = False
 
@@ -191,12 +191,12 @@ class _PatternCompiler:
             continuations: the states in which a run goes on after the part.
         """
         key = _NodeKey(id(node), continuations, self.excluded)
-        if key not in self.compiled:
-            self.compiled[key] = self._compile_new(node, continuations)
-        return self.compiled[key]
+        if key not in self.state_by_key:
+            self.state_by_key[key] = self._compile_new_part(node, continuations)
+        return self.state_by_key[key]
 
-    def _compile_new(self, node: RowPattern, continuations: _Continuations) -> StateId:
-        """Compile a part that `compiled` does not have yet, and return the state that begins it."""
+    def _compile_new_part(self, node: RowPattern, continuations: _Continuations) -> StateId:
+        """Compile a part for a new key, and return the state in which a run begins it."""
         match node:
             case Empty():
                 return continuations.without_row
@@ -236,28 +236,28 @@ class _PatternCompiler:
         """Return the state that matches parts one after the other, before `continuations`."""
         for part in reversed(parts):
             continuations = self._compile_before(
-                part, after_row=continuations.after_row, otherwise=continuations
+                part, after_row=continuations.after_row, without_row=continuations
             )
         return continuations.without_row
 
     def _compile_before(
-        self, part: RowPattern, *, after_row: StateId, otherwise: _Continuations
+        self, part: RowPattern, *, after_row: StateId, without_row: _Continuations
     ) -> _Continuations:
         """Return the continuations of the part before `part`.
 
         Args:
             part: the part that a run matches first.
             after_row: the state in which a run goes on if `part` consumes a row.
-            otherwise: the states in which a run goes on if `part` consumes no row: one if a row was
-                consumed before `part`, and one if no row was.
+            without_row: the states in which a run goes on if `part` consumes no row: one if a row
+                was consumed before `part`, and one if no row was.
         """
         return _Continuations(
-            after_row=self.compile_node(part, _Continuations(after_row, otherwise.after_row)),
-            without_row=self.compile_node(part, _Continuations(after_row, otherwise.without_row)),
+            after_row=self.compile_node(part, _Continuations(after_row, without_row.after_row)),
+            without_row=self.compile_node(part, _Continuations(after_row, without_row.without_row)),
         )
 
     def _compile_permutation(
-        self, node: Permutation, missing: frozenset[int], continuations: _Continuations
+        self, node: Permutation, missing_indices: frozenset[int], continuations: _Continuations
     ) -> StateId:
         """Return the state in which a run begins the missing parts of a PERMUTE.
 
@@ -265,59 +265,65 @@ class _PatternCompiler:
 
         Args:
             node: the PERMUTE with all of its parts.
-            missing: the indices of the parts that a run has not matched yet.
+            missing_indices: the indices of the parts that a run has not matched yet.
             continuations: the states in which a run goes on after the last part.
         """
-        if not missing:
+        if not missing_indices:
             return continuations.without_row
-        key = _PermutationKey(id(node), missing, continuations, self.excluded)
-        if key not in self.compiled:
+        key = _PermutationKey(id(node), missing_indices, continuations, self.excluded)
+        if key not in self.state_by_key:
             edges = [
                 edge
-                for next_part in sorted(missing)
-                for edge in self._build_permutation_edges(node, missing, next_part, continuations)
+                for next_index in sorted(missing_indices)
+                for edge in self._build_permutation_edges(
+                    node, missing_indices, next_index, continuations
+                )
             ]
-            self.compiled[key] = self.add_state(*edges)
-        return self.compiled[key]
+            self.state_by_key[key] = self.add_state(*edges)
+        return self.state_by_key[key]
 
     def _build_permutation_edges(
         self,
         node: Permutation,
-        missing: frozenset[int],
-        next_part: int,
+        missing_indices: frozenset[int],
+        next_index: int,
         continuations: _Continuations,
     ) -> list[Edge]:
-        """Return the edges to the orders of the missing parts that begin with `next_part`.
+        """Return the edges to the orders of the missing parts that begin with part `next_index`.
 
         These orders share their first part only if rows can match it in one way: `b a c | b c a`
         tries all ways to match b before `a c`, and then all these ways again before `c a`. So a
         PERMUTE of n variables needs a state for each set of missing parts: 2^n states instead of
         n!.
         """
-        others = missing - {next_part}
-        if len(others) < 2 or _matches_in_one_way(node.parts[next_part]):
-            return [self._build_shared_permutation_edge(node, next_part, others, continuations)]
+        other_indices = missing_indices - {next_index}
+        if len(other_indices) < 2 or _matches_in_one_way(node.parts[next_index]):
+            return [
+                self._build_shared_permutation_edge(node, next_index, other_indices, continuations)
+            ]
         edges = []
-        for order_of_others in permutations(sorted(others)):
-            parts = [node.parts[index] for index in (next_part, *order_of_others)]
+        for order in permutations(sorted(other_indices)):
+            parts = [node.parts[index] for index in (next_index, *order)]
             edges.append(_build_proceed_edge(self._compile_sequence(parts, continuations)))
         return edges
 
     def _build_shared_permutation_edge(
         self,
         node: Permutation,
-        next_part: int,
-        others: frozenset[int],
+        next_index: int,
+        other_indices: frozenset[int],
         continuations: _Continuations,
     ) -> Edge:
         """Return the edge to a part after which the other missing parts follow in any order."""
-        part = node.parts[next_part]
+        part = node.parts[next_index]
         after_row = _Continuations(continuations.after_row, continuations.after_row)
-        others_after_row = self._compile_permutation(node, others, after_row)
+        other_parts_after_row = self._compile_permutation(node, other_indices, after_row)
         if isinstance(part, Variable):
-            return self._build_begin_edge(part, others_after_row)
-        others_without_row = self._compile_permutation(node, others, continuations)
-        state = self.compile_node(part, _Continuations(others_after_row, others_without_row))
+            return self._build_begin_edge(part, other_parts_after_row)
+        other_parts_without_row = self._compile_permutation(node, other_indices, continuations)
+        state = self.compile_node(
+            part, _Continuations(other_parts_after_row, other_parts_without_row)
+        )
         return _build_proceed_edge(state)
 
     def _compile_quantified(self, node: Quantified, continuations: _Continuations) -> StateId:
@@ -337,27 +343,30 @@ class _PatternCompiler:
         if node.least > 0:
             # The last required iteration: if it is empty, the loop ends.
             next_iteration = self._compile_before(
-                node.part, after_row=next_iteration.after_row, otherwise=continuations
+                node.part, after_row=next_iteration.after_row, without_row=continuations
             )
         for _ in range(node.least - 1):
             # An empty iteration counts, and the next iteration follows.
             next_iteration = self._compile_before(
-                node.part, after_row=next_iteration.after_row, otherwise=next_iteration
+                node.part, after_row=next_iteration.after_row, without_row=next_iteration
             )
         return next_iteration.without_row
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
         """Return the state between two iterations of an unbounded loop that has consumed a row."""
         key = _LoopKey(id(node), exit_state, self.excluded)
-        if key not in self.compiled:
+        if key not in self.state_by_key:
             loop = self.add_state()
-            self.compiled[key] = loop  # before the part is compiled, which leads back to the loop
-            again = self._build_edge_into(node.part, _Continuations(loop, exit_state))
+            # The part leads back to the loop, so the loop gets its key before the part is compiled.
+            self.state_by_key[key] = loop
+            iteration_edge = self._build_edge_into(node.part, _Continuations(loop, exit_state))
             # In SASE+, the edge on which a Kleene plus keeps a later row is a TAKE edge.
-            if again.action is Action.BEGIN:
-                again = replace(again, action=Action.TAKE)
-            self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
-        return self.compiled[key]
+            if iteration_edge.action is Action.BEGIN:
+                iteration_edge = replace(iteration_edge, action=Action.TAKE)
+            self.states[loop] = State(
+                _order_edges(node, iteration_edge, _build_proceed_edge(exit_state))
+            )
+        return self.state_by_key[key]
 
     def _compile_loop_entry(self, node: Quantified, continuations: _Continuations) -> StateId:
         """Return the state before the first iteration of an unbounded loop.
@@ -367,9 +376,11 @@ class _PatternCompiler:
         loop = self._compile_loop(node, continuations.after_row)
         if continuations.after_row == continuations.without_row:
             return loop
-        first = self._build_edge_into(node.part, _Continuations(loop, continuations.without_row))
+        iteration_edge = self._build_edge_into(
+            node.part, _Continuations(loop, continuations.without_row)
+        )
         return self.add_state(
-            *_order_edges(node, first, _build_proceed_edge(continuations.without_row))
+            *_order_edges(node, iteration_edge, _build_proceed_edge(continuations.without_row))
         )
 
     def _build_edge_into(self, part: RowPattern, continuations: _Continuations) -> Edge:
@@ -431,12 +442,12 @@ def _build_proceed_edge(target: StateId) -> Edge:
     return Edge(Action.PROCEED, target)
 
 
-def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
+def _order_edges(node: Quantified, iteration_edge: Edge, exit_edge: Edge) -> tuple[Edge, Edge]:
     """Return two edges in preferment order.
 
-    A greedy quantifier prefers `again`, one more iteration; a reluctant quantifier prefers `leave`.
+    A greedy quantifier prefers one more iteration; a reluctant quantifier prefers the exit.
     """
-    return (again, leave) if node.greedy else (leave, again)
+    return (iteration_edge, exit_edge) if node.greedy else (exit_edge, iteration_edge)
 
 
 def add_ignore_edges(program: Program, selection: EventSelection) -> Program:

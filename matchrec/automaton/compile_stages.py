@@ -110,7 +110,7 @@ from matchrec.automaton.remaining_steps import (
     RemainingRepetitions,
     RemainingSteps,
     TestNames,
-    find_following_nots,
+    find_nots_after_part,
     has_only_nots_left,
     name_part,
 )
@@ -136,8 +136,8 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
         MatchRecognizePlanError: repetitions make the program too large.
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
-    all_steps = RemainingSteps(steps=steps, index=0, after_steps=None)
-    start = compiler.compile_remaining(all_steps, NO_CONSTRAINTS)
+    all_steps = RemainingSteps(steps=steps, index=0, rest_after_steps=None)
+    start = compiler.compile_rest(all_steps, NO_CONSTRAINTS)
     compiler.fill_states()
     states = compiler.states
     order = order_states(states, start, (FINAL, STOP))
@@ -235,7 +235,7 @@ def constrain_repetition(
     """
     if repetitions.count == 0:
         return constraints
-    nots = find_following_nots(repetitions.after_part)
+    nots = find_nots_after_part(repetitions.rest_after_part)
     tests_until_mapped = (event.test for event in nots if not event.only_next)
     return constraints.add_excluded_tests(repetitions.part.gap_test).add_stopping_tests(
         *tests_until_mapped
@@ -258,7 +258,7 @@ def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
     """
     if repetitions.count == 0 or not repetitions.can_leave:
         return ()
-    nots = find_following_nots(repetitions.after_part)
+    nots = find_nots_after_part(repetitions.rest_after_part)
     return tuple(event for event in nots if event.only_next)
 
 
@@ -301,10 +301,10 @@ class _StageCompiler:
             self.states[self.state_by_key[key]] = State(tuple(self.build_edges(key)))
 
     def build_edges(self, key: _StateKey) -> Iterator[Edge]:
-        """Return the edges of the state with a key, in preferment order."""
+        """Yield the edges of the state with a key, in preferment order."""
         match key:
             case _NotKey():
-                target = self.compile_remaining(key.not_and_rest.skip_first(), key.constraints)
+                target = self.compile_rest(key.not_and_rest.skip_first(), key.constraints)
                 return self.build_not_edges((key.event,), target)
             case _NotsBeforeStateKey():
                 return self.build_not_edges(key.nots, key.target)
@@ -343,22 +343,27 @@ class _StageCompiler:
         for test in tests:
             yield self.build_proceed_edge(STOP, required=(test,))
 
-    def compile_remaining(
-        self, remaining: RemainingSteps | RemainingRepetitions | None, constraints: Constraints
+    def compile_rest(
+        self, rest: RemainingSteps | RemainingRepetitions | None, constraints: Constraints
     ) -> StateId:
-        """Return the state of a run before `remaining`."""
-        if remaining is None:
+        """Return the state of a run before the rest of the pattern.
+
+        Args:
+            rest: the rest of the pattern; None if no step remains.
+            constraints: the constraints on the next rows.
+        """
+        if rest is None:
             return self.compile_end(constraints)
-        if isinstance(remaining, RemainingRepetitions):
-            return self.compile_after_repetition(remaining, constraints)
-        if remaining.index == len(remaining.steps):
-            return self.compile_remaining(remaining.after_steps, constraints)
-        step = remaining.steps[remaining.index]
+        if isinstance(rest, RemainingRepetitions):
+            return self.compile_after_repetition(rest, constraints)
+        if rest.index == len(rest.steps):
+            return self.compile_rest(rest.rest_after_steps, constraints)
+        step = rest.steps[rest.index]
         if isinstance(step, ForbiddenEvent):
-            return self.compile_not(step, remaining, constraints)
+            return self.compile_not(step, rest, constraints)
         # NOTs before a part do not end the pattern.
         part_constraints = replace(constraints, pending_nots=())
-        return self.compile_part(RemainingRepetitions(step, 0, remaining), part_constraints)
+        return self.compile_part(RemainingRepetitions(step, 0, rest), part_constraints)
 
     def compile_after_repetition(
         self, repetitions: RemainingRepetitions, constraints: Constraints
@@ -378,11 +383,11 @@ class _StageCompiler:
         empty_groups = max(0, constraints.empty_groups - 1)
         constraints_outside = replace(constraints, empty_groups=empty_groups)
         if is_empty_repetition and repetitions.can_skip_empty_repetition:
-            return self.compile_remaining(repetitions.after_part, constraints_outside)
+            return self.compile_rest(repetitions.rest_after_part, constraints_outside)
         return self.compile_part(repetitions, constraints_outside)
 
     def compile_not(
-        self, event: ForbiddenEvent, remaining: RemainingSteps, constraints: Constraints
+        self, event: ForbiddenEvent, not_and_rest: RemainingSteps, constraints: Constraints
     ) -> StateId:
         """Return the state of a run before a NOT.
 
@@ -392,18 +397,18 @@ class _StageCompiler:
 
         Args:
             event: the NOT, which says whether it is `not_next`.
-            remaining: the NOT, then the steps after it.
+            not_and_rest: the NOT, then the steps after it.
             constraints: the constraints on the next rows without the NOT.
         """
-        after_not = remaining.skip_first()
+        rest_after_not = not_and_rest.skip_first()
         constraints_with_not = replace(constraints, pending_nots=(*constraints.pending_nots, event))
         if not event.only_next:
-            return self.compile_remaining(
-                after_not, constraints_with_not.add_stopping_tests(event.test)
+            return self.compile_rest(
+                rest_after_not, constraints_with_not.add_stopping_tests(event.test)
             )
-        if has_only_nots_left(after_not):
-            return self.compile_remaining(after_not, constraints_with_not)
-        return self.get_state(_NotKey(remaining, constraints_with_not))
+        if has_only_nots_left(rest_after_not):
+            return self.compile_rest(rest_after_not, constraints_with_not)
+        return self.get_state(_NotKey(not_and_rest, constraints_with_not))
 
     def build_not_edges(self, nots: Nots, target: StateId) -> Iterator[Edge]:
         """Yield the edges of a state that leads to `target` unless the next row satisfies a NOT."""
@@ -533,7 +538,7 @@ class _StageCompiler:
             # The steps after a greedy loop may take the event that ends it, even if the loop would
             # have taken it.
             until_tests = (part.until.test,)
-            unrestricted_exit = self.compile_remaining(repetitions.after_part, constraints)
+            unrestricted_exit = self.compile_rest(repetitions.rest_after_part, constraints)
             yield self.build_proceed_edge(unrestricted_exit, required=until_tests)
             yield self.build_proceed_edge(exit_state, forbidden=until_tests)
         else:
@@ -547,7 +552,7 @@ class _StageCompiler:
         part = repetitions.part
         if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
             constraints = constraints.add_excluded_tests(part.content.test)
-        return self.compile_remaining(repetitions.after_part, constraints)
+        return self.compile_rest(repetitions.rest_after_part, constraints)
 
     def build_group_edges(self, key: _RepetitionsKey) -> Iterator[Edge]:
         """Yield the edges of a state between two repetitions of a group that may be left."""
@@ -582,11 +587,11 @@ class _StageCompiler:
         body = RemainingSteps(
             steps=steps,
             index=0,
-            after_steps=repetitions.repeat_once(),
+            rest_after_steps=repetitions.repeat_once(),
             until_tests=until_tests,
             first_contiguity=repetitions.contiguity,
         )
-        return self.compile_remaining(body, constrain_group_body(repetitions, constraints))
+        return self.compile_rest(body, constrain_group_body(repetitions, constraints))
 
 
 def number_names(names: Iterable[str]) -> tuple[str, ...]:

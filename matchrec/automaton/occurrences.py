@@ -56,7 +56,7 @@ class Occurrences:
     occurrence_by_choice: tuple[int, ...]
     # For each state, the least number of further rows that a match needs; UNREACHABLE if the state
     # leads to no match.
-    remaining: tuple[int, ...]
+    remaining_rows: tuple[int, ...]
     # For each state, the numbers of choices after which a match would need fewer rows, one for each
     # variable and guard. They are choices of the state or of its siblings, see `sibling_states`.
     nearer_choices: tuple[tuple[int, ...], ...]
@@ -96,7 +96,7 @@ def compile_occurrences(
         ),
         variables=variables,
         occurrence_by_choice=list_occurrences(folding.choices),
-        remaining=remaining_rows,
+        remaining_rows=remaining_rows,
         nearer_choices=tuple(iterate_nearer_choices(choices_by_state, remaining_rows, siblings)),
     )
 
@@ -173,7 +173,7 @@ def find_stage_occurrences(compiled_pattern: CompiledPattern, stage_count: int) 
         pattern=compiled_pattern,
         variables=tuple(range(stage_count)),
         occurrence_by_choice=list_occurrences(folding.choices),
-        remaining=remaining_rows,
+        remaining_rows=remaining_rows,
         nearer_choices=tuple(iterate_nearer_choices(folding.choices, remaining_rows, siblings)),
     )
 

@@ -4,7 +4,7 @@ For example, a run of `a b+ c` that has mapped a row to `a` has these remaining 
 has the steps a, b+ and c:
 
     RemainingRepetitions(
-        part=b+, count=0, part_and_rest=RemainingSteps(steps, index=1, after_steps=None)
+        part=b+, count=0, part_and_rest=RemainingSteps(steps, index=1, rest_after_steps=None)
     )
 
 After one or more rows of `b`, `count` is 1. After a row of `c`, no step remains.
@@ -58,7 +58,7 @@ class RemainingSteps:
     index: int
     # What follows the last step of a group: the rest of the pattern after a repetition of the
     # group. None for the steps of the whole pattern, which ends after them.
-    after_steps: RemainingSteps | RemainingRepetitions | None
+    rest_after_steps: RemainingSteps | RemainingRepetitions | None
     # The `until` tests of the enclosing groups. No step may consume a row that satisfies any of
     # them.
     until_tests: TestNames = ()
@@ -80,7 +80,7 @@ class RemainingSteps:
 
     def __hash__(self) -> int:
         # The steps are left out: they are long, and many keys have the same steps.
-        return hash((self.index, self.after_steps, self.until_tests, self.first_contiguity))
+        return hash((self.index, self.rest_after_steps, self.until_tests, self.first_contiguity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class RemainingRepetitions:
     part_and_rest: RemainingSteps
 
     @property
-    def after_part(self) -> RemainingSteps:
+    def rest_after_part(self) -> RemainingSteps:
         """Return the rest of the pattern after the last repetition."""
         return self.part_and_rest.skip_first()
 
@@ -128,23 +128,24 @@ class RemainingRepetitions:
         return self.part_and_rest.first_contiguity or self.part.contiguity
 
 
-def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None) -> Nots:
-    """Return the NOTs at the start of `remaining`.
+def find_nots_after_part(rest: RemainingSteps | RemainingRepetitions | None) -> Nots:
+    """Return the NOTs after a part that also apply between the repetitions of the part.
 
-    These NOTs also apply between the repetitions of the part before `remaining`. NOTs that apply
-    until the end of the window are left out: each number of repetitions is a separate match, and
-    later rows of the loop do not end it.
+    NOTs that apply until the end of the window are left out: each number of repetitions is a
+    separate match, and later rows of the loop do not end it.
+
+    Args:
+        rest: the rest of the pattern after the part, which may begin with NOTs; None if no step
+            remains.
     """
-    if remaining is None:
+    if rest is None:
         return ()
-    if isinstance(remaining, RemainingRepetitions):
-        return find_following_nots(remaining.after_part)
-    if remaining.index == len(remaining.steps):
-        return find_following_nots(remaining.after_steps)
-    nots = remaining.find_leading_nots()
-    ends_pattern = remaining.after_steps is None and remaining.index + len(nots) == len(
-        remaining.steps
-    )
+    if isinstance(rest, RemainingRepetitions):
+        return find_nots_after_part(rest.rest_after_part)
+    if rest.index == len(rest.steps):
+        return find_nots_after_part(rest.rest_after_steps)
+    nots = rest.find_leading_nots()
+    ends_pattern = rest.rest_after_steps is None and rest.index + len(nots) == len(rest.steps)
     # If NOTs end the pattern, the last NOT decides when a match is complete. With `not_next`, the
     # match is complete at the next row, so earlier NOTs apply to this row only. With
     # `not_followed_by`, it is complete when its window ends, and each earlier `not_followed_by`
@@ -154,10 +155,10 @@ def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None)
     return nots
 
 
-def has_only_nots_left(remaining: RemainingSteps) -> bool:
+def has_only_nots_left(rest: RemainingSteps) -> bool:
     """Return whether only NOTs follow until the end of the pattern."""
-    steps = remaining.steps[remaining.index :]
-    return all(isinstance(step, ForbiddenEvent) for step in steps) and remaining.after_steps is None
+    steps = rest.steps[rest.index :]
+    return all(isinstance(step, ForbiddenEvent) for step in steps) and rest.rest_after_steps is None
 
 
 def name_part(part: RepeatedPart) -> str:

@@ -130,7 +130,7 @@ def find_rows_needed_after(occurrences: Occurrences) -> dict[int, int]:
     ):
         if state is None:
             continue
-        needed = occurrences.remaining[state]
+        needed = occurrences.remaining_rows[state]
         if needed < needed_after.get(occurrence, UNREACHABLE):
             needed_after[occurrence] = needed
     return needed_after
@@ -256,7 +256,7 @@ def build_ending(query: CoverageQuery, state: int, reason: Reason) -> RunEnding:
     return RunEnding(
         reason=reason,
         awaited=tuple(dict.fromkeys(awaited)),
-        remaining=occurrences.remaining[state],
+        remaining=occurrences.remaining_rows[state],
         count=0,
     )
 

@@ -288,7 +288,7 @@ def build_run_counts(
     parts_first, parts = build_parts(annotated_task)
     no_runs = np.empty((0, 0), np.int64)
     return RunCounts(
-        remaining=np.array(occurrences.remaining, np.int64),
+        remaining_rows=np.array(occurrences.remaining_rows, np.int64),
         nearer_first=np.cumsum([0, *map(len, occurrences.nearer_choices)]).astype(np.int64),
         nearer=np.array(list(chain.from_iterable(occurrences.nearer_choices)), np.int64),
         occurrences=np.array(occurrences.occurrence_by_choice, np.int64),

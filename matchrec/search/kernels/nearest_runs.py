@@ -42,7 +42,7 @@ class RunCounts(NamedTuple):
     """The counts over starting rows, and the arrays that a search needs for them."""
 
     # int64[s], the least number of further rows that a match needs, by state.
-    remaining: IntArray
+    remaining_rows: IntArray
     # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
     # need fewer rows.
     nearer_first: IntArray
@@ -167,8 +167,8 @@ def is_nearer(depth: int, state: int, length: int, counts: RunCounts) -> bool:
     run is nearer.
     """
     end = counts.ends[depth]
-    nearest_remaining = counts.remaining[end[END_STATE]]
-    remaining = counts.remaining[state]
+    nearest_remaining = counts.remaining_rows[end[END_STATE]]
+    remaining = counts.remaining_rows[state]
     return bool(
         remaining < nearest_remaining
         or (remaining == nearest_remaining and length > end[END_LENGTH])
@@ -284,7 +284,7 @@ def count_start(
     until = nearest[END_UNTIL]
     if choice != NO_CHOICE:
         count_trail(0, counts)
-        remaining = counts.remaining[state]
+        remaining = counts.remaining_rows[state]
         if remaining < counts.nearest_of_all[NEAREST_REMAINING]:
             counts.nearest_of_all[NEAREST_REMAINING] = remaining
             counts.nearest_of_all[NEAREST_START] = progress.start
@@ -302,7 +302,7 @@ def count_start(
     counts.end_counts[choice + 1, reason] += 1
     if counts.notes.shape[0] > 0:
         note = counts.notes[progress.start]
-        note[NOTE_REMAINING] = counts.remaining[state]
+        note[NOTE_REMAINING] = counts.remaining_rows[state]
         note[NOTE_CHOICE] = choice + 1
         note[NOTE_REASON] = reason
         note[NOTE_ROW] = nearest[END_ROW]

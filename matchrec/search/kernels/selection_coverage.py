@@ -155,7 +155,7 @@ def search_from_start(
             )
     if status == layout.DONE:
         # If the nearest run needed no more rows, a negation has kept it from being a match.
-        remaining = counts.remaining[counts.ends[0, END_STATE]]
+        remaining = counts.remaining_rows[counts.ends[0, END_STATE]]
         default_reason = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
         count_start(default_reason, end, rules.program, rows, progress, counts)
     if status == ACCEPTED:

@@ -55,7 +55,7 @@ def test_a_starting_row_awaits_the_nearer_variables(
 def test_copies_where_needed(text: str, copied: bool) -> None:
     query, occurrences = compile_query(text)
     plain = query.task().pattern.folding.choices
-    assert (len(occurrences.remaining) > len(plain)) is copied
+    assert (len(occurrences.remaining_rows) > len(plain)) is copied
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
