@@ -2,30 +2,30 @@
 
 No module of this package depends on SQL or Spark. The modules, in an order in which to read them:
 
-    task           the compiled query that is searched, and the limits on memory
-    strategies     the two algorithms, the list of strategies, and which one is chosen
-    strategy       the base classes of strategies
-    partitions     the rows that are searched
-    matches        the matches that a search returns, and its failures
-    compiled_task  the arrays of a task that kernels read
-    kernel_input   the arrays of a task and its partitions together
-    progress       the records in which a search notes how far it has come
-    kernel_search  the base class of searches: the loop around a kernel
-    path_search    the base class of searches of one run at a time
-    buffer_search  the base class of searches of all runs at once, with a shared buffer
-    ended_windows  the window by which a run timed out, if several have ended
-    selection      event selection: the searches of its strategies
-    runs_search    the search of all runs at once for all matches
-    match_lists    matches of event selection in order: sorted, joined and numbered
-    releasing      skip strategies of event selection
-    live_runs      the live runs of a search that is stopped
-    incremental    a search that is stopped and resumed, for streams
-    partial        runs that are output in addition to the matches
-    nearby         conditions on rows at a fixed distance, computed before the search
-    beginnings     rows with which no match can begin, which a search passes over
-    coverage       a search that counts how far starting rows without a match come
-    graph          the version numbers of the graph of all matches
-    kernels        the compiled loops: one file for each strategy
+    task             the compiled query that is searched, and the limits on memory
+    strategies       the two algorithms, the list of strategies, and which one is chosen
+    strategy         the base classes of strategies
+    partitions       the rows that are searched
+    matches          the matches that a search returns, and its failures
+    compiled_task    the arrays of a task that kernels read
+    kernel_input     the arrays of a task and its partitions together
+    progress         the records in which a search notes how far it has come
+    kernel_search    the base class of searches: the loop around a kernel
+    path_search      the base class of searches of one run at a time
+    buffer_search    the base class of searches of all runs at once, with a shared buffer
+    ended_windows    the window by which a run timed out, if several have ended
+    selection        event selection: the searches of its strategies
+    runs_search      the search of all runs at once for all matches
+    match_lists      matches of event selection in order: sorted, joined and numbered
+    skip_strategies  skip strategies of event selection
+    live_runs        the live runs of a search that is stopped
+    incremental      a search that is stopped and resumed, for streams
+    partial          runs that are output in addition to the matches
+    nearby           conditions on rows at a fixed distance, computed before the search
+    beginnings       rows with which no match can begin, which a search passes over
+    coverage         a search that counts how far starting rows without a match come
+    graph            the version numbers of the graph of all matches
+    kernels          the compiled loops: one file for each strategy
 
 Each strategy has a file, which says what it does, when it is chosen and what it costs:
 

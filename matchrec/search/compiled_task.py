@@ -153,7 +153,7 @@ def build_condition_code(
     tests_before_mapping = task.stages is not None
     if linked is None:
         return ConditionCode(
-            instructions=np.empty((0, 5), np.int64),
+            instructions=np.empty((0, op.COLUMN_COUNT), np.int64),
             tests_before_mapping=tests_before_mapping,
             live_first=np.zeros(state_count + 1, np.int64),
             live_registers=np.empty(0, np.int64),

@@ -26,14 +26,20 @@ from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegiste
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.kernel_input import SearchInput, make_read_only, prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.match_order import SearchPosition
+from matchrec.search.kernels.match_order import (
+    BOUND_SIZE,
+    EARLIEST_START,
+    NO_BOUND,
+    SET_AT,
+    SearchPosition,
+)
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.live_runs import LiveRuns, list_row_extremes
 from matchrec.search.match_lists import concatenate_matches, keep_first_matches, sort_matches
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
-from matchrec.search.releasing import BOUND_SIZE, Release, release_matches
 from matchrec.search.runs_search import RunsSearch
+from matchrec.search.skip_strategies import Release, release_matches
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 
 
@@ -56,16 +62,16 @@ class SearchState:
     row_numbers: IntArray
     # The runs that are live, with the nodes of the buffer to which they lead.
     live_runs: LiveRuns
-    # int64[b, 2], the start bounds of a skip strategy as numbers of rows: see `releasing`.
+    # int64[b, 2], the start bounds of a skip strategy as numbers of rows: see `match_order.SET_AT`.
     start_bounds: IntArray
     # The matches that a skip strategy holds until runs that began earlier have ended. Their field
     # `completed` has numbers of rows.
-    held: Matches
+    held_matches: Matches
 
     @property
     def is_idle(self) -> bool:
-        """Return whether there is no live run and no match that is held."""
-        return not len(self.live_runs.runs) and not self.held.count
+        """Return whether there is no live run and no held match."""
+        return not len(self.live_runs.runs) and not self.held_matches.count
 
 
 def make_empty_state(register_count: int, node_size: int = layout.NODE_SIZE) -> SearchState:
@@ -85,7 +91,7 @@ def make_empty_state(register_count: int, node_size: int = layout.NODE_SIZE) -> 
             nodes=np.empty((0, node_size), np.int64),
         ),
         start_bounds=np.zeros((0, BOUND_SIZE), np.int64),
-        held=make_empty_matches(),
+        held_matches=make_empty_matches(),
     )
 
 
@@ -133,7 +139,7 @@ class ResumedSearch:
         self.call = call
         self.arrays = separate_windows(prepare_input(task, call.partitions), call)
         # The runs that are live so far in this call.
-        self.live = state.live_runs
+        self.live_runs = state.live_runs
         # int64[n], for each starting row, the last row at which a run from it was live; int64[0]
         # if this is not needed.
         self.last_live = np.zeros(0, np.int64)
@@ -145,9 +151,9 @@ class ResumedSearch:
         # The decisions of the skip strategy. Without a skip strategy, this stays as it is.
         self.release = Release(
             matches=make_empty_matches(),
-            held=make_empty_matches(),
+            held_matches=make_empty_matches(),
             start_bounds=state.start_bounds,
-            earliest_start=-1,
+            earliest_start=NO_BOUND,
         )
 
     def find_matches(self) -> Iterator[Matches]:
@@ -179,35 +185,36 @@ class ResumedSearch:
         stop = self.call.stop
         start = len(self.state.row_numbers)
         if stop > start:
-            search = resume_search(task, arrays, self.live, start, stop)
+            search = resume_search(task, arrays, self.live_runs, start, stop)
             yield from search.find_matches()
             search.prune()
-            self.live = search.copy_live_runs()
+            self.live_runs = search.copy_live_runs()
             self.last_live = search.last_live
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
         if arrays.compiled_task.outputs_ended_runs:
-            search = resume_search(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
+            search = resume_search(task, arrays, self.live_runs.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
             if len(self.last_live):
                 self.last_live = np.maximum(search.last_live, self.last_live)
             else:
                 self.last_live = search.last_live
-        self.live = prune_runs(task, arrays, self.live.keep(~has_ended), self.call)
+        self.live_runs = prune_runs(task, arrays, self.live_runs.keep(~has_ended), self.call)
 
     def find_ended_runs(self) -> BoolArray:
         """Return bool[r], the live runs whose windows have ended.
 
         The window must have ended by the clock, and all of its rows must have been searched.
         """
-        live = self.live
+        live_runs = self.live_runs
         call = self.call
-        is_searched = self.arrays.rows.window_end[live.starts] <= call.stop
-        has_ended = np.asarray(call.has_ended[live.starts] & is_searched, np.bool_)
+        is_searched = self.arrays.rows.window_end[live_runs.starts] <= call.stop
+        has_ended = np.asarray(call.has_ended[live_runs.starts] & is_searched, np.bool_)
         if call.has_neighbour_window_ended is not None:
-            waiting, window = find_windows_between(self.task, live)
-            has_ended[waiting] |= call.has_neighbour_window_ended[window, live.last_rows[waiting]]
+            waiting_runs, windows = pair_runs_with_neighbour_windows(self.task, live_runs)
+            last_rows = live_runs.last_rows[waiting_runs]
+            has_ended[waiting_runs] |= call.has_neighbour_window_ended[windows, last_rows]
         return has_ended
 
     def apply_skip_strategy(self, new_matches: list[Matches]) -> Release:
@@ -224,31 +231,31 @@ class ResumedSearch:
         # rows that can no longer be kept. The positions of such rows are computed with the same
         # difference. They are negative, and only their order matters.
         shift = state.rows_searched - len(state.row_numbers)
-        assert state.held.completed is not None
-        held_before = replace(state.held, completed=state.held.completed - shift)
+        assert state.held_matches.completed is not None
+        held_before = replace(state.held_matches, completed=state.held_matches.completed - shift)
         position = SearchPosition(
             stop=self.call.stop,
-            first_rows=self.live.first_rows,
+            live_first_rows=self.live_runs.first_rows,
             last_live=self.last_live,
             start_bounds=self.convert_to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
         matches = concatenate_matches([held_before, *new_matches])
         release = release_matches(self.task, matches, position)
-        assert release.held.completed is not None
-        held = replace(release.held, completed=release.held.completed + shift)
+        assert release.held_matches.completed is not None
+        held = replace(release.held_matches, completed=release.held_matches.completed + shift)
         bounds = self.convert_to_numbers(release.start_bounds, shift)
-        return replace(release, held=held, start_bounds=bounds)
+        return replace(release, held_matches=held, start_bounds=bounds)
 
     def convert_to_positions(self, bounds: IntArray, shift: int) -> IntArray:
         """Return start bounds with positions instead of numbers of rows; -1 stays -1.
 
         Args:
-            bounds: int64[b, 2], see `releasing`.
+            bounds: int64[b, 2], see `match_order.SET_AT`.
             shift: the number of a new row minus its position.
         """
-        set_at = bounds[:, 0] - shift
-        earliest_number = bounds[:, 1]
+        set_at = bounds[:, SET_AT] - shift
+        earliest_number = bounds[:, EARLIEST_START]
         earliest_row = np.searchsorted(self.row_numbers, earliest_number)
         return np.stack([set_at, np.where(earliest_number >= 0, earliest_row, -1)], axis=1)
 
@@ -257,8 +264,8 @@ class ResumedSearch:
         # A bound can be the row after all present rows, which will get the next number.
         next_number = self.row_numbers[-1] + 1 if len(self.row_numbers) else shift
         numbers = np.append(self.row_numbers, next_number)
-        set_at = bounds[:, 0] + shift
-        return np.stack([set_at, take_or_default(numbers, bounds[:, 1], -1)], axis=1)
+        set_at = bounds[:, SET_AT] + shift
+        return np.stack([set_at, take_or_default(numbers, bounds[:, EARLIEST_START], -1)], axis=1)
 
     def finish(self) -> tuple[SearchState, IntArray]:
         """Return the state and the rows that the next call needs.
@@ -270,41 +277,49 @@ class ResumedSearch:
             be kept, ascending.
         """
         state = self.state
-        live, held = self.find_remaining()
-        assert held.rows is not None
+        live_runs, held_matches = self.find_useful_runs_and_matches()
+        assert held_matches.rows is not None
         row_registers = find_row_registers(self.arrays)
         extremes = list_row_extremes(self.task)
-        needed = [live.find_needed_rows(row_registers, extremes), held.start, held.rows]
-        kept = find_kept_rows(needed, self.call, keep_between=bool(self.task.absences))
+        needed_rows = [
+            live_runs.find_needed_rows(row_registers, extremes),
+            held_matches.start,
+            held_matches.rows,
+        ]
+        kept_rows = find_kept_rows(needed_rows, self.call, keep_between=bool(self.task.absences))
 
         new_positions = np.full(len(self.row_numbers), -1, np.int64)
-        new_positions[kept] = np.arange(len(kept))
+        new_positions[kept_rows] = np.arange(len(kept_rows))
         new_state = SearchState(
             rows_searched=state.rows_searched + self.call.stop - len(state.row_numbers),
             last_match_number=self.numbering.last_number,
-            row_numbers=self.row_numbers[kept],
-            live_runs=live.move_rows(new_positions, row_registers, extremes),
+            row_numbers=self.row_numbers[kept_rows],
+            live_runs=live_runs.move_rows(new_positions, row_registers, extremes),
             start_bounds=self.release.start_bounds,
-            held=replace(held, start=new_positions[held.start], rows=new_positions[held.rows]),
+            held_matches=replace(
+                held_matches,
+                start=new_positions[held_matches.start],
+                rows=new_positions[held_matches.rows],
+            ),
         )
-        return new_state, kept
+        return new_state, kept_rows
 
-    def find_remaining(self) -> tuple[LiveRuns, Matches]:
+    def find_useful_runs_and_matches(self) -> tuple[LiveRuns, Matches]:
         """Return the live runs and the held matches that can still lead to output.
 
         If `Task.max_matches` have been output, no run and no match is left. A run that began
         before the start bound can no longer be released.
         """
         task = self.task
-        live = self.live
+        live_runs = self.live_runs
         if task.max_matches is not None and self.numbering.last_number >= task.max_matches:
-            no_runs = np.zeros(len(live.runs), np.bool_)
-            live = prune_runs(task, self.arrays, live.keep(no_runs), self.call)
-            return live, make_empty_matches()
-        can_be_released = live.starts >= self.release.earliest_start
+            no_runs = np.zeros(len(live_runs.runs), np.bool_)
+            live_runs = prune_runs(task, self.arrays, live_runs.keep(no_runs), self.call)
+            return live_runs, make_empty_matches()
+        can_be_released = live_runs.starts >= self.release.earliest_start
         if not can_be_released.all():
-            live = prune_runs(task, self.arrays, live.keep(can_be_released), self.call)
-        return live, self.release.held
+            live_runs = prune_runs(task, self.arrays, live_runs.keep(can_be_released), self.call)
+        return live_runs, self.release.held_matches
 
 
 def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
@@ -327,33 +342,33 @@ def find_row_registers(arrays: SearchInput) -> IntArray:
     return np.array(registers, np.int64)
 
 
-def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
+def pair_runs_with_neighbour_windows(task: Task, live_runs: LiveRuns) -> tuple[IntArray, IntArray]:
     """Return the runs that wait in a window between neighbours, and the indices of these windows.
 
-    Both are int64[w], for w such runs: the index of a run in `live`, and the index of its window.
+    Both are int64[w], for w such runs: the index of the run in `live_runs`, and of its window.
     """
-    window_by_state = np.array(task.pattern.folding.neighbour_windows, np.int64)
-    window = window_by_state[live.runs[:, layout.RUN_STATE]]
-    waiting = np.flatnonzero(window != NO_NEIGHBOUR_WINDOW)
-    return waiting, window[waiting]
+    windows_by_state = np.array(task.pattern.folding.neighbour_windows, np.int64)
+    windows = windows_by_state[live_runs.runs[:, layout.RUN_STATE]]
+    waiting_runs = np.flatnonzero(windows != NO_NEIGHBOUR_WINDOW)
+    return waiting_runs, windows[waiting_runs]
 
 
-def prune_runs(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
+def prune_runs(task: Task, arrays: SearchInput, live_runs: LiveRuns, call: SearchCall) -> LiveRuns:
     """Return live runs without the nodes to which no run leads any more."""
-    search = resume_search(task, arrays, live, call.stop, call.stop)
+    search = resume_search(task, arrays, live_runs, call.stop, call.stop)
     search.prune()
     return search.copy_live_runs()
 
 
 def resume_search(
-    task: Task, arrays: SearchInput, live: LiveRuns, start: int, stop: int
+    task: Task, arrays: SearchInput, live_runs: LiveRuns, start: int, stop: int
 ) -> RunsSearch:
     """Return a search that goes on with live runs.
 
     Args:
         task: a task with event selection.
         arrays: the task and its partition, as kernels read them. Their frontier is changed.
-        live: the live runs.
+        live_runs: the live runs.
         start: the row from which the search goes on.
         stop: the row before which the search stops, or TO_THE_END.
     """
@@ -361,23 +376,25 @@ def resume_search(
     search = search_class(task, arrays, STREAM_CAPACITY)
     search.progress.start = start
     arrays.rows.frontier.start[0] = start
-    search.restore(live)
+    search.restore(live_runs)
     if stop != TO_THE_END:
         search.progress.keeps_runs = 1
         arrays.rows.frontier.until[0] = stop
     return search
 
 
-def find_kept_rows(needed: Iterable[IntArray], call: SearchCall, *, keep_between: bool) -> IntArray:
+def find_kept_rows(
+    needed_rows: Iterable[IntArray], call: SearchCall, *, keep_between: bool
+) -> IntArray:
     """Return the positions of the rows before `call.stop` that the next call needs, ascending.
 
     Args:
-        needed: positions of rows that runs or matches need.
+        needed_rows: arrays of positions of rows that runs or matches need.
         call: the call, which also says from which row on all rows are kept.
         keep_between: whether all rows after the first needed row are kept, as negations need them.
     """
     is_kept = np.zeros(len(call.has_ended) + 1, np.bool_)
-    for rows in needed:
+    for rows in needed_rows:
         is_kept[rows] = True
     all_from = call.keep_from
     if keep_between and is_kept.any():

@@ -193,7 +193,7 @@ class KernelSearch(ABC, Generic[W]):
         row_room = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            # `releasing` changes the capacity between two chunks.
+            # `skip_strategies` changes the capacity between two chunks.
             capacity = self.capacity.limit_output(largest_output)
             match_room = max(match_room, capacity.matches)
             row_room = max(row_room, capacity.mapped_rows)

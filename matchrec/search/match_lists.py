@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.search.kernels.match_order import MappedRows, mark_equal, settle_ties
+from matchrec.search.kernels.match_order import MappedRows, mark_repeated_matches, sort_groups
 from matchrec.search.matches import Matches, Numbering
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.search.task import Task
@@ -46,12 +46,12 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     has_equal_keys = len(group_bounds) - 1 < matches.count
     if has_equal_keys:
         is_repeated = np.zeros(matches.count, np.bool_)
-        mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
+        mapped_rows = MappedRows(matches.offsets, matches.rows, matches.classifiers)
         # Searches find most matches in order, which then need not be sorted.
-        is_in_order = mark_equal(group_bounds, order, is_repeated, mapped)
+        is_in_order = mark_repeated_matches(group_bounds, order, is_repeated, mapped_rows)
         if not is_in_order:
-            settle_ties(group_bounds, order, np.empty_like(order), mapped)
-            mark_equal(group_bounds, order, is_repeated, mapped)
+            sort_groups(group_bounds, order, np.empty_like(order), mapped_rows)
+            mark_repeated_matches(group_bounds, order, is_repeated, mapped_rows)
         order = order[~is_repeated]
     return take_matches(matches, order)
 

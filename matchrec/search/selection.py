@@ -6,7 +6,7 @@ search follows one run at a time (`MatchSearch`) or all runs at once (`MergingSe
 matches, `RunsSearch` for all matches). For streams, a `RunsSearch` can also be stopped and resumed
 with its live runs: see `incremental`.
 
-`match_lists` puts the matches in order, and `releasing` applies skip strategies.
+`match_lists` puts the matches in order, and `skip_strategies` applies skip strategies.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from matchrec.search.match_lists import (
 from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.partitions import IntArray
 from matchrec.search.progress import needs_release_times
-from matchrec.search.releasing import ReleasingSearch
 from matchrec.search.runs_search import RunsSearch
+from matchrec.search.skip_strategies import SkipStrategySearch
 from matchrec.search.task import Capacity, Task
 
 # A search with a skip strategy decides on its matches after each chunk. Chunks are small if
-# decisions are frequent, and large if decisions are rare. See `ReleasingSearch`.
+# decisions are frequent, and large if decisions are rare. See `SkipStrategySearch`.
 SMALL_CAPACITY = Capacity(mapped_rows=1 << 16, matches=1 << 12)
 LARGE_CAPACITY = Capacity(mapped_rows=1 << 19, matches=1 << 15)
 # The search follows the runs of one starting row alone until it has read each row this many times
@@ -62,8 +62,8 @@ def find_matches_run_by_run(
         return number_chunks(task, search.find_matches())
     if task.skip is not None:
         # A search of one run at a time has no live runs that frequent decisions could drop.
-        releasing_search = ReleasingSearch(search, small_capacity=capacity, large_capacity=capacity)
-        return number_chunks(task, join_chunks(releasing_search.find_matches()))
+        skip_search = SkipStrategySearch(search, small_capacity=capacity, large_capacity=capacity)
+        return number_chunks(task, join_chunks(skip_search.find_matches()))
     # Search to the end, even if only the first matches are wanted: matches are not found in the
     # order in which they are complete.
     search.remove_match_limit()
@@ -78,7 +78,7 @@ def find_matches_of_all_runs(
 
     If all matches are sought without a skip strategy, each match is found at the row that completes
     it, so chunks are in order and only the matches within a chunk are sorted. With a skip strategy,
-    `ReleasingSearch` puts the matches in order.
+    `SkipStrategySearch` puts the matches in order.
 
     For MatchOutput.GRAPH, yield the pointers of the graph of all matches instead, without numbers:
     see `RunsSearch.find_graph`.
@@ -103,10 +103,10 @@ def find_matches_of_all_runs(
         # other starting rows, which the search must have found by then.
         if not needs_release_times(task):
             search.follow_starts_alone(SOLO_READS_PER_ROW)
-        releasing_search = ReleasingSearch(
+        skip_search = SkipStrategySearch(
             search, small_capacity=small_capacity, large_capacity=large_capacity
         )
-        return number_chunks(task, join_chunks(releasing_search.find_matches()))
+        return number_chunks(task, join_chunks(skip_search.find_matches()))
     search = RunsSearch(task, arrays, capacity, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()

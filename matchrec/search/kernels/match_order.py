@@ -25,7 +25,7 @@ import numpy as np
 from matchrec.jit.decorators import inner, linear_kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import OutputArrays, Progress
-from matchrec.search.kernels.search_loop import NO_TARGET, MappedArray, find_next_start
+from matchrec.search.kernels.search_loop import NO_TARGET, MappingArray, find_next_start
 from matchrec.search.partitions import BoolArray, IntArray
 
 
@@ -34,12 +34,12 @@ class MappedRows(NamedTuple):
 
     offsets: IntArray
     rows: IntArray
-    # The variable of each row; in a search, the choice.
-    mapped: MappedArray
+    # How each row is mapped: its variable; in the output of a running search, its choice.
+    mappings: MappingArray
 
 
 @linear_kernel
-def mark_equal(
+def mark_repeated_matches(
     groups: IntArray, order: IntArray, is_repeated: BoolArray, matches: MappedRows
 ) -> bool:
     """Mark each match that equals the match before it in its group.
@@ -64,13 +64,13 @@ def mark_equal(
 
 
 @linear_kernel
-def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
-    """Sort the matches of each group by row positions, then by variables. This is a merge sort.
+def sort_groups(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
+    """Sort the matches of each group as `compare_matches` does. This is a merge sort.
 
     Searches find most matches in this order, so this function is seldom called.
 
     Args:
-        groups: see `mark_equal`.
+        groups: see `mark_repeated_matches`.
         order: int64[m], indices of matches, which are sorted in place.
         spare: int64[m], is overwritten.
         matches: the rows of the matches.
@@ -78,7 +78,7 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
     for group in range(groups.shape[0] - 1):
         begin = groups[group]
         end = groups[group + 1]
-        width = 1  # runs of `width` matches are sorted
+        width = 1  # each block of `width` matches is sorted
         while width < end - begin:
             for left in range(begin, end, 2 * width):
                 middle = min(left + width, end)
@@ -105,14 +105,21 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 def compare_matches(left: int, right: int, matches: MappedRows, program: IntArray | None) -> int:
     """Compare two matches, given by their indices, by row positions, then by variables.
 
-    If matches have choices instead of variables, `program` has the variables of the choices.
+    Of two matches whose shared rows are equal, the shorter one comes first.
+
+    Args:
+        left: the index of a match.
+        right: the index of another match.
+        matches: the rows of the matches.
+        program: the choices of the query, if rows are mapped by choices; None if `matches` has
+            variables.
 
     Returns:
         A negative number if `left` comes first, 0 if they are equal, otherwise a positive number.
     """
     offsets = matches.offsets
     rows = matches.rows
-    mapped = matches.mapped
+    mappings = matches.mappings
     left_begin = offsets[left]
     right_begin = offsets[right]
     left_length = offsets[left + 1] - left_begin
@@ -124,8 +131,8 @@ def compare_matches(left: int, right: int, matches: MappedRows, program: IntArra
     if left_length != right_length:
         return int(left_length - right_length)
     for index in range(shared_length):
-        left_variable = int(mapped[left_begin + index])
-        right_variable = int(mapped[right_begin + index])
+        left_variable = int(mappings[left_begin + index])
+        right_variable = int(mappings[right_begin + index])
         if program is not None:
             left_variable = int(program[left_variable, layout.VARIABLE])
             right_variable = int(program[right_variable, layout.VARIABLE])
@@ -134,16 +141,17 @@ def compare_matches(left: int, right: int, matches: MappedRows, program: IntArra
     return 0
 
 
-class RankedMatches(NamedTuple):
-    """Matches sorted by partition, by first row, then in the order of completion."""
+class SortedMatches(NamedTuple):
+    """Matches sorted by partition, by first row, then by the row at which they are complete."""
 
-    # The first row of the first partition.
+    # The first row of the first partition that has a match.
     partition_begin: int
-    # int64[m], the first row of each match, and the row at which it is complete.
-    start: IntArray
-    completed: IntArray
+    # int64[m], the first row of each match.
+    first_rows: IntArray
+    # int64[m], the row at which each match is complete.
+    completing_rows: IntArray
     # int64[m], the next start after each match by the skip strategy, or NO_TARGET.
-    target: IntArray
+    next_starts: IntArray
 
 
 class SearchPosition(NamedTuple):
@@ -153,15 +161,21 @@ class SearchPosition(NamedTuple):
     stop: int
     # int64[r], the rows with which live runs begin; empty if starting rows are searched one after
     # the other.
-    first_rows: IntArray
+    live_first_rows: IntArray
     # int64[n], for each starting row, the last row at which a run from it was live since the search
     # went on; int64[0] if it does not matter when matches are released.
     last_live: IntArray
-    # int64[b, 2], the rows at which start bounds were set, and the bounds.
+    # int64[b, 2], the start bounds so far: see the columns below.
     start_bounds: IntArray
     # int64[p + 1], see `Partitions`.
     starts: IntArray
 
+
+# Columns of start bounds, which ascend in both.
+SET_AT = 0  # the row at which the match that sets the bound is released
+EARLIEST_START = 1  # the row before which no match can begin from then on
+BOUND_SIZE = 2
+NO_BOUND = -1  # in both columns, before the first bound
 
 # The outcomes for a match.
 LEFT_OUT = 0
@@ -170,98 +184,101 @@ HELD = 2  # undecided until a live run that began earlier has ended
 
 
 @linear_kernel
-def mark_kept(
-    ranked: RankedMatches,
+def choose_outcomes(
+    matches: SortedMatches,
     position: SearchPosition,
     fails_on_miss: bool,
-    outcome: IntArray,
+    outcomes: IntArray,
     bounds: IntArray,
 ) -> int:
     """Decide which matches are kept and which are held.
 
     Args:
-        ranked: the matches.
-        position: where the search has stopped; its first rows are sorted.
-        fails_on_miss: whether a match without a target, or whose target is its first row, is a
-            failure.
-        outcome: int64[m], LEFT_OUT for each match. Values are set to KEPT or HELD.
-        bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then
-            on. Entry 0 is the bound before the first match. Entry i + 1 is filled for match i. A
-            bound is at most the first row of the next partition, so it has no effect there.
+        matches: the matches.
+        position: where the search has stopped; its `live_first_rows` are sorted.
+        fails_on_miss: whether it is a failure if a match that is kept has no next start, or if its
+            next start is its first row.
+        outcomes: int64[m], LEFT_OUT for each match. Values are set to KEPT or HELD.
+        bounds: int64[m + 1, 2], start bounds: see SET_AT. Entry 0 is the bound before the first
+            match. Entry i + 1 is filled with the bound after match i. A bound is at most the first
+            row of the next partition, so it has no effect there.
 
     Returns:
         The index of the first match that is such a failure, or -1.
     """
-    start = ranked.start
-    target = ranked.target
-    first_rows = position.first_rows
+    first_rows = matches.first_rows
+    next_starts = matches.next_starts
+    live_first_rows = position.live_first_rows
     last_live = position.last_live
-    last_kept_start = ranked.partition_begin
+    last_kept_start = matches.partition_begin
     live_index = np.int64(0)
-    for match in range(start.shape[0]):
-        first_row = start[match]
-        released_at = bounds[match, 0]
-        bound = bounds[match, 1]
-        while live_index < first_rows.shape[0] and first_rows[live_index] < bound:
+    for match in range(first_rows.shape[0]):
+        first_row = first_rows[match]
+        released_at = bounds[match, SET_AT]
+        bound = bounds[match, EARLIEST_START]
+        while live_index < live_first_rows.shape[0] and live_first_rows[live_index] < bound:
             live_index += 1
         # A match that begins after this row is held for a live run that began earlier.
-        last_decided = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
+        last_decided = position.stop
+        if live_index < live_first_rows.shape[0]:
+            last_decided = live_first_rows[live_index]
         if first_row >= bound and first_row > last_decided:
-            outcome[match] = HELD
+            outcomes[match] = HELD
         elif first_row >= bound:
-            if fails_on_miss and (target[match] == NO_TARGET or target[match] == first_row):
+            next_start = next_starts[match]
+            if fails_on_miss and (next_start == NO_TARGET or next_start == first_row):
                 return match
-            outcome[match] = KEPT
-            released_at = max(released_at, ranked.completed[match])
+            outcomes[match] = KEPT
+            released_at = max(released_at, matches.completing_rows[match])
             if last_live.shape[0] > 0:
                 # `released_at` already waits for runs that began before the last kept match.
                 for row in range(max(last_kept_start, bound), first_row):
                     released_at = max(released_at, last_live[row])
             last_kept_start = first_row
-            bound = max(bound, target[match])
-        bounds[match + 1, 0] = released_at
-        bounds[match + 1, 1] = bound
+            bound = max(bound, next_start)
+        bounds[match + 1, SET_AT] = released_at
+        bounds[match + 1, EARLIEST_START] = bound
     return -1
 
 
 @inner
 def find_first_next_start(
-    first_match: int,
+    match_count_before: int,
     skip: layout.SkipRule,
     program: IntArray,
     progress: Progress,
     output: OutputArrays,
 ) -> int:
-    """Return the next start after the first match whose next start is after its own start.
+    """Return the next start after the first match whose next start is after its own first row.
 
-    Only the matches in the output from index `first_match` on count. They begin at the same row and
-    are complete at the same row. They can be out of order, but they are compared only if their next
-    starts differ.
+    Only the matches in the output from index `match_count_before` on count. They begin at the same
+    row and are complete at the same row. They can be out of order, but they are compared only if
+    their next starts differ.
 
     Returns:
         The next start, or NO_TARGET if no match has a later one.
     """
     is_target = program[:, layout.IS_TARGET]
     matches = MappedRows(output.matches[layout.MATCH_OFFSET], output.rows, output.choices)
-    next_row = np.int64(NO_TARGET)
-    first = -1  # the first match so far that has a next start after its own start
+    next_start = np.int64(NO_TARGET)
+    first_match = -1  # the first match so far whose next start is after its own first row
     next_starts_differ = False
-    for match in range(first_match, progress.match_count):
+    for match in range(match_count_before, progress.match_count):
         row = np.int64(find_later_start(match, skip, is_target, matches))
         if row == NO_TARGET:
             continue
-        if first < 0:
-            first = match
-            next_row = row
-        next_starts_differ |= row != next_row
+        if first_match < 0:
+            first_match = match
+            next_start = row
+        next_starts_differ |= row != next_start
     if not next_starts_differ:
-        return int(next_row)
-    for match in range(first + 1, progress.match_count):
+        return int(next_start)
+    for match in range(first_match + 1, progress.match_count):
         row = np.int64(find_later_start(match, skip, is_target, matches))
-        if row != NO_TARGET and compare_matches(match, first, matches, program) < 0:
-            first = match
-            next_row = row
-    return int(next_row)
+        if row != NO_TARGET and compare_matches(match, first_match, matches, program) < 0:
+            first_match = match
+            next_start = row
+    return int(next_start)
 
 
 @inner
@@ -275,5 +292,5 @@ def find_later_start(
     begin = matches.offsets[match]
     end = matches.offsets[match + 1]
     rows = matches.rows[begin:end]
-    row = np.int64(find_next_start(skip, is_target, matches.mapped[begin:end], rows[0], rows))
+    row = np.int64(find_next_start(skip, is_target, matches.mappings[begin:end], rows[0], rows))
     return int(row if row > rows[0] else np.int64(NO_TARGET))

@@ -165,12 +165,12 @@ def write_path(
     Returns:
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
     """
-    choices = output.choices
     if not request_room(length, output, progress):
         return layout.OUTPUT_FULL
-    mapped = progress.mapped_count
+    begin = progress.mapped_count
+    choices = output.choices
     for index in range(length):
-        choices[mapped + index] = path[index]
+        choices[begin + index] = path[index]
     return finish_match(progress.start, length, rules, output, progress, None)
 
 
@@ -208,8 +208,8 @@ def finish_match(
     begin = progress.mapped_count
     progress.mapped_count = begin + length
     add_match(output.matches, progress, start, length)
-    mapped = output.choices[begin : begin + length]
-    return skip_match(mapped, start, rows, rules, progress)
+    choices = output.choices[begin : begin + length]
+    return skip_match(choices, start, rows, rules, progress)
 
 
 @spliced
@@ -277,12 +277,16 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
 NO_TARGET = -1  # the match has no target
 
 TargetArray = BoolArray | IntArray
-MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
+MappingArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
 
 
 @spliced
 def find_next_start(
-    skip: SkipRule, is_target: TargetArray, mapped: MappedArray, start: int, rows: IntArray | None
+    skip: SkipRule,
+    is_target: TargetArray,
+    mappings: MappingArray,
+    start: int,
+    rows: IntArray | None,
 ) -> int:
     """Return the row from which the search goes on after a match; NO_TARGET if no row is a target.
 
@@ -290,17 +294,17 @@ def find_next_start(
 
     Args:
         skip: the skip strategy.
-        is_target: by choice or variable, whether the rows mapped by or to it are targets.
-        mapped: int[k], the choice or the variable by which each row is mapped.
+        is_target: by choice or by variable, as in `mappings`: whether its rows are targets.
+        mappings: int[k], how each row is mapped: its choice or its variable.
         start: the match's starting row.
         rows: int64[k], positions of the rows; None if they follow the starting row without a gap.
     """
-    length = mapped.shape[0]
+    length = mappings.shape[0]
     if length == 0:
         return start + 1
     index = length - 1 if skip.uses_last_target else 0
     step = -1 if skip.uses_last_target else 1
-    while 0 <= index < length and not is_target[mapped[index]]:
+    while 0 <= index < length and not is_target[mappings[index]]:
         index += step
     if index < 0 or index == length:
         return NO_TARGET
@@ -327,7 +331,11 @@ def compute_skip_distance(skip: SkipRule, is_target: bool, later_distance: int) 
 
 @spliced
 def skip_match(
-    mapped: MappedArray, start: int, rows: IntArray | None, rules: Rules, progress: RememberedRows
+    mappings: MappingArray,
+    start: int,
+    rows: IntArray | None,
+    rules: Rules,
+    progress: RememberedRows,
 ) -> int:
     """Set the next starting row after a match. See `find_next_start` for the arguments.
 
@@ -337,7 +345,7 @@ def skip_match(
         DONE or a failure.
     """
     is_target = rules.program[:, layout.IS_TARGET]
-    row = find_next_start(rules.skip, is_target, mapped, start, rows)
+    row = find_next_start(rules.skip, is_target, mappings, start, rows)
     if rules.forgets_after_match:
         forget(row, progress)
     return go_on_from(row, start, progress)
@@ -364,22 +372,25 @@ def fill_next_starts(
     is_target: BoolArray,
     start: IntArray,
     offsets: IntArray,
-    mapped: MappedArray,
+    mappings: MappingArray,
     rows: IntArray | None,
     next_rows: IntArray,
 ) -> None:
     """Write the next start after each match to `next_rows`, int64[m]; NO_TARGET without a target.
 
-    `start`, `offsets`, `mapped` and `rows` are as in `matches.Matches`. If `rows` is None, the rows
-    of each match follow its starting row without a gap. For the others, see `find_next_start`.
+    `start`, `offsets` and `rows` are as in `matches.Matches`, and `mappings` are its classifiers.
+    If `rows` is None, the rows of each match follow its starting row without a gap. For `skip` and
+    `is_target`, see `find_next_start`.
     """
     for match in range(start.shape[0]):
         begin = offsets[match]
         end = offsets[match + 1]
-        mapped_in_match = mapped[begin:end]
+        mappings_of_match = mappings[begin:end]
         if rows is None:
-            next_rows[match] = find_next_start(skip, is_target, mapped_in_match, start[match], None)
+            next_rows[match] = find_next_start(
+                skip, is_target, mappings_of_match, start[match], None
+            )
         else:
             next_rows[match] = find_next_start(
-                skip, is_target, mapped_in_match, start[match], rows[begin:end]
+                skip, is_target, mappings_of_match, start[match], rows[begin:end]
             )

@@ -25,8 +25,8 @@ from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
     SearchState,
-    find_windows_between,
     make_empty_state,
+    pair_runs_with_neighbour_windows,
 )
 from matchrec.search.live_runs import count_node_columns
 from matchrec.search.match_lists import join_chunks
@@ -226,7 +226,7 @@ def find_wake_up_time(
     if call.stop < len(rows.numbers):
         end_times.append(int(times.window_ends[call.stop]))
     if times.neighbour_window_ends is not None:
-        waiting_runs, window = find_windows_between(rows.task, live_runs)
+        waiting_runs, window = pair_runs_with_neighbour_windows(rows.task, live_runs)
         last_rows = kept_rows[live_runs.last_rows[waiting_runs]]
         end_times += times.neighbour_window_ends[window, last_rows].tolist()
     return min(end_times, default=NEVER)

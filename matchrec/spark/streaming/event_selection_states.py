@@ -123,7 +123,7 @@ class EventSelectionStates(KeyRecord):
             row_numbers=KeyedValues.concatenate([state.row_numbers for state in states]),
             live_runs=LiveRunsOfKeys.join([state.live_runs for state in states]),
             start_bounds=KeyedValues.concatenate([state.start_bounds for state in states]),
-            held=HeldMatchesOfKeys.join([state.held for state in states]),
+            held=HeldMatchesOfKeys.join([state.held_matches for state in states]),
         )
 
     def split(self) -> list[SearchState]:
@@ -144,7 +144,7 @@ class EventSelectionStates(KeyRecord):
                 row_numbers=row_numbers,
                 live_runs=live_runs,
                 start_bounds=start_bounds,
-                held=held,
+                held_matches=held,
             )
             for (
                 rows_searched,

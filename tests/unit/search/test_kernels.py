@@ -12,7 +12,7 @@ from matchrec.search.kernels.all_matches import AllMatchesProgress
 from matchrec.search.kernels.buffer import compact, unwind
 from matchrec.search.kernels.distances import DistanceProgress
 from matchrec.search.kernels.mapping import is_anchored
-from matchrec.search.kernels.match_order import MappedRows, mark_equal, settle_ties
+from matchrec.search.kernels.match_order import MappedRows, mark_repeated_matches, sort_groups
 from matchrec.search.kernels.memo import has_failed, remember_failure
 from matchrec.search.kernels.search_loop import finish_match
 from matchrec.search.kernels.skipping import SkippingProgress
@@ -55,9 +55,9 @@ def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() 
     variables = np.concatenate([names for _, names in matches_in_order]).astype(np.int16)
     groups, order = np.array([0, 4, 5]), np.arange(5)
     is_repeated, matches = np.zeros(5, np.bool_), MappedRows(offsets, rows, variables)
-    assert not mark_equal(groups, order, is_repeated, matches)
-    settle_ties(groups, order, np.empty_like(order), matches)
-    assert mark_equal(groups, order, is_repeated, matches)
+    assert not mark_repeated_matches(groups, order, is_repeated, matches)
+    sort_groups(groups, order, np.empty_like(order), matches)
+    assert mark_repeated_matches(groups, order, is_repeated, matches)
     assert [matches_in_order[index] for index in order[:4]] == sorted(matches_in_order[:4])
     assert is_repeated.tolist() == [False, False, False, True, False]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.search import releasing, selection
+from matchrec.search import selection, skip_strategies
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.runs_search import RunsSearch
@@ -28,12 +28,12 @@ def test_few_matches_are_held(skip: str) -> None:
     capacity = Capacity(matches=10)
     arrays = prepare_input(task, partitions)
     search = RunsSearch(task, arrays, capacity, None)
-    skipping = releasing.ReleasingSearch(search, capacity, capacity)
+    skip_search = skip_strategies.SkipStrategySearch(search, capacity, capacity)
     most = 0
     count = 0
-    for matches in skipping.find_matches():
+    for matches in skip_search.find_matches():
         count += matches.count
-        most = max(most, skipping.held.count)
+        most = max(most, skip_search.held_matches.count)
     assert count >= ROWS / 4
     assert most < 300
 

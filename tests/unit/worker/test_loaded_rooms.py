@@ -39,7 +39,7 @@ WORKER_MODULES = (
     "search.buffer_search",
     "search.selection",
     "search.match_lists",
-    "search.releasing",
+    "search.skip_strategies",
     "conditions.evaluate",
     "jit",
     "output.match_reader",

@@ -2,13 +2,11 @@
 
 A match is *released*, which means output, as soon as no live run that began before it can still
 become a match. Until then it is *held*. A released match sets a *start bound*: a row before which
-no later match can begin. Start bounds are int64[b, 2], ascending:
+no later match can begin.
 
-    SET_AT            the row at which the match was released
-    EARLIEST_START    the row before which no match can begin from then on
-
-`kernels.match_order` has the rules and an example. `release_matches` decides on the matches found
-so far. `ReleasingSearch` runs a search, and decides after each chunk.
+`kernels.match_order` has the rules, an example, and the columns of start bounds, such as SET_AT.
+`release_matches` decides on the matches found so far. `SkipStrategySearch` runs a search, and
+decides after each chunk.
 """
 
 from __future__ import annotations
@@ -21,12 +19,16 @@ import numpy as np
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.search.kernels.match_order import (
+    BOUND_SIZE,
+    EARLIEST_START,
     HELD,
     KEPT,
     LEFT_OUT,
-    RankedMatches,
+    NO_BOUND,
+    SET_AT,
     SearchPosition,
-    mark_kept,
+    SortedMatches,
+    choose_outcomes,
 )
 from matchrec.search.kernels.search_loop import NO_TARGET
 from matchrec.search.kernels.skipping import MatchSearch
@@ -44,12 +46,6 @@ from matchrec.search.task import Capacity, Task
 # Many matches of a chunk are released if the share of released matches is at least this.
 MIN_SHARE_OF_MANY = 1 / 8
 
-# The columns of start bounds, and the value of both without a bound.
-SET_AT = 0
-EARLIEST_START = 1
-BOUND_SIZE = 2
-NO_BOUND = -1
-
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -57,10 +53,10 @@ class Release:
 
     # The matches that are released, in order.
     matches: Matches
-    # The matches that must wait for a run that began earlier.
-    held: Matches
-    # The start bounds that are still needed: the last bound that was set before the row at which
-    # the search stopped, and the bounds after it.
+    # The matches that must wait for a run that began earlier, in the order of their first rows.
+    held_matches: Matches
+    # int64[b, 2], the start bounds that are still needed: the last bound that was set before the
+    # row at which the search stopped, and the bounds after it.
     start_bounds: IntArray
     # The start bound at the row at which the search stopped, or NO_BOUND. Live runs that began
     # before this row can no longer be released.
@@ -82,81 +78,82 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
     """
+    # 1. Decide on the matches.
     assert matches.kind is not None
-    ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
-    outcome, new_bounds = decide_matches(task, ranked, position)
-    bounds = np.concatenate([position.start_bounds, new_bounds[outcome == KEPT]])
-    kept = filter_matches(ranked, outcome == KEPT)
-    held = filter_matches(ranked, outcome == HELD)
-
-    timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
-    assert timed_out.completed is not None
+    candidates = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
+    outcomes, new_bounds = decide_matches(task, candidates, position)
+    kept_matches = filter_matches(candidates, outcomes == KEPT)
+    bounds = np.concatenate([position.start_bounds, new_bounds[outcomes == KEPT]])
     bound_set_at = bounds[:, SET_AT]
     earliest_starts = bounds[:, EARLIEST_START]
-    # For each run that timed out, the index of the last bound that was set before; -1 if there is
-    # none.
-    bound_index = np.searchsorted(bound_set_at, timed_out.completed, side="left") - 1
-    can_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, NO_BOUND)
 
-    released = concatenate_matches([kept, filter_matches(timed_out, can_begin)])
+    # 2. Decide on the runs that timed out. For each of them, find the index of the last bound that
+    # was set before; -1 if there is none.
+    timed_out_runs = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
+    assert timed_out_runs.completed is not None
+    bound_indices = np.searchsorted(bound_set_at, timed_out_runs.completed, side="left") - 1
+    can_begin = timed_out_runs.start >= take_or_default(earliest_starts, bound_indices, NO_BOUND)
+
+    # 3. Put the results in order of partition, and keep the bounds that later decisions need.
+    released = concatenate_matches([kept_matches, filter_matches(timed_out_runs, can_begin)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
     current_bound = int(np.searchsorted(bound_set_at, position.stop, side="left")) - 1
     return Release(
         matches=released,
-        held=held,
+        held_matches=filter_matches(candidates, outcomes == HELD),
         start_bounds=bounds[max(0, current_bound) :],
         earliest_start=int(earliest_starts[current_bound]) if current_bound >= 0 else NO_BOUND,
     )
 
 
 def decide_matches(
-    task: Task, ranked: Matches, position: SearchPosition
+    task: Task, matches: Matches, position: SearchPosition
 ) -> tuple[IntArray, IntArray]:
     """Decide on each match whether it is kept, held or left out.
 
     Args:
         task: a task with a skip strategy.
-        ranked: matches in the order of their first rows.
+        matches: matches in the order of their first rows, without runs that timed out.
         position: where the search has stopped.
 
     Returns:
         int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound that holds
-        after each match: see the docstring of the module.
+        after each match.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
     """
     skip = task.skip
     assert skip is not None
-    assert ranked.completed is not None
-    outcome = np.full(ranked.count, LEFT_OUT, np.int64)
+    assert matches.completed is not None
+    outcomes = np.full(matches.count, LEFT_OUT, np.int64)
     # The bound before the first match, then the bound after each match.
-    bounds = np.full((ranked.count + 1, BOUND_SIZE), NO_BOUND)
-    if not ranked.count:
-        return outcome, bounds[1:]
+    bounds = np.full((matches.count + 1, BOUND_SIZE), NO_BOUND)
+    if not matches.count:
+        return outcomes, bounds[1:]
     last_bound = position.start_bounds[-1:]
     bounds[: len(last_bound)] = last_bound
-    target = find_next_starts(skip, task.members, ranked)
-    matches = RankedMatches(
-        partition_begin=int(position.starts[ranked.partition[0]]),
-        start=np.ascontiguousarray(ranked.start),
-        completed=np.ascontiguousarray(ranked.completed),
-        target=target,
+    next_starts = find_next_starts(skip, task.members, matches)
+    sorted_matches = SortedMatches(
+        partition_begin=int(position.starts[matches.partition[0]]),
+        first_rows=np.ascontiguousarray(matches.start),
+        completing_rows=np.ascontiguousarray(matches.completed),
+        next_starts=next_starts,
     )
-    position = position._replace(first_rows=np.sort(position.first_rows))
-    failed_match = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
+    position = position._replace(live_first_rows=np.sort(position.live_first_rows))
+    failed_match = choose_outcomes(sorted_matches, position, skip.fails_on_miss, outcomes, bounds)
     if failed_match >= 0:
         # The match has no target, or the target is its own first row.
-        if target[failed_match] == NO_TARGET:
+        if next_starts[failed_match] == NO_TARGET:
             make_error = failures.skip_to_missing_stage
         else:
             make_error = failures.skip_to_first_event
         raise RunFailure(make_error, int(matches.start[failed_match]), {"stage": skip.variable})
-    return outcome, bounds[1:]
+    return outcomes, bounds[1:]
 
 
 @dataclass(slots=True)
-class ReleasingSearch:
+class SkipStrategySearch:
     """A search with a skip strategy, which decides on its matches after each chunk.
 
     Undecided matches are held until a later decision, and runs that can no longer be released are
@@ -171,7 +168,7 @@ class ReleasingSearch:
     # The size of a chunk if decisions are rare.
     large_capacity: Capacity
     # The matches that are undecided.
-    held: Matches = field(default_factory=make_empty_matches)
+    held_matches: Matches = field(default_factory=make_empty_matches)
     # See `SearchPosition`.
     start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, BOUND_SIZE), np.int64))
 
@@ -206,24 +203,24 @@ class ReleasingSearch:
             RunFailure: a match has no row to which the strategy could skip.
         """
         search = self.search
-        runs = search if isinstance(search, RunsSearch) else None
-        first_rows = np.zeros(0, np.int64)
-        if runs is not None:
-            runs.prune()
-            first_rows = runs.copy_live_runs().first_rows
+        runs_search = search if isinstance(search, RunsSearch) else None
+        live_first_rows = np.zeros(0, np.int64)
+        if runs_search is not None:
+            runs_search.prune()
+            live_first_rows = runs_search.copy_live_runs().first_rows
         position = SearchPosition(
             stop=int(search.progress.start),
-            first_rows=first_rows,
+            live_first_rows=live_first_rows,
             last_live=search.last_live,
             start_bounds=self.start_bounds,
             starts=search.arrays.rows.starts,
         )
         release = release_matches(
-            search.task, concatenate_matches([self.held, new_matches]), position
+            search.task, concatenate_matches([self.held_matches, new_matches]), position
         )
-        self.held = release.held
+        self.held_matches = release.held_matches
         self.start_bounds = release.start_bounds
-        if runs is not None and not runs.follows_starts_alone:
-            live = runs.copy_live_runs()
-            runs.restore(live.keep(live.starts >= release.earliest_start))
+        if runs_search is not None and not runs_search.follows_starts_alone:
+            live_runs = runs_search.copy_live_runs()
+            runs_search.restore(live_runs.keep(live_runs.starts >= release.earliest_start))
         return release.matches
