@@ -16,6 +16,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.wording import find_written_part, join_names, list_candidates
 from matchrec.source import Span
@@ -39,6 +40,10 @@ def unexpected_token(
     if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
         headline = f"{word} is not allowed after {where}"
         note = ""
+    elif word not in _WORDS_OF_SQL:
+        keyword = find_nearest(word, [part for part in (*_PARTS, "SEQ") if part in expected])
+        if keyword is not None and keyword != word:
+            return misspelt_keyword(span, text=text, keyword=keyword, where=where)
     return MatchRecognizeParseError(
         headline,
         span,
@@ -472,7 +477,7 @@ def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecogni
     """Return the error for a unit in WITHIN that does not exist, as in WITHIN 12 parsecs."""
     near = find_nearest(name, units)
     if near is None and find_nearest(name, ("RETURN",)):
-        return misspelt_return(span, name=name)
+        return misspelt_keyword(span, text=name, keyword="RETURN", where="WITHIN")
     hint = f"write {near}" if near else "write one of these units, such as WITHIN 12 hours"
     if name.upper().removesuffix("S") in ("ROW", "RECORD", "TUPLE"):
         text, start = read_users_text_around(span)
@@ -484,13 +489,6 @@ def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecogni
         notes=(f"units: {join_names(units)}",),
         hint=hint,
         code="unknown-unit",
-    )
-
-
-def misspelt_return(span: Span, *, name: str) -> MatchRecognizeParseError:
-    """Return the error for WITHIN 10 RETRUN a.x."""
-    return MatchRecognizeParseError(
-        f"unknown keyword `{name}` after WITHIN", span, hint="write RETURN", code="misspelt-return"
     )
 
 

@@ -16,6 +16,8 @@ from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
+from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
@@ -461,8 +463,7 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
         frame_end = _read_frame_end(clause, section.start + len(_START_OF_FRAME), end, span)
         if frame_end is not None:
             return frame_end
-    text = " ".join(clause.text_at(span).split())
-    raise window_errors.wrong_pattern_window_frame(span, text=text)
+    raise window_errors.wrong_pattern_window_frame(span, text=clause.text_at(span))
 
 
 def _read_frame_end(
@@ -507,12 +508,22 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     has_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
     members = _read_names(clause, start + 3, end - 1) if has_list else None
     if members is None or not name.can_name:
+        _reject_misspelt_define(clause, clause.pairs.get(start + 2, end) + 1)
         item = clause.cut_out(start, _find_end_of_subset(clause, end))
         raise errors.malformed_subset(item.full_span, text=item.text)
     for token in (name, *members):
         _reject_reserved_word(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
+
+
+def _reject_misspelt_define(clause: ClauseTokens, index: int) -> None:
+    """Raise an error if the word at `index`, after a definition in SUBSET, misspells DEFINE."""
+    word = clause.key(index)
+    if word and find_keyword(word) == "DEFINE":
+        raise misspelt_keyword(
+            clause[index].span, text=clause[index].text, keyword="DEFINE", where="MATCH_RECOGNIZE"
+        )
 
 
 def _find_end_of_subset(clause: ClauseTokens, end: int) -> int:
@@ -609,6 +620,10 @@ def _explain_malformed_definition(
     if is_joining_word and end - start > 3 and clause.key(start + 2) == "AS":
         definition = clause.cut_out(start + 1, end).text
         return errors.and_between_definitions(first.span, word=first.key, definition=definition)
+    if clause.can_name(start) and clause.key(start + 1) == "SA":
+        return misspelt_keyword(
+            clause[start + 1].span, text=clause[start + 1].text, keyword="AS", where="DEFINE"
+        )
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
     condition = _find_condition(clause, start, end)
     proposal: tuple[str, str] | None = None

@@ -19,8 +19,9 @@ from matchrec.errors.misspellings import (
     find_keyword,
     find_query_keyword,
 )
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import query as errors
-from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
+from matchrec.errors.sql.clause import pattern_without_parentheses
 from matchrec.errors.sql.tokens import strange_sign
 from matchrec.source import Source, Span
 from matchrec.syntax.clause_parts import ClausePart, find_definite_part
@@ -65,7 +66,9 @@ def reject_misspelt_clause(text: str) -> None:
                 continue
             level = tokens.walk_level(opening + 1, closing)
             if any(find_definite_part(tokens, index) is ClausePart.PATTERN for index in level):
-                raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
+                raise misspelt_keyword(
+                    Span(*candidate.span()), text=candidate[0], keyword="MATCH_RECOGNIZE"
+                )
 
 
 def reject_window_without_pattern(text: str) -> None:
@@ -85,8 +88,9 @@ def reject_window_without_pattern(text: str) -> None:
             if token.key == "PATTERN":
                 raise pattern_without_parentheses(token.span)
             if tokens.key(index + 1) == "(" and find_keyword(token.key) == "PATTERN":
-                where = "a row pattern window"
-                raise misspelt_pattern(token.span, where=where, text=token.text)
+                raise misspelt_keyword(
+                    token.span, text=token.text, keyword="PATTERN", where="a row pattern window"
+                )
 
 
 def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
@@ -124,7 +128,7 @@ def reject_misspelt_statement(tokens: TokenSequence) -> None:
         return
     keyword = find_query_keyword(tokens[0].text)
     if keyword in STATEMENT_KEYWORDS:
-        raise errors.misspelt_keyword(tokens[0].span, text=tokens[0].text, keyword=keyword)
+        raise misspelt_keyword(tokens[0].span, text=tokens[0].text, keyword=keyword)
 
 
 def reject_misspelt_word_after_clause(tokens: TokenSequence, alias: int) -> None:
@@ -145,7 +149,7 @@ def reject_misspelt_word_after_clause(tokens: TokenSequence, alias: int) -> None
     keyword = find_query_keyword(word.text)
     has_expression = any(not token.can_name and token.key != "," for token in inside)
     if keyword is not None and has_expression:
-        raise errors.misspelt_keyword(word.span, text=word.text, keyword=keyword)
+        raise misspelt_keyword(word.span, text=word.text, keyword=keyword)
 
 
 def reject_misspelt_text(text: str) -> None:

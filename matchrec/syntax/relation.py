@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import query as errors
 from matchrec.errors.wording import join_lines
 from matchrec.syntax.clause_locations import ClauseLocation
@@ -61,7 +62,7 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     if name_start > 0:
         before_name = tokens[name_start - 1]
         if before_name.key != "FROM" and find_nearest(before_name.key, ("FROM",)):
-            return errors.misspelt_from(before_name.span, text=before_name.text)
+            return misspelt_keyword(before_name.span, text=before_name.text, keyword="FROM")
     if tokens[word - 1].is_string:
         return errors.table_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     opening = tokens.openings.get(word - 1)

@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.query import reject_other_language
@@ -374,7 +375,9 @@ def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
             raise explain_missing_parentheses(clause, index)
         is_misspelt = token.key != "PATTERN" and find_keyword(token.key) == "PATTERN"
         if is_misspelt and clause.key(index + 1) == "(":
-            raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
+            raise misspelt_keyword(
+                token.span, text=token.text, keyword="PATTERN", where="MATCH_RECOGNIZE"
+            )
     for part, section in sections.items():
         if part in _PARTS_AFTER_PATTERN:
             raise errors.missing_pattern(section.keyword)

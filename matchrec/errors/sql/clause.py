@@ -13,6 +13,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.lengths import Length
 from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
@@ -30,7 +31,6 @@ _ORDER = f"the order is: {PARTS_IN_ORDER}"
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
     hint = None
-    headline = f"`{text}` is not allowed at the start of MATCH_RECOGNIZE"
     note = _ORDER
     if text.upper() in ("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"):
         note = ""  # the text is a whole query or clause, and the order of its parts may be right
@@ -38,13 +38,16 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
         keyword = find_keyword(text)
         if keyword is not None and keyword.split()[0] != text.upper():
-            headline = f"unknown keyword `{text}` in MATCH_RECOGNIZE"
-            note = ""
+            return misspelt_keyword(span, text=text, keyword=keyword, where="MATCH_RECOGNIZE")
     if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
         hint = f"{alone}, or pass a whole query to {current_surface().query_call}"
     return MatchRecognizeParseError(
-        headline, span, notes=(note,), hint=hint, code="unexpected-first-word"
+        f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="unexpected-first-word",
     )
 
 
@@ -81,19 +84,6 @@ def _list_defined_variables(span: Span) -> str:
     if not text[start:].upper().startswith("DEFINE"):
         return ""
     return " ".join(re.findall(r"(?i)(?:^DEFINE|,)\s+([^\W\d]\w*)\s+AS\s", text[start:]))
-
-
-def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizeParseError:
-    """Return the error for a word such as PATERN before the row pattern.
-
-    Args:
-        span: the word in the text of the query.
-        where: the part of the query that needs PATTERN, such as MATCH_RECOGNIZE.
-        text: the word.
-    """
-    return MatchRecognizeParseError(
-        f"unknown keyword `{text}` in {where}", span, hint="write PATTERN", code="misspelt-pattern"
-    )
 
 
 def skip_with_all_matches(span: Span, *, output: str) -> MatchRecognizeParseError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspelt_keywords import explain_misspelt_option
 from matchrec.errors.wording import join_lines, shorten
 from matchrec.source import Span
 
@@ -33,6 +34,11 @@ def malformed_event_selection(span: Span, *, text: str, before: str) -> MatchRec
     """
     words = text.upper().split()
     options = [option for group in _OPTIONS_AFTER_PATTERN for option in group]
+    misspelt = explain_misspelt_option(
+        text, span, options=[*options[:-1], "FIRST * MATCHES"], where="MATCH_RECOGNIZE"
+    )
+    if misspelt is not None:
+        return misspelt
     headline = f"unknown event selection `{shorten(text)}` after PATTERN"
     note = (
         "the event selections are STRICT CONTIGUITY, SKIP TILL NEXT MATCH and SKIP TILL "
@@ -127,6 +133,12 @@ _OUTPUTS = (
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
+    followed = [f"{output} AFTER MATCH SKIP" for output in _OUTPUTS]
+    misspelt = explain_misspelt_option(
+        text, span, options=[*followed, *reversed(_OUTPUTS)], where="MATCH_RECOGNIZE"
+    )
+    if misspelt is not None:
+        return misspelt
     words = " ".join(text.upper().split())
     output = _insert_per_match(words)
     if output is not None:
@@ -188,6 +200,10 @@ _MEANT_SKIPS = {
     "PAST ROW": "PAST LAST ROW",
     "PAST": "PAST LAST ROW",
 }
+_SKIPS = tuple(
+    f"AFTER MATCH SKIP {strategy}"
+    for strategy in ("PAST LAST ROW", "TO NEXT ROW", "TO FIRST *", "TO LAST *", "TO *")
+)
 _CORRECT_SKIP = re.compile(r"TO NEXT ROW|PAST LAST ROW|TO (?:FIRST |LAST )?\w+", re.IGNORECASE)
 # A variable with a quantifier, as in PATTERN.
 _QUANTIFIED_SKIP = re.compile(
@@ -208,6 +224,9 @@ def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
         span: the location in the text of the query.
         text: AFTER MATCH SKIP with the words that follow it. SKIP may be missing.
     """
+    misspelt = explain_misspelt_option(text, span, options=_SKIPS, where="MATCH_RECOGNIZE")
+    if misspelt is not None:
+        return misspelt
     line = join_lines(text)
     words = line.upper()
     strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", line)

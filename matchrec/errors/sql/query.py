@@ -18,6 +18,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part, find_query_keyword
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import (
     find_written_part,
@@ -66,16 +67,6 @@ def reject_other_language(text: str, offset: int = 0) -> None:
                 ),
                 code="pattern-of-other-language",
             )
-
-
-def misspelt_clause(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for a word such as MATCH_RECOGNISE before a clause."""
-    return MatchRecognizeParseError(
-        f"unknown keyword `{text}` in the query",
-        span,
-        hint="write MATCH_RECOGNIZE",
-        code="misspelt-clause",
-    )
 
 
 def clause_without_parenthesis(
@@ -165,36 +156,6 @@ def comma_before_from(span: Span) -> MatchRecognizeParseError:
         span,
         hint="remove the comma",
         code="comma-before-from",
-    )
-
-
-def misspelt_from(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for a word such as FORM before the table of a clause."""
-    return MatchRecognizeParseError(
-        "missing FROM before the table of MATCH_RECOGNIZE",
-        span,
-        notes=(f"`{text}` is not a keyword",),
-        hint="write FROM",
-        code="misspelt-from",
-    )
-
-
-def misspelt_keyword(
-    span: Span, *, text: str, keyword: str, where: str = "the query"
-) -> MatchRecognizeParseError:
-    """Return the error for a word such as SELEC or WHER, or RUNNIG before a function.
-
-    Args:
-        span: the location in the text of the query.
-        text: the word.
-        keyword: the keyword that it probably misspells.
-        where: the part of the query.
-    """
-    return MatchRecognizeParseError(
-        f"unknown keyword `{text}` in {where}",
-        span,
-        hint=f"write {keyword}",
-        code="misspelt-keyword",
     )
 
 

@@ -15,6 +15,7 @@ from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import current_surface
 from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_keyword, find_misspelt_operator, find_nearest
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.sql.sort_directions import find_direction
@@ -108,6 +109,8 @@ def unexpected_token(
     if without_by is not None and where != "the query":
         return without_by
     explanation = _explain_token(text, where, before, after, word_before)
+    if explanation.keyword is not None:
+        return misspelt_keyword(span, text=text, keyword=explanation.keyword, where=where)
     if explanation.text is not None:
         span = Span(span.start, span.start + len(explanation.text))
     return MatchRecognizeParseError(
@@ -120,6 +123,12 @@ _WITHOUT_BY = re.compile(
     r"(?P<keyword>PARTITION|ORDER)\b(?!\s+BY\b)(?P<instead>\s+(?:ON|FOR|WITH|OF)\b)?"
     r"(?:\s+(?P<keys>[\w`].*))?",
     re.IGNORECASE | re.DOTALL,
+)
+
+
+# BY with one wrong letter, or with its letters swapped, before a key.
+_MISSPELT_BY = re.compile(
+    r"(?:B\w|\wY|YB|BY\w|B\wY)\b(?=\s+(?!(?:ASC|DESC|NULLS)\b)[\w`])", re.IGNORECASE
 )
 
 
@@ -139,6 +148,15 @@ def missing_by(text: str, span: Span, *, where: str) -> MatchRecognizeParseError
     if written is None:
         return None
     keyword = written["keyword"].upper()
+    misspelt_by = _MISSPELT_BY.match(written["keys"] or "")
+    if misspelt_by is not None and not written["instead"]:
+        start = span.start + written.start("keys")
+        return misspelt_keyword(
+            Span(start, start + len(misspelt_by[0])),
+            text=misspelt_by[0],
+            keyword="BY",
+            where="MATCH_RECOGNIZE",
+        )
     keys = f" {shorten(written['keys'])}" if written["keys"] else ""
     location = " before ORDER BY" if (keyword, where) == ("PARTITION", "ORDER BY") else ""
     marked = written["keyword"] + (written["instead"] or "")
@@ -207,6 +225,13 @@ class _TokenExplanation(NamedTuple):
     hint: str | None  # None if it is not clear what to write
     # The text that is not allowed, from the word on; None for the word alone.
     text: str | None = None
+    # The keyword that the word misspells, if it does.
+    keyword: str | None = None
+
+
+def _misspells(keyword: str) -> _TokenExplanation:
+    """Explain a misspelt keyword."""
+    return _TokenExplanation("", None, keyword=keyword)
 
 
 def _explain_cut_off_option(after: str) -> _TokenExplanation | None:
@@ -256,7 +281,6 @@ def _explain_token(
         word_before: the word or sign before it in the same expression; "" if there is none.
     """
     not_allowed = f"`{text}` is not allowed here"
-    unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
     explanation = _explain_text_from_elsewhere(text, where, before, after)
     if explanation is not None:
@@ -264,7 +288,7 @@ def _explain_token(
     if text.upper() in ("AND", "OR") and word_before.upper() in ("AND", "OR"):
         return _explain_missing_condition(word_before, text)
     if where == "DEFINE" and word_before and (operator := find_misspelt_operator(text)):
-        return _TokenExplanation(unknown_keyword, f"write {operator}")
+        return _misspells(operator)
     if text.upper() in _HINTS_FOR_CASE:
         return _TokenExplanation(not_allowed, _HINTS_FOR_CASE[text.upper()])
     if where == "ORDER BY":
@@ -285,8 +309,9 @@ def _explain_token(
     if known_hint is not None:
         keyword = find_keyword(text) or text
         is_first_word = keyword.startswith(f"{text.upper()} ")  # PARTITION of PARTITION BY
-        is_misspelt = known_hint == f"write {keyword}" and not is_first_word
-        return _TokenExplanation(unknown_keyword if is_misspelt else not_allowed, known_hint)
+        if known_hint == f"write {keyword}" and not is_first_word:
+            return _misspells(keyword)
+        return _TokenExplanation(not_allowed, known_hint)
     value_hint = _find_hint_for_value(text, where, word_before)
     if value_hint in _HINTS_TO_ADD_COMMA.values():
         separator_hint = text_with_comma or _separate_words(where, word_before, text)
@@ -307,7 +332,7 @@ def _explain_in_order_by(text: str, before: str, after: str) -> _TokenExplanatio
         return _TokenExplanation(not_allowed, hint)
     direction = find_direction(text)
     if direction is not None:
-        return _TokenExplanation(f"unknown keyword `{text}`", f"write {direction}")
+        return _misspells(direction)
     measure = re.fullmatch(r"\w+[.(].*\bAS\s+\w+", join_lines(after), re.IGNORECASE)
     if measure is not None and before.strip().upper() != "MEASURES":
         hint = f"write MEASURES {shorten(measure[0])}"

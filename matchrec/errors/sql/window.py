@@ -10,7 +10,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names
+from matchrec.errors.misspelt_keywords import explain_misspelt_option
+from matchrec.errors.wording import join_lines, join_names
 from matchrec.source import Span
 
 # A note that lists the frames of a window with PATTERN.
@@ -163,8 +164,17 @@ def wrong_pattern_window_frame(span: Span, *, text: str) -> MatchRecognizeParseE
     Examples are RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, and a length such as 1.5 or
     count(*).
     """
+    ends = ("UNBOUNDED FOLLOWING INITIAL", "UNBOUNDED FOLLOWING", "* FOLLOWING")
+    misspelt = explain_misspelt_option(
+        text,
+        span,
+        options=[f"ROWS BETWEEN CURRENT ROW AND {end}" for end in ends],
+        where="a window with PATTERN",
+    )
+    if misspelt is not None:
+        return misspelt
     return MatchRecognizeParseError(
-        f"frame `{text}` is not allowed in a window with PATTERN",
+        f"frame `{join_lines(text)}` is not allowed in a window with PATTERN",
         span,
         notes=(_FRAMES, "a match begins at the current row"),
         hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",

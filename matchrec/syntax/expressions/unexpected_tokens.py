@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.expression import order_by_in_call
 from matchrec.errors.sql.incomplete import unfinished_expression
-from matchrec.errors.sql.query import misspelt_keyword
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.tokens import CLOSING, Token, TokenKind, TokenSequence, split_words
 
@@ -60,7 +60,7 @@ class UnexpectedToken:
             or self._explain_order_by()
             or self._explain_operators()
             or self._explain_is()
-            or self._explain_semantics()
+            or self._explain_misspelt_keyword()
             or self._make_general_error()
         )
 
@@ -136,9 +136,12 @@ class UnexpectedToken:
         text = self.sequence.text_at(span)
         return errors.placeholder_of_python(span, text=text, name=name)
 
-    def _explain_semantics(self) -> MatchRecognizeError | None:
-        """Return the error for a misspelt RUNNING or FINAL before a function, or None."""
+    def _explain_misspelt_keyword(self) -> MatchRecognizeError | None:
+        """Return the error for a misspelt RUNNING or FINAL, or WHEN after CASE, or None."""
         before = self.token_before
+        token = self.token
+        if before.key == "CASE" and token.is_word and find_nearest(token.key, ("WHEN",)):
+            return misspelt_keyword(token.span, text=token.text, keyword="WHEN", where=self.where)
         keyword = find_nearest(before.key, ("RUNNING", "FINAL"))
         if keyword is None or keyword == before.key or not self.sequence.is_call(self.position):
             return None
@@ -153,14 +156,18 @@ class UnexpectedToken:
         if has_advice:
             return None
         before = self.token_before
-        meant_word = find_nearest(self.token.key, ("NULL", "TRUE", "FALSE", "UNKNOWN"))
+        token = self.token
+        meant_word = find_nearest(token.key, ("NULL", "TRUE", "FALSE", "UNKNOWN", "NOT"))
+        follows_is = "IS" in (before.key, self.sequence.key(self.position - 2))
+        if meant_word is not None and follows_is:
+            return misspelt_keyword(
+                token.span, text=token.text, keyword=meant_word, where=self.where
+            )
         if before.key == "NOT" and self.sequence.key(self.position - 2) == "IS":
             is_not = self.sequence[self.position - 2].span.to(before.span)
-            operator = f"IS NOT {meant_word}" if meant_word else "<>"
-            return errors.value_after_is(is_not, where=self.where, operator=operator)
+            return errors.value_after_is(is_not, where=self.where, operator="<>")
         if before.key == "IS":
-            operator = f"IS {meant_word}" if meant_word else "="
-            return errors.value_after_is(before.span, where=self.where, operator=operator)
+            return errors.value_after_is(before.span, where=self.where, operator="=")
         return None
 
     def _make_general_error(self) -> MatchRecognizeError:

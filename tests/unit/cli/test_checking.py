@@ -32,7 +32,7 @@ def test_all_mistakes_are_reported_and_counted(several: Path) -> None:
         # It is in the text alone, so it is reported before an engine starts.
         (
             "matchrec: error: keyword.sql: unknown keyword `PATERN` in MATCH_RECOGNIZE "
-            "[misspelt-pattern]"
+            "[misspelt-keyword]"
         ),
         "matchrec: error: column.sql: unknown column `prise` in DEFINE [unknown-column]",
         "3 queries checked, 2 with mistakes",
