@@ -10,7 +10,7 @@ Text and tokens:
     named_parameters   find `:name` in a text
     durations          read lengths of windows that are values or texts
     row_pattern        parse the text of PATTERN, which `pattern_tokens` splits into tokens; also
-                       for SASE+ and other dialects
+                       for SASE+ and other dialects; `row_pattern_mistakes` explains mistakes
     parameter_values   find parameters in a clause, and replace them by values
     expressions        parse an expression; also for SASE+ and `Pattern`
     key_arguments      read the arguments `order_by` and `partition_by` of functions

@@ -22,7 +22,7 @@ from matchrec.errors.wording import SHORT
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import find_positional_parameter, name_parameter
 from matchrec.syntax.amounts import MAX_ROWS
-from matchrec.syntax.row_pattern import check_quantifier_bounds
+from matchrec.syntax.row_pattern_mistakes import check_quantifier_bounds
 from matchrec.syntax.tokens import Token
 
 # The values of parameters, by their names, as the caller of a query gives them.

@@ -19,17 +19,16 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import negations as negation_errors
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.wording import shorten
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.words import is_reserved
 from matchrec.source import Span
+from matchrec.syntax import row_pattern_mistakes as mistakes
 from matchrec.syntax.amounts import MAX_ROWS, read_whole_number
 from matchrec.syntax.pattern_tokens import read_pattern_tokens
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence
@@ -40,13 +39,39 @@ MAX_NESTED_GROUPS = 100
 _KEYS_AFTER_ALTERNATIVE = ("|", ",", ")", "-}")
 _OPENING_BRACKETS = {")": "(", "-}": "{-"}
 
-# A variable with its quantifier at the end of a text, and at its start.
-_VARIABLE = r"\b(?P<name>[^\W\d]\w*)(?:[*+?]\??|\{[\d, ]*\}\??)?"
-_VARIABLE_BEFORE = re.compile(rf"{_VARIABLE}$")
-_VARIABLE_AFTER = re.compile(_VARIABLE)
+# A bound of a quantifier as it is written: a number or a parameter; None if it is left out.
+Bound = int | patterns.Parameter | None
 
-# A bound of a quantifier as it is written; None if it is left out.
-QuantifierBound = int | patterns.Parameter | None
+
+class _Bounds(NamedTuple):
+    """The bounds of a quantifier as they are written: `{:n,5}` has a parameter and the number 5."""
+
+    # The least number of repetitions; None means 0.
+    least: Bound
+    # The most repetitions; None means that there is no limit.
+    most: Bound
+
+    def repeat(
+        self, part: patterns.RowPattern, *, is_greedy: bool, span: Span, bounds_span: Span
+    ) -> patterns.Quantified:
+        """Return a part that is repeated within these bounds.
+
+        Args:
+            part: the part.
+            is_greedy: whether more repetitions are preferred to fewer.
+            span: the part with its quantifier.
+            bounds_span: the quantifier without the `?` that makes it reluctant.
+        """
+        return patterns.Quantified(
+            part,
+            least=self.least if isinstance(self.least, int) else 0,
+            most=self.most if isinstance(self.most, int) else None,
+            greedy=is_greedy,
+            span=span,
+            least_parameter=self.least if isinstance(self.least, patterns.Parameter) else None,
+            most_parameter=self.most if isinstance(self.most, patterns.Parameter) else None,
+            bounds_span=bounds_span,
+        )
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPattern:
@@ -141,131 +166,51 @@ class _Parser(Cursor):
         """Read a part and the quantifier after it, if it has one."""
         start = self.position
         part = self.read_primary()
-        self.reject_lost_braces(start)
+        mistakes.reject_lost_braces(self.sequence, start, self.position)
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
-            raise negation_errors.negation_with_quantifier(
-                self.find_span_from(start).to(self.token.span)
-            )
+            span = self.find_span_from(start).to(self.token.span)
+            raise negation_errors.negation_with_quantifier(span)
         quantifier = self.position
-        quantified = self.read_quantifier(part)
+        bounds = self.read_bounds()
         bounds_span = self.find_span_from(quantifier)
-        greedy = not self.accept("?")
+        is_greedy = not self.accept("?")
         if self.is_at_quantifier():
-            raise self.explain_second_quantifier(quantified, quantifier)
-        return replace(
-            quantified, greedy=greedy, span=self.find_span_from(start), bounds_span=bounds_span
-        )
-
-    def explain_second_quantifier(
-        self, quantified: patterns.Quantified, first: int
-    ) -> MatchRecognizeError:
-        """Return the error for a quantifier at the position, after another one.
-
-        Args:
-            quantified: the part with the first quantifier.
-            first: the token at which that quantifier begins.
-        """
-        second = self.position
-        self.read_quantifier(quantified)
-        first_span = self.sequence.span(first, second)
-        second_span = self.sequence.span(second, self.position)
-        return errors.two_quantifiers(
-            first_span.to(second_span),
-            part=self.find_part_before(first),
-            first=self.sequence.text_at(first_span),
-            second=self.sequence.text_at(second_span),
-        )
-
-    def find_part_before(self, end: int) -> str:
-        """Return the text of the part before the token at `end`, for messages.
-
-        For an exclusion, the result is "A", as an example.
-        """
-        start = end - 1
-        if self.sequence.key(start) == ")":
-            depth = 1
-            while depth > 0 and start > 0:
-                start -= 1
-                depth += {")": 1, "(": -1}.get(self.sequence.key(start), 0)
-            if self.sequence.key(start - 1) == "PERMUTE":
-                start -= 1
-        elif not self.tokens[start].can_name:
-            return "A"
-        return shorten(self.sequence.text_at(self.sequence.span(start, end)))
-
-    def reject_lost_braces(self, start: int) -> None:
-        """Raise an error for `(3,)` or `(3, 5)` after a part, which begins at token `start`.
-
-        A Python f-string turns `{3,}` and `{3, 5}` into these.
-        """
-        shape = [
-            "number" if token.kind is TokenKind.NUMBER else token.key
-            for token in self.tokens[self.position : self.position + 5]
-        ]
-        if shape[:4] == ["(", "number", ",", ")"]:
-            end = self.position + 4
-        elif shape == ["(", "number", ",", "number", ")"]:
-            end = self.position + 5
-        else:
-            return
-        span = self.sequence.span(self.position, end)
-        parenthesized = self.sequence.text_at(span)
-        part = self.sequence.text_at(self.find_span_from(start))
-        bounds = parenthesized[1:-1].replace(" ", "")
-        raise errors.braces_lost_in_pattern(
-            span, parenthesized=parenthesized, part=part, braced=f"{{{bounds}}}"
+            second = self.position
+            self.read_bounds()
+            raise mistakes.explain_two_quantifiers(self.sequence, quantifier, second, self.position)
+        return bounds.repeat(
+            part, is_greedy=is_greedy, span=self.find_span_from(start), bounds_span=bounds_span
         )
 
     def is_at_quantifier(self) -> bool:
         """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
-    def read_quantifier(self, part: patterns.RowPattern) -> patterns.Quantified:
-        """Read a quantifier without the `?` that makes it reluctant, and return the part with it.
+    def read_bounds(self) -> _Bounds:
+        """Read a quantifier without the `?` that makes it reluctant.
 
-        The spans of the returned part are not set.
+        Raises:
+            MatchRecognizeError: the quantifier in braces is malformed, or its bounds are numbers in
+                the wrong order.
         """
-        token = self.advance()
-        if token.key in patterns.QUANTIFIER_SIGNS:
-            return patterns.Quantified(part, *patterns.QUANTIFIER_SIGNS[token.key])
-        self.reject_doubled_braces(token)
+        start = self.position
+        sign = self.advance()
+        if sign.key in patterns.QUANTIFIER_SIGNS:
+            return _Bounds(*patterns.QUANTIFIER_SIGNS[sign.key])
+        mistakes.reject_doubled_braces(self.sequence, start)
         least = self.read_bound()
         has_comma = self.accept(",")
         most = self.read_bound() if has_comma else least
-        if not self.accept("}") or (least is None and not has_comma):
-            start = token.span.start
-            end = self.sequence.text.find("}", start, self.tokens[-1].span.end) + 1
-            braces = Span(start, end or self.token.span.end)
-            text = self.sequence.text_at(braces)
-            raise errors.malformed_quantifier(braces, text=text)
-        span = token.span.to(self.tokens[self.position - 1].span)
-        quantified = patterns.Quantified(
-            part,
-            least=least if isinstance(least, int) else 0,
-            most=most if isinstance(most, int) else None,
-            least_parameter=least if isinstance(least, patterns.Parameter) else None,
-            most_parameter=most if isinstance(most, patterns.Parameter) else None,
-        )
-        if not quantified.has_parameters:
-            check_quantifier_bounds(quantified.least, quantified.most, span)
-        return quantified
+        is_empty = least is None and not has_comma
+        if is_empty or not self.accept("}"):
+            raise mistakes.explain_malformed_quantifier(self.sequence, start, self.position)
+        if isinstance(least, int) and isinstance(most, int):
+            mistakes.check_quantifier_bounds(least, most, self.find_span_from(start))
+        return _Bounds(least, most)
 
-    def reject_doubled_braces(self, brace: Token) -> None:
-        """Raise an error for `{{3,5}}`, which users write in f-strings.
-
-        `brace` is the first `{`, which was read just before.
-        """
-        if self.key not in ("{", "{-"):
-            return
-        start = brace.span.start
-        end = self.sequence.text.find("}}", start, self.tokens[-1].span.end)
-        if end != -1:
-            bounds = self.sequence.text[start + len("{{") : end]
-            raise errors.doubled_braces(Span(start, end + len("}}")), bounds=bounds)
-
-    def read_bound(self) -> QuantifierBound:
+    def read_bound(self) -> Bound:
         """Read a bound of a quantifier; return None, and read nothing, if no bound comes next.
 
         Raises:
@@ -308,33 +253,14 @@ class _Parser(Cursor):
             case "$":
                 return patterns.PartitionEnd(token.span)
         if not token.is_name:
-            if token.kind is TokenKind.NUMBER:
-                raise errors.stray_number(token.span, text=token.text)
-            exclusion = re.search(r"\{-(?P<inside>[^{}]*)$", self.sequence.text[: token.span.start])
-            if token.text == "}" and exclusion is not None:
-                raise errors.unclosed_exclusion(token.span, inside=exclusion["inside"].strip())
-            raise errors.stray_character(token.span, text=token.text)
+            raise mistakes.explain_stray_token(self.sequence, self.position - 1)
         if token.key == "PERMUTE" and self.key == "(":
             return self.read_permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":
             return self.read_negation(token)
         if token.kind is TokenKind.WORD and is_reserved(token.text):
-            raise self.explain_reserved_word(token)
+            raise mistakes.explain_reserved_word(self.sequence, self.position - 1)
         return patterns.Variable(token.variable, token.span)
-
-    def explain_reserved_word(self, word: Token) -> MatchRecognizeError:
-        """Return the error for a reserved word, which was read just before."""
-        start = self.position - 1
-        span = word.span
-        if word.key == "BY" and self.sequence.key(start - 1) == "FOLLOWED":
-            span = self.tokens[start - 1].span.to(span)
-        before = self.sequence.text_at(Span(self.tokens[0].span.start, span.start)).rstrip()
-        after = self.sequence.text_at(Span(span.end, self.tokens[-1].span.start)).lstrip()
-        parts = []
-        for variable_match in (_VARIABLE_BEFORE.search(before), _VARIABLE_AFTER.match(after)):
-            is_part = variable_match is not None and not is_reserved(variable_match["name"])
-            parts.append(variable_match[0] if variable_match and is_part else "")
-        return errors.reserved_word_in_pattern(word.key, span, before=parts[0], after=parts[1])
 
     def explain_quantifier_without_part(self) -> MatchRecognizeError:
         """Return the error for a quantifier at the position, which has nothing to repeat."""
@@ -342,7 +268,7 @@ class _Parser(Cursor):
         before = self.tokens[start - 1] if start else self.token
         if self.key == "?" and before.key == "(":  # as in the groups `(?:` of regular expressions
             return errors.regex_group_in_pattern(before.span.to(self.token.span))
-        self.read_quantifier(patterns.Empty())
+        self.read_bounds()
         span = self.find_span_from(start)
         return errors.nothing_to_repeat(span, quantifier=self.sequence.text_at(span))
 
@@ -408,17 +334,3 @@ class _Parser(Cursor):
         raise errors.wrong_bracket(
             opening.span, span, opening=_OPENING_BRACKETS[closing], closed_by=key, closing=closing
         )
-
-
-def check_quantifier_bounds(least: int, most: int | None, span: Span | None) -> None:
-    """Raise an error if the lower bound of a quantifier is greater than the upper bound.
-
-    `{0}` is allowed: such a part has no row.
-
-    Args:
-        least: the lower bound.
-        most: the upper bound; None if there is none.
-        span: the quantifier, at which the error points.
-    """
-    if most is not None and least > most:
-        raise errors.bounds_reversed(span, least=least, most=most)
