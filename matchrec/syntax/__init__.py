@@ -38,7 +38,7 @@ One clause or window:
     sections           find the parts of a clause and their order, with the errors of
                        `misplaced_patterns`
     grammar            parse the tokens of a clause to a `MatchRecognize` node, with the help of
-                       `within`
+                       `within`; `item_mistakes` explains malformed items
     nodes              the nodes of a clause, and its `Site` in the query
     lower              lower a clause to a `MatchPlan`
     pattern_windows    find row pattern windows, and read each as a clause

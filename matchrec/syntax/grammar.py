@@ -3,7 +3,7 @@
 1. `find_sections` divides the clause at the keywords of its parts, and checks their order.
 2. `read_clause` calls one function for each section. Parts that are lists, such as MEASURES, are
    split at their commas first, and the function reads one item: the tokens `start .. end`.
-   `within` reads the items of WITHIN.
+   `within` reads the items of WITHIN, and `item_mistakes` explains items that are malformed.
 
 This is grammar only: no name is looked up, and expressions stay tokens until `lower` reads them.
 """
@@ -14,22 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.misspellings import find_keyword
-from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
-from matchrec.errors.sql.match_options import (
-    malformed_event_selection,
-    malformed_rows_per_match,
-    malformed_skip,
-)
-from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
-from matchrec.errors.sql.tokens import find_hint_for_token, unexpected_token
+from matchrec.errors.sql.match_options import malformed_rows_per_match, malformed_skip
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
     AfterMatchSkip,
@@ -41,13 +31,13 @@ from matchrec.plan.clauses import (
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
+from matchrec.syntax import item_mistakes as mistakes
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_whole_number
-from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
-from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
+from matchrec.syntax.clause_parts import ClausePart
+from matchrec.syntax.clause_tokens import ClauseTokens, make_clause_tokens
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
 from matchrec.syntax.misplaced_patterns import (
-    explain_symbol_outside_pattern,
     explain_unclosed_parenthesis,
     reject_part_inside_pattern,
 )
@@ -56,15 +46,7 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.syntax.sections import Section, find_sections, read_words_after_pattern
 from matchrec.syntax.token_checks import split_items
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import (
-    SPARK,
-    Dialect,
-    Token,
-    TokenKind,
-    TokenRange,
-    TokenSequence,
-    split_words,
-)
+from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenRange, TokenSequence
 from matchrec.syntax.within import read_within_item
 
 T = TypeVar("T")
@@ -184,13 +166,13 @@ class PartReader:
         return read(self.clause, self.sections[part])
 
 
-def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
+def _read_pattern(clause: ClauseTokens, section: Section, options_end: int) -> RowPattern:
     """Read the row pattern between PATTERN's parentheses.
 
     Args:
         clause: the tokens of the clause.
         section: the section of PATTERN.
-        end: the token after the options of PATTERN, which must be the end of the section.
+        options_end: the token after the options of PATTERN, which must end the section.
 
     Raises:
         MatchRecognizeError: the pattern is malformed, or other words follow its options.
@@ -198,53 +180,24 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     opening = section.start
     closing = clause.pairs[opening]
     reject_part_inside_pattern(clause, opening)
-    if end < section.end:
-        raise _explain_words_after_pattern(clause, section, end)
+    if options_end < section.end:
+        raise mistakes.explain_words_after_pattern(clause, opening, options_end, section.end)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
-
-
-_FIRST_WORDS_OF_OPTIONS = split_words("PARTITION SKIP STRICT ALL NON LONGEST FIRST")
-
-
-def _explain_words_after_pattern(
-    clause: ClauseTokens, section: Section, start: int
-) -> MatchRecognizeError:
-    """Return the error for the tokens from `start` on, which follow PATTERN and its options."""
-    token = clause[start]
-    ends_like_option = any(
-        clause.key(index) in ("MATCH", "MATCHES") for index in range(start, section.end)
-    )
-    if token.key in _FIRST_WORDS_OF_OPTIONS or (token.is_word and ends_like_option):
-        words = clause.cut_out(start, section.end)
-        options = clause.cut_out(clause.pairs[section.start] + 1, start)
-        return malformed_event_selection(words.full_span, text=words.text, before=options.text)
-    outside = explain_symbol_outside_pattern(clause, section.start - 1, start)
-    texts_around = "", clause.cut_out(start, section.end).text
-    return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span, texts_around)
 
 
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
     """Read an item of PARTITION BY: `expression` or `expression AS name`."""
     span = clause.span(start, end)
-    for index in clause.walk_level(start + 1, end):
-        precedes_part = clause.has_keys(index + 1, "ORDER", "BY") or index == end - 1
-        if clause.key(index) == "AS" and clause.key(index - 1) not in (".", "AS") and precedes_part:
-            text = clause.cut_out(start, index).text
-            raise errors.measure_without_name(
-                clause.span(start, index + 1),
-                text=text,
-                what="partition column",
-                clause="PARTITION BY",
-            )
-    name = _read_name_after_as(clause, start, end, what="partition column", where="PARTITION BY")
+    mistakes.reject_key_without_name(clause, start, end)
+    name = _read_name_after_as(clause, start, end, ClausePart.PARTITION_BY)
     if name is None:
         return nodes.PartitionKey(clause.cut_out(start, end), None, span)
     return nodes.PartitionKey(clause.cut_out(start, end - 2), name.name, span)
 
 
 def _read_name_after_as(
-    clause: ClauseTokens, start: int, end: int, *, what: str, where: str
+    clause: ClauseTokens, start: int, end: int, part: ClausePart
 ) -> Token | None:
     """Return the name of an item that ends with `AS name`; None for other items.
 
@@ -252,8 +205,7 @@ def _read_name_after_as(
         clause: the tokens of the clause.
         start: the first token of the item.
         end: the token after the item.
-        what: what the name is for, as in messages: `measure` or `partition column`.
-        where: the part of the clause, as in messages.
+        part: PARTITION BY or MEASURES.
 
     Raises:
         MatchRecognizeError: the name is a string.
@@ -262,9 +214,11 @@ def _read_name_after_as(
         return None
     name = clause[end - 1]
     if name.in_double_quotes:
-        raise column_in_double_quotes(name.span, clause=where, text=name.text)
+        raise column_in_double_quotes(name.span, clause=part.value, text=name.text)
     if name.is_string:
-        raise errors.string_as_name(name.span, what=what, clause=where, text=name.text)
+        raise errors.string_as_name(
+            name.span, what=mistakes.NAMED_ITEMS[part], clause=part.value, text=name.text
+        )
     return name if name.is_name else None
 
 
@@ -282,66 +236,15 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
         descending = {"ASC": False, "DESC": True}.get(clause.key(expression_end - 1))
     if descending is not None:
         expression_end -= 1
-    _check_direction(clause, (start, end), expression_end)
+    mistakes.reject_malformed_direction(clause, (start, end), expression_end)
     expression = clause.cut_out(start, expression_end)
     return nodes.SortKey(expression, descending, nulls_first, span)
 
 
-def _check_direction(clause: ClauseTokens, item: TokenRange, expression_end: int) -> None:
-    """Raise an error if the words after a key of ORDER BY are not a direction: `ts NULL LAST`.
-
-    Args:
-        clause: the tokens of the clause.
-        item: the key and its direction.
-        expression_end: the index at which the direction starts, as `_read_sort_key` reads it.
-    """
-    start, end = item
-    words = end
-    while words - 1 > start and clause[words - 1].is_word and may_follow_key(clause.key(words - 1)):
-        words -= 1
-    if words >= expression_end or not clause.ends_expression(words - 1):
-        return
-    if end - words == 1 and clause.key(words) not in ("NULL", "NULLS"):
-        return  # a misspelt direction, or a column with a missing comma
-    if clause.key(words - 1) in ("IGNORE", "RESPECT"):
-        return
-    raise malformed_direction(
-        clause.span(words, end),
-        key=clause.cut_out(start, words).text,
-        words=clause.cut_out(words, end).text,
-    )
-
-
-def split_item(clause: ClauseTokens, start: int, end: int, token: Token) -> tuple[str, str]:
-    """Return the text of tokens `start .. end` before a token, and the text from the token on."""
-    span = clause.span(start, end)
-    before = Span(span.start, token.span.start)
-    return clause.text_at(before), clause.text_at(Span(token.span.start, span.end))
-
-
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
-    for index in clause.walk_level(start, end - 2):
-        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            if find_misplaced_part(clause, index + 1):  # as in `A.x AS ONE ROW PER MATCH`
-                raise _explain_missing_name(clause, start, index)
-            # The token after the name begins another measure, or belongs to no part of the clause.
-            token = clause[index + 2]
-            has_two_words = clause[index + 1].is_word and token.is_word
-            is_name = index + 3 == end and find_hint_for_token(token.text, "MEASURES") is None
-            if has_two_words and is_name:
-                raise errors.name_with_blank(
-                    clause.span(index + 1, end),
-                    name=f"{clause[index + 1].text} {token.text}",
-                    text=clause.cut_out(start, index).text,
-                )
-            raise unexpected_token(
-                token.text, "MEASURES", token.span, split_item(clause, start, end, token)
-            )
-    ends_with_as = end - start > 1 and clause[end - 1].is_word and clause.key(end - 1) == "AS"
-    if ends_with_as and clause.key(end - 2) not in (".", "AS"):
-        raise _explain_missing_name(clause, start, end - 1)
-    name = _read_name_after_as(clause, start, end, what="measure", where="MEASURES")
+    mistakes.reject_malformed_name(clause, start, end)
+    name = _read_name_after_as(clause, start, end, ClausePart.MEASURES)
     expression_end = end - 2
     if name is None:
         name = clause[end - 1]
@@ -349,39 +252,8 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
         follows_expression = expression_end > start and clause.ends_expression(end - 2)
         can_be_name = name.is_name and name.key not in ("END", "NULL")
         if not (can_be_name and follows_expression):
-            raise _explain_measure_without_name(clause, start, end)
+            raise mistakes.explain_measure_without_name(clause, start, end)
     return nodes.NamedExpression(clause.cut_out(start, expression_end), name.name, name.span)
-
-
-def _explain_missing_name(clause: ClauseTokens, start: int, index: int) -> MatchRecognizeError:
-    """Return the error for the measure from `start` on whose AS at `index` has no name after it."""
-    text = clause.cut_out(start, index).text
-    return errors.measure_without_name(clause.span(start, index + 1), text=text)
-
-
-def _explain_measure_without_name(
-    clause: ClauseTokens, start: int, end: int
-) -> MatchRecognizeError:
-    """Return the error for a measure without a name.
-
-    The error proposes `x AS m` for `x IS m`, `x := m` and `m = x`, otherwise a name for `x`.
-
-    Raises:
-        MatchRecognizeParseError: the measure ends with a list after IN that has no parentheses.
-    """
-    _reject_bare_list(clause, end + 1, "MEASURES")
-    measure = clause.cut_out(start, end)
-    if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(measure.full_span, text=measure.text)
-    text = measure.text
-    name = ""
-    if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
-        text = clause.cut_out(start, end - 2).text
-        name = clause[end - 1].text
-    elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
-        text = clause.cut_out(start + 2, end).text
-        name = clause[start].text
-    return errors.measure_without_name(measure.full_span, text=text, name=name)
 
 
 # The choices of ROWS PER MATCH, by their words.
@@ -508,34 +380,11 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     has_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
     members = _read_names(clause, start + 3, end - 1) if has_list else None
     if members is None or not name.can_name:
-        _reject_misspelt_define(clause, clause.pairs.get(start + 2, end) + 1)
-        item = clause.cut_out(start, _find_end_of_subset(clause, end))
-        raise errors.malformed_subset(item.full_span, text=item.text)
+        raise mistakes.explain_malformed_subset(clause, start, end)
     for token in (name, *members):
         _reject_reserved_word(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
-
-
-def _reject_misspelt_define(clause: ClauseTokens, index: int) -> None:
-    """Raise an error if the word at `index`, after a definition in SUBSET, misspells DEFINE."""
-    word = clause.key(index)
-    if word and find_keyword(word) == "DEFINE":
-        raise misspelt_keyword(
-            clause[index].span, text=clause[index].text, keyword="DEFINE", where="MATCH_RECOGNIZE"
-        )
-
-
-def _find_end_of_subset(clause: ClauseTokens, end: int) -> int:
-    """Return the index after a malformed definition in SUBSET, such as `U = A, B`.
-
-    The names after commas belong to the definition if no `=` or parenthesis follows them.
-    """
-    while clause.key(end) == "," and clause.can_name(end + 1):
-        if clause.key(end + 2) in ("=", "(", "AS"):
-            break
-        end += 2
-    return end
 
 
 def _read_names(clause: ClauseTokens, start: int, end: int) -> tuple[Token, ...] | None:
@@ -561,12 +410,12 @@ def _read_definitions(
         is_name_alone = end - start == 1 and (start, end) != items[-1]
         has_condition = clause.key(start + 1) == "AS" and end - start > 2
         if not clause.can_name(start) or not (is_name_alone or has_condition):
-            raise _explain_malformed_definition(clause, start, end)
+            raise mistakes.explain_malformed_definition(clause, start, end)
         _reject_reserved_word(clause[start], "DEFINE")
         names.append(clause[start])
         if is_name_alone:
             continue
-        _reject_second_definition(clause, start + 2, end)
+        mistakes.reject_second_definition(clause, start + 2, end)
         condition = clause.cut_out(start + 2, end)
         for name in names:
             yield nodes.NamedExpression(condition, name.variable, name.span)
@@ -577,127 +426,3 @@ def _reject_reserved_word(name: Token, where: str) -> None:
     """Raise an error if a variable's name is a reserved word without quotes."""
     if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
-
-
-def _reject_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
-    """Raise an error if another definition, `name AS`, starts in the condition `start .. end`.
-
-    Then a comma is missing between the two definitions, or AND or OR is written instead of it.
-    """
-    for index in clause.walk_level(start, end - 1):
-        starts_definition = clause.key(index + 1) == "AS" and clause.can_name(index)
-        if not starts_definition or index == start:
-            continue
-        before = clause[index - 1]
-        if before.key in ("AND", "OR"):
-            raise errors.and_between_definitions(before.span, word=before.key)
-        token = clause[index]
-        first = start - 2 if clause.key(start - 1) == "AS" else start
-        texts_around = split_item(clause, first, end, token)
-        raise unexpected_token(token.text, "DEFINE", token.span, texts_around)
-
-
-def _explain_malformed_definition(
-    clause: ClauseTokens, start: int, end: int
-) -> MatchRecognizeError:
-    """Return the error for a definition that is not `name AS condition`.
-
-    If the item begins with a name, the error proposes a definition: `A AS x > 1` for `A = x > 1`.
-
-    Raises:
-        MatchRecognizeParseError: the item is a value of a list after IN that has no parentheses.
-    """
-    _reject_bare_list(clause, start, "DEFINE")
-    first = clause[start]
-    if clause.key(start - 1) == "," and clause.key(start - 3) == "BETWEEN":
-        return between_without_and(
-            clause.span(start - 3, start + 1),
-            where="DEFINE",
-            lower_bound=clause[start - 2].text,
-            upper_bound=first.text,
-        )
-    is_joining_word = first.kind is TokenKind.WORD and first.key in ("AND", "OR")
-    if is_joining_word and end - start > 3 and clause.key(start + 2) == "AS":
-        definition = clause.cut_out(start + 1, end).text
-        return errors.and_between_definitions(first.span, word=first.key, definition=definition)
-    if clause.can_name(start) and clause.key(start + 1) == "SA":
-        return misspelt_keyword(
-            clause[start + 1].span, text=clause[start + 1].text, keyword="AS", where="DEFINE"
-        )
-    has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
-    condition = _find_condition(clause, start, end)
-    proposal: tuple[str, str] | None = None
-    if has_name and condition < end:
-        proposal = clause[start].text, clause.cut_out(condition, end).text
-    span = clause.span(start, end)
-    follows_comma = clause.key(start - 1) == ","
-    before = clause[start - 2] if follows_comma else first
-    is_decimal = before.kind is TokenKind.NUMBER and before.span.end + 1 == first.span.start
-    return errors.malformed_definition(
-        span,
-        text=clause.text_at(span),
-        proposal=proposal,
-        follows_comma=follows_comma,
-        number_before=before.text if is_decimal else "",
-    )
-
-
-# Words and symbols that users write instead of AS.
-_WRITTEN_FOR_AS = split_words("= : := IS AS ;")
-
-
-def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
-    """Return the index at which the condition of a malformed definition begins.
-
-    The condition begins after AS, or after a word or symbol that is written instead of AS. If
-    nothing follows, the result is the end of the definition or an index after the end.
-    """
-    condition = start + 1
-    for index in clause.walk_level(start + 1, end):
-        if clause.key(index) == "AS":
-            condition = index + 1
-            break
-    if condition == start + 1 and _may_be_misspelt_as(clause, condition):
-        condition += 1
-    while clause.key(condition) in _WRITTEN_FOR_AS:
-        condition += 1
-    return condition
-
-
-def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
-    """Return whether the word at `index` may be a misspelt AS: a short word before an operand."""
-    key = clause.key(index)
-    after = index + 1
-    precedes_operand = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
-    is_short_word = len(key) <= len("ASS") and key.isalpha()
-    return precedes_operand and is_short_word and key not in NOT_AT_END_OF_EXPRESSION
-
-
-def _reject_bare_list(clause: ClauseTokens, start: int, where: str) -> None:
-    """Raise an error if an item at `start` is a value of a list without parentheses: `x IN 1, 2`.
-
-    Args:
-        clause: the tokens of the clause.
-        start: the index after a comma.
-        where: the part of the clause, as in messages.
-    """
-    first = start - 1
-    while clause.key(first) == "," and clause.ends_expression(first - 1):
-        first -= 2
-    has_operator = clause.key(first) == "IN" and clause.ends_expression(first - 1)
-    is_negated = clause.key(first) == "IN" and clause.key(first - 1) == "NOT"
-    if first == start - 1 or not (has_operator or is_negated):
-        return
-    end = first + 2  # after the first value
-    while clause.key(end) == "," and clause.ends_expression(end + 1):
-        is_value = clause[end + 1].is_constant or clause.key(end + 2) != "AS"
-        if not is_value:  # the next item begins here
-            break
-        end += 2
-    values = [clause[index].text for index in range(first + 1, end, 2)]
-    raise in_without_parentheses(
-        clause.span(first + 1, end),
-        where=where,
-        values=values,
-        operator="NOT IN" if is_negated else "IN",
-    )

@@ -33,6 +33,7 @@ from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_parts import ClausePart, find_definite_part
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance
+from matchrec.syntax.item_mistakes import NAMED_ITEMS, explain_missing_name
 from matchrec.syntax.misplaced_patterns import (
     explain_missing_parentheses,
     explain_unclosed_parenthesis,
@@ -386,21 +387,11 @@ def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
     raise errors.missing_pattern(closing if has_closing else clause[-1].span)
 
 
-# What the name after AS is for, in the parts whose items have one.
-_NAMED_ITEMS = {ClausePart.PARTITION_BY: "partition column", ClausePart.MEASURES: "measure"}
-
-
 def _reject_missing_name(
-    clause: ClauseTokens, sections: dict[ClausePart, Section], index: int
+    clause: ClauseTokens, sections: dict[ClausePart, Section], as_index: int
 ) -> None:
-    """Raise an error for the AS at `index` without a name if it is in PARTITION BY or MEASURES."""
+    """Raise an error for an AS without a name if it is in PARTITION BY or MEASURES."""
     for part, section in sections.items():
-        if part not in _NAMED_ITEMS or not section.start < index < section.end:
-            continue
-        start, _ = clause.split_at_commas(section.start, index)[-1]
-        raise errors.measure_without_name(
-            clause.span(start, index + 1),
-            text=clause.cut_out(start, index).text,
-            what=_NAMED_ITEMS[part],
-            clause=part.value,
-        )
+        if part in NAMED_ITEMS and section.start < as_index < section.end:
+            start, _ = clause.split_at_commas(section.start, as_index)[-1]
+            raise explain_missing_name(clause, start, as_index, part)
