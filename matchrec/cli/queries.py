@@ -309,19 +309,15 @@ def build_query_request(
     engine = values.pop("engine", None)
     language = QueryLanguage(values.pop("language", source.language))
     source.check_exists(language)
-    if language is QueryLanguage.SQL and "order_by" in values:
-        reject_sase_as_sql(source.text or "")
-    check_options(values, language)
-    events = values.pop("events", None) or find_only_table(tables)
-    if language is not QueryLanguage.SQL and not events:
-        raise make_missing_events_error(language.display_name, tables)
+    check_options(values, language, source)
+    events = find_events(values.pop("events", None), language, tables)
 
     statements, file_tables = read_statements(source, language, tables)
+    all_tables = set_input_options((*tables, *file_tables), input_options)
     clause = read_clause_name(values.pop("clause", None))
     args = values.pop("args", ())
     run_option_values, values = split_options(values, RUN_OPTION_NAMES)
     aggregate_values, query_arguments = split_options(values, AGGREGATE_OPTION_NAMES)
-    all_tables = set_input_options((*tables, *file_tables), input_options)
     return QueryRequest(
         language=language,
         statements=statements,
@@ -456,6 +452,27 @@ def read_statements(
     return statements, file_tables
 
 
+def find_events(
+    name: str | None, language: QueryLanguage, tables: Sequence[QueryTable]
+) -> str | None:
+    """Return the table with the events: the table that `--events` names, or else the only table.
+
+    The result is None if a SQL query has no table or several, and the user named none.
+
+    Args:
+        name: the value of `--events`; None if the user did not set it.
+        language: the language of the query.
+        tables: the tables of `--table` and `--schema`.
+
+    Raises:
+        click.UsageError: a query in SASE+ or a Pattern has no table, or several.
+    """
+    events = name or find_only_table(tables)
+    if language is not QueryLanguage.SQL and not events:
+        raise make_missing_events_error(language.display_name, tables)
+    return events
+
+
 def find_only_table(tables: Sequence[QueryTable]) -> str | None:
     """Return the name of the only table; None if there are no tables or several."""
     return tables[0].name if len(tables) == 1 else None
@@ -510,12 +527,20 @@ def reject_sase_as_sql(text: str) -> None:
         raise click.UsageError(str(errors.sase_text_as_sql()))
 
 
-def check_options(values: OptionValues, language: QueryLanguage) -> None:
+def check_options(values: OptionValues, language: QueryLanguage, source: QuerySource) -> None:
     """Check that the options fit the language of the query.
 
+    Args:
+        values: the options that the user set.
+        language: the language of the query.
+        source: where the query comes from.
+
     Raises:
-        click.UsageError: the language does not have an option, or `--order-by` is missing.
+        click.UsageError: the language does not have an option, `--order-by` is missing, or a SASE+
+            text with its options is read as SQL.
     """
+    if language is QueryLanguage.SQL and "order_by" in values:
+        reject_sase_as_sql(source.text or "")
     for name in values:
         if name not in OPTION_NAMES_BY_LANGUAGE[language]:
             is_sql = language is QueryLanguage.SQL

@@ -39,6 +39,7 @@ from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT, MAX_PORT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from matchrec.gateway.listener import Listener
     from matchrec.gateway.serve import Gateway
 
 
@@ -111,10 +112,7 @@ def serve(  # noqa: PLR0913 -- one for each option
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """
-    from matchrec.gateway.engines import SPARK_SERVER_SETTINGS, find_or_start_server
     from matchrec.gateway.listener import Listener
-    from matchrec.gateway.serve import start_gateway
-    from matchrec.spark.sail.start import SPARK, choose_engine
 
     listener = Listener(
         host=host,
@@ -132,10 +130,31 @@ def serve(  # noqa: PLR0913 -- one for each option
     reject_repeated_pipes(query_paths=[], tables=tables)
     input_options = {"delimiter": delimiter, "header": header, "input_format": input_format}
     views = FileViews(set_input_options(tables, input_options))
+    serve_until_signal(listener, views, conf, engine)
+
+
+def serve_until_signal(
+    listener: Listener, views: FileViews, conf: SettingPairs, engine: str | None
+) -> None:
+    """Start the session and the gateway, and wait for a signal to end them.
+
+    Args:
+        listener: where clients connect.
+        views: the files that are temporary views of each session.
+        conf: the settings of Spark that `--conf` sets.
+        engine: the engine that the user named, or None.
+
+    Raises:
+        MatchRecognizeError: a file cannot be read, or the gateway has stopped without a signal.
+    """
+    from matchrec.gateway.engines import SPARK_SERVER_SETTINGS, find_or_start_server
+    from matchrec.gateway.serve import start_gateway
+    from matchrec.spark.sail.start import SPARK, choose_engine
+
     # A session of Sail has a server already.
     is_spark = choose_engine(engine, dict(conf)) == SPARK
-    settings = SPARK_SERVER_SETTINGS if is_spark else {}
-    with open_local_session((*settings.items(), *conf), engine) as spark:
+    server_settings = SPARK_SERVER_SETTINGS if is_spark else {}
+    with open_local_session((*server_settings.items(), *conf), engine) as spark:
         views.register(spark)  # a file that cannot be read is reported before clients connect
         register_views = views.register if views.tables else None
         address = find_or_start_server(spark, engine=None)
