@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -25,7 +26,7 @@ from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name
-from matchrec.plan.totals import MATCH_NAME, Totals, name_key
+from matchrec.plan.totals import MATCH_NAME, TotalAggregate, Totals, name_key
 from matchrec.source import Span
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.request import is_streaming
@@ -63,44 +64,41 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> Aggreg
     """
     grouping = Grouping[per.upper()]
     plan = clause.choose_counted_plan("aggregate")
-    is_stream = is_streaming(clause.relation.rows)
-    if is_stream and grouping is not Grouping.END:
+    if is_streaming(clause.relation.rows) and grouping is not Grouping.END:
         raise errors.unfinished_groups_over_stream(per=per)
 
     key_measures = find_key_measures(plan, grouping)
     parsed_aggregates = {name: parse_aggregate(text, plan) for name, text in aggregates.items()}
-    needed_totals = [
-        total
-        for parsed_aggregate in parsed_aggregates.values()
-        for total in find_totals(parsed_aggregate)
-    ]
     totals = Totals(
-        aggregates=tuple(dict.fromkeys(needed_totals)),
+        aggregates=list_totals(parsed_aggregates.values()),
         grouping=grouping,
         keys=tuple(measure.name for measure in key_measures.values()),
     )
-
     used_names = {total.measure for total in totals.aggregates}
     used_measures = [measure for measure in plan.measures if measure.name in used_names]
     plan = replace(
         plan, measures=(*key_measures.values(), *used_measures), rows_per_match=RowsPerMatch.ONE_ROW
     )
-    result, reason_for_building_matches = run_search(clause, plan, totals)
+    search, reason_for_building_matches = run_search(clause, plan, totals)
 
-    rows = result.dataframe
+    rows = search.dataframe
     group_names = [*rows.columns[: len(plan.partition_by)], *key_measures]
     check_names(parsed_aggregates, group_names)
     write_for_engine = clause.relation.runner.write_for_engine
-    columns = [
-        f"{write_for_engine(write_aggregate(parsed_aggregate, result, totals))}"
-        f" AS {quote_name(name)}"
-        for name, parsed_aggregate in parsed_aggregates.items()
-    ]
+    columns = []
+    for name, parsed_aggregate in parsed_aggregates.items():
+        value_sql = write_for_engine(write_aggregate(parsed_aggregate, search, totals))
+        columns.append(f"{value_sql} AS {quote_name(name)}")
     return AggregatedMatches(
         rows=group_rows(rows, group_names, columns),
-        search=result,
+        search=search,
         reason_for_building_matches=reason_for_building_matches,
     )
+
+
+def list_totals(aggregates: Iterable[TotalAggregate]) -> tuple[TotalAggregate, ...]:
+    """Return the totals from which aggregates are computed, each once."""
+    return tuple(dict.fromkeys(chain.from_iterable(map(find_totals, aggregates))))
 
 
 def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence[str]) -> DataFrame:
