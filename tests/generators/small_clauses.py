@@ -19,9 +19,9 @@ from tests.references.matches_and_runs import (
     Hidden,
     Loop,
     Node,
+    Path,
     Query,
     Row,
-    Variables,
 )
 
 SCHEMA = "k int, t int, kind string, x int"
@@ -154,13 +154,14 @@ def random_definition(random: Random, variable: str) -> Definition:
     letters = "".join(sorted(random.sample("abcd", random.choice((1, 2, 2, 3)))))
     of_kind = f"instr('{letters}', kind) > 0"
 
-    def is_of_kind(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
-        return rows[positions[-1]]["kind"] in letters
+    def is_of_kind(rows: Sequence[Row], path: Path) -> bool:
+        """Return whether the letter of the row is one of those that were drawn."""
+        return rows[path[-1].position]["kind"] in letters
 
-    def is_one_of_two(
-        rows: Sequence[Row], positions: tuple[int, ...], variables: Variables
-    ) -> bool:
-        return variables.count(variable) < 3 and is_of_kind(rows, positions, variables)
+    def is_one_of_two(rows: Sequence[Row], path: Path) -> bool:
+        """Return whether the row is also among the first two rows of the variable."""
+        count = sum(mapped_row.variable == variable for mapped_row in path)
+        return count < 3 and is_of_kind(rows, path)
 
     return random.choice(
         (
@@ -174,28 +175,26 @@ def random_definition(random: Random, variable: str) -> Definition:
     )
 
 
-def rises(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+def rises(rows: Sequence[Row], path: Path) -> bool:
     """Return whether `x > PREV(x)`. The row before it need not be in the match."""
-    current = rows[positions[-1]]["x"]
-    before = rows[positions[-1] - 1]["x"] if positions[-1] else None
+    position = path[-1].position
+    current = rows[position]["x"]
+    before = rows[position - 1]["x"] if position else None
     return None not in (current, before) and current > before
 
 
-def reaches_first(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+def reaches_first(rows: Sequence[Row], path: Path) -> bool:
     """Return whether `x >= FIRST(x)`."""
-    current = rows[positions[-1]]["x"]
-    first = rows[positions[0]]["x"]
+    current = rows[path[-1].position]["x"]
+    first = rows[path[0].position]["x"]
     return None not in (current, first) and current >= first
 
 
-def is_below_highest_a(
-    rows: Sequence[Row], positions: tuple[int, ...], variables: Variables
-) -> bool:
+def is_below_highest_a(rows: Sequence[Row], path: Path) -> bool:
     """Return whether `x <= max(A.x)`. If no row of A has a value, it is NULL, which is not true."""
-    pairs = zip(positions, variables, strict=True)
-    values = [rows[position]["x"] for position, name in pairs if name == "A"]
+    values = [rows[mapped_row.position]["x"] for mapped_row in path if mapped_row.variable == "A"]
     not_null = [value for value in values if value is not None]
-    current = rows[positions[-1]]["x"]
+    current = rows[path[-1].position]["x"]
     return bool(not_null) and current is not None and current <= max(not_null)
 
 
@@ -211,8 +210,8 @@ def write_clause_end(
         pattern: the text in PATTERN.
         window: the length in WITHIN; None without WITHIN.
     """
-    skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.upper()}"
-    output = "LONGEST MATCH" if query.longest else ""
+    skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.value}"
+    output = "LONGEST MATCH" if query.finds_longest else ""
     output = "SKIP TILL ANY MATCH ALL MATCHES" if query.finds_all_matches else output
     within = "" if window is None else f"WITHIN {window}"
     conditions = (f"{name} AS {definition.text}" for name, definition in definitions.items())

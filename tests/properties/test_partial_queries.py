@@ -30,7 +30,7 @@ from tests.generators.small_clauses import (
     write_clause_end,
 )
 from tests.quick.scale import batches, copies_of
-from tests.references.matches_and_runs import MatchOrRun, Partition, Query, Row
+from tests.references.matches_and_runs import MatchOrRun, Partition, Query, Row, Skip
 from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
@@ -74,10 +74,10 @@ class Clause:
             key: the columns of PARTITION BY.
         """
         query = self.query
-        shown = ["TIMEOUT"] * query.timed_out + ["UNFINISHED"] * query.unfinished
+        shown = ["TIMEOUT"] * query.shows_timed_out + ["UNFINISHED"] * query.shows_unfinished
         rows = f"{self.all_rows or 'ONE ROW PER MATCH'} SHOW {' AND '.join(shown)} MATCHES"
-        pattern = f"{query.pattern} $" if query.to_end else str(query.pattern)
-        direction = "DESC" if query.descending else "ASC"
+        pattern = f"{query.pattern} $" if query.ends_with_anchor else str(query.pattern)
+        direction = "DESC" if query.is_descending else "ASC"
         end = write_clause_end(query, pattern, query.window, self.definitions)
         return f"""PARTITION BY {key} ORDER BY t {direction} NULLS LAST
             MEASURES {self.measures} {rows} {end}"""
@@ -101,13 +101,13 @@ def random_clause(random: Random) -> Clause:
         pattern,
         {name: definition.holds for name, definition in definitions.items()},
         window,
-        random.choice(("to next row", "past last row")),
+        random.choice((Skip.TO_NEXT_ROW, Skip.PAST_LAST_ROW)),
         finds_all_matches,
-        longest=not finds_all_matches and random.random() < 0.2,
-        to_end=not finds_all_matches and random.random() < 0.15,
-        timed_out=timed_out,
-        unfinished=unfinished,
-        descending=window is None and random.random() < 0.5,
+        finds_longest=not finds_all_matches and random.random() < 0.2,
+        ends_with_anchor=not finds_all_matches and random.random() < 0.15,
+        shows_timed_out=timed_out,
+        shows_unfinished=unfinished,
+        is_descending=window is None and random.random() < 0.5,
     )
     return Clause(query, definitions, all_rows)
 
@@ -115,7 +115,7 @@ def random_clause(random: Random) -> Clause:
 def compute_expected_rows(clause: Clause, rows: Sequence[Row]) -> Counter[OutputRow]:
     """Count the output rows of the reference."""
     expected: Counter[OutputRow] = Counter()
-    for partition in sort_partitions(rows, descending=clause.query.descending):
+    for partition in sort_partitions(rows, descending=clause.query.is_descending):
         for match in Partition(clause.query, partition).find_all():
             for values in list_rows_of_match(clause, partition, match):
                 expected[tuple(None if value is None else str(value) for value in values)] += 1
@@ -126,25 +126,25 @@ def list_rows_of_match(
     clause: Clause, partition: Sequence[Row], match: MatchOrRun
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the output rows of a match or run."""
-    mapped = [partition[position] for position in match.rows]
-    pairs = zip(mapped, match.variables, strict=True)
-    b_values = [row["x"] for row, variable in pairs if variable == "B"]
+    rows = [partition[mapped_row.position] for mapped_row in match.path]
+    variables = [mapped_row.variable for mapped_row in match.path]
+    b_values = [row["x"] for row, name in zip(rows, variables, strict=True) if name == "B"]
     last_b = b_values[-1] if b_values else None
-    rows_of_a = match.variables.count("A")
+    rows_of_a = variables.count("A")
     number = None if clause.query.finds_all_matches else match.number
     due = [match.due] if clause.query.window is not None else []
-    ends = (mapped[0]["t"], mapped[-1]["t"]) if mapped else (None, None)
-    shared = (number, match.status, *due, *ends)
+    ends = (rows[0]["t"], rows[-1]["t"]) if rows else (None, None)
+    shared = (number, match.status.value, *due, *ends)
     first = partition[match.start]
     if not clause.all_rows:
-        variable = match.variables[-1] if mapped else None
-        yield (first["k"], *shared, len(mapped), rows_of_a, last_b, variable)
+        variable = variables[-1] if rows else None
+        yield (first["k"], *shared, len(rows), rows_of_a, last_b, variable)
         return
-    if not mapped and "OMIT" not in clause.all_rows:
+    if not rows and "OMIT" not in clause.all_rows:
         yield (first["k"], first["t"], *shared, 0, 0, None, None, first["kind"], first["x"])
-    for index, row in enumerate(mapped):
-        if not match.hidden[index]:
-            measures = (*shared, index + 1, rows_of_a, last_b, match.variables[index])
+    for index, (row, mapped_row) in enumerate(zip(rows, match.path, strict=True)):
+        if not mapped_row.is_hidden:
+            measures = (*shared, index + 1, rows_of_a, last_b, mapped_row.variable)
             yield (row["k"], row["t"], *measures, row["kind"], row["x"])
 
 

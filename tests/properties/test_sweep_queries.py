@@ -42,9 +42,10 @@ from tests.references.matches_and_runs import (
     Loop,
     Node,
     Partition,
+    Path,
     Query,
     Row,
-    Variables,
+    Skip,
 )
 from tests.tasks.many_keys import KEY, make_copies
 
@@ -124,8 +125,9 @@ def add_marked_loop(random: Random, node: Node) -> Node:
 def is_of_letters(point: Point) -> Condition:
     """Return the condition `instr(:letters, kind) > 0`."""
 
-    def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
-        return rows[positions[-1]]["kind"] in point["letters"]
+    def holds(rows: Sequence[Row], path: Path) -> bool:
+        """Return whether the letter of the row is one of the value's."""
+        return rows[path[-1].position]["kind"] in point["letters"]
 
     return holds
 
@@ -133,8 +135,9 @@ def is_of_letters(point: Point) -> Condition:
 def reaches_x(point: Point) -> Condition:
     """Return the condition `x >= :x`."""
 
-    def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
-        x = rows[positions[-1]]["x"]
+    def holds(rows: Sequence[Row], path: Path) -> bool:
+        """Return whether `x` of the row is at least the value."""
+        x = rows[path[-1].position]["x"]
         return x is not None and x >= point["x"]
 
     return holds
@@ -163,10 +166,10 @@ def random_clause(random: Random) -> MarkedClause:
         pattern,
         {},
         None,
-        random.choice(("to next row", "past last row")),
+        random.choice((Skip.TO_NEXT_ROW, Skip.PAST_LAST_ROW)),
         finds_all_matches,
-        longest=not finds_all_matches and random.random() < 0.2,
-        timed_out=False,
+        finds_longest=not finds_all_matches and random.random() < 0.2,
+        shows_timed_out=False,
     )
     return MarkedClause(query, definitions, marked, has_window)
 
@@ -192,8 +195,8 @@ def compute_expected_figures(query: Query, rows: Sequence[Row], copies: int) -> 
         matches = Partition(query, partition).find_all()
         partitions += bool(matches)
         for match in matches:
-            lengths.append(len(match.rows))
-            times = [partition[position]["t"] for position in match.rows]
+            lengths.append(len(match.path))
+            times = [partition[mapped_row.position]["t"] for mapped_row in match.path]
             if times and times[-1] is not None and times[0] is not None:
                 spans.append(times[-1] - times[0])
     counts = (len(lengths) * copies, partitions * copies, sum(lengths) * copies)

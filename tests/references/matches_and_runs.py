@@ -3,11 +3,11 @@
 It is slow and obvious, and does not use matchrec. Rows are Python dicts. A row pattern is a small
 tree of this module, whose `str` is SQL.
 
-The rest of a pattern is a list of parts. `list_next_steps` lists the variables to which the
-next row may be mapped, most preferred first, each with the parts that remain afterwards. The
-definitions of docs/reference/partial_matches.md follow from it:
+What remains of a pattern is a list of parts that follow each other. `list_next_steps` lists the
+variables to which the next row may be mapped, most preferred first, each with the parts that remain
+afterwards. The definitions of docs/reference/partial_matches.md follow from it:
 
-- the match is the first mapping after which no more parts are needed;
+- the match is the first path after which no more parts are needed;
 - a run is live if another row could be mapped to some variable.
 
 Not supported: parts that may be empty inside a loop, and anchors other than `$` at the end. With
@@ -18,19 +18,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, NamedTuple
 
+# An input row: the value of each column, by its name.
 Row = Mapping[str, Any]
-"""An input row: column -> value."""
 
-Variables = tuple[str, ...]
-"""The variables of the mapped rows."""
 
-Hiddens = tuple[bool, ...]
-"""For each mapped row, whether ALL ROWS PER MATCH leaves it out, because it is in an exclusion."""
+class MappedRow(NamedTuple):
+    """A row of a match or run."""
 
-MATCHED, TIMED_OUT, UNFINISHED = "MATCHED", "TIMED OUT", "UNFINISHED"
+    # The index of the row in its partition.
+    position: int
+    variable: str
+    # Whether ALL ROWS PER MATCH leaves the row out, because it is in an exclusion.
+    is_hidden: bool
+
+
+# The rows of a match or run, in their order.
+Path = tuple[MappedRow, ...]
+
+
+class Status(Enum):
+    """How a match or run has ended. The value is what MATCH_STATUS() returns."""
+
+    MATCHED = "MATCHED"
+    TIMED_OUT = "TIMED OUT"
+    UNFINISHED = "UNFINISHED"
+
+
+class Skip(Enum):
+    """Where the search continues after a match. The value is written after AFTER MATCH SKIP."""
+
+    TO_NEXT_ROW = "TO NEXT ROW"
+    PAST_LAST_ROW = "PAST LAST ROW"
 
 
 @dataclass(frozen=True)
@@ -79,7 +101,9 @@ class Loop:
 
     part: Node
     least: int
-    most: int | None  # None without a limit
+    # None if there is no limit.
+    most: int | None
+    # Whether more repetitions are preferred to fewer.
     greedy: bool = True
 
     def __str__(self) -> str:
@@ -90,68 +114,84 @@ class Loop:
         return f"{self.part}{quantifier}{reluctant}"
 
 
+# A row pattern. A text is a variable.
 Node = str | Chain | Choice | AnyOrder | Hidden | Loop
-"""A row pattern. A text is a variable."""
-
-Step = tuple[str, bool, tuple[Node, ...]]
-"""A variable for the next row, whether the row is hidden, and the parts that remain afterwards."""
 
 
-def list_next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
+class Step(NamedTuple):
+    """A way to map the next row."""
+
+    variable: str
+    is_hidden: bool
+    # The parts of the pattern that remain after the row.
+    remaining_parts: tuple[Node, ...]
+
+
+def list_next_steps(
+    remaining_parts: tuple[Node, ...], *, is_hidden: bool = False
+) -> Iterator[Step | None]:
     """Yield the steps of the next row, most preferred first; None ends the match.
 
     Before the first row of `A* B` there are two steps: A, after which `A* B` remains, and B, after
     which nothing remains.
+
+    Args:
+        remaining_parts: the parts of the pattern that follow.
+        is_hidden: whether the next row is in an exclusion.
     """
-    if not remaining:
+    if not remaining_parts:
         yield None
         return
-    part = remaining[0]
-    behind = remaining[1:]
+    part, *later_parts = remaining_parts
     match part:
         case str():
-            yield part, hidden, behind
+            yield Step(part, is_hidden, tuple(later_parts))
         case Chain(parts):
-            yield from list_next_steps((*parts, *behind), hidden)
+            yield from list_next_steps((*parts, *later_parts), is_hidden=is_hidden)
         case Choice(parts):
             for alternative in parts:
-                yield from list_next_steps((alternative, *behind), hidden)
+                yield from list_next_steps((alternative, *later_parts), is_hidden=is_hidden)
         case AnyOrder(parts):
             for order in permutations(parts):
-                yield from list_next_steps((*order, *behind), hidden)
-        case Hidden(excluded):  # it has one variable, so the remaining parts are not hidden
-            yield from list_next_steps((excluded, *behind), True)
-        case Loop(body, least, most, greedy):
-            fewer = Loop(body, max(0, least - 1), None if most is None else most - 1, greedy)
-            repeat = (body, fewer, *behind)
-            if most == 0:
-                ways = [behind]
-            elif least > 0:
-                ways = [repeat]
-            else:
-                ways = [repeat, behind] if greedy else [behind, repeat]
-            for way in ways:
-                yield from list_next_steps(way, hidden)
+                yield from list_next_steps((*order, *later_parts), is_hidden=is_hidden)
+        case Hidden(excluded):  # it has one variable, so the later parts are not hidden
+            yield from list_next_steps((excluded, *later_parts), is_hidden=True)
+        case Loop():
+            for parts in list_ways_through_loop(part):
+                yield from list_next_steps((*parts, *later_parts), is_hidden=is_hidden)
+
+
+def list_ways_through_loop(loop: Loop) -> list[tuple[Node, ...]]:
+    """Return the parts that may replace a loop, most preferred first.
+
+    The loop is repeated once, which leaves a loop with lower bounds, or it is left.
+    """
+    if loop.most == 0:
+        return [()]
+    lower_most = None if loop.most is None else loop.most - 1
+    repeated = (loop.part, Loop(loop.part, max(0, loop.least - 1), lower_most, loop.greedy))
+    if loop.least > 0:
+        return [repeated]
+    return [repeated, ()] if loop.greedy else [(), repeated]
 
 
 @dataclass(frozen=True)
 class MatchOrRun:
     """A match or a run."""
 
+    # The position of the starting row.
     start: int
-    status: str  # MATCHED, TIMED_OUT or UNFINISHED
-    number: int | None  # of the match; None for a run
-    due: Any  # the time at which the window of a run that timed out has ended
-    rows: tuple[int, ...]  # the positions of the mapped rows
-    variables: Variables
-    hidden: Hiddens
+    status: Status
+    # MATCH_NUMBER of a match; None for a run. With ALL MATCHES it is 0.
+    number: int | None
+    # For a run that timed out, the time at which its window ended; otherwise None.
+    due: Any
+    path: Path
 
 
-Condition = Callable[[Sequence[Row], tuple[int, ...], Variables], bool | None]
-"""Return whether the last of the mapped rows satisfies its variable's condition; None is NULL.
-
-The arguments are the rows of the partition, the positions of the mapped rows, and their variables.
-"""
+# Returns whether the last row of a path satisfies its variable's condition; None is NULL. The
+# arguments are the rows of the partition and the path.
+Condition = Callable[[Sequence[Row], Path], bool | None]
 
 
 @dataclass(frozen=True)
@@ -159,15 +199,22 @@ class Query:
     """The parts of a clause that decide which matches and runs there are."""
 
     pattern: Node
+    # The conditions by variable. Any row may be mapped to a variable without a condition.
     conditions: Mapping[str, Condition]
-    window: int | None  # the length of WITHIN along the column `t`; None without WITHIN
-    skip: str = "past last row"  # or "to next row"
-    finds_all_matches: bool = False  # SKIP TILL ANY MATCH ALL MATCHES
-    longest: bool = False  # LONGEST MATCH
-    to_end: bool = False  # whether the pattern ends with `$`
-    timed_out: bool = True  # SHOW TIMEOUT MATCHES
-    unfinished: bool = False  # SHOW UNFINISHED MATCHES
-    descending: bool = False  # ORDER BY t DESC
+    # The length of WITHIN along the column `t`; None without WITHIN.
+    window: int | None
+    skip: Skip = Skip.PAST_LAST_ROW
+    # Whether the clause has SKIP TILL ANY MATCH ALL MATCHES.
+    finds_all_matches: bool = False
+    # Whether it has LONGEST MATCH.
+    finds_longest: bool = False
+    # Whether the pattern ends with `$`.
+    ends_with_anchor: bool = False
+    # Whether it has SHOW TIMEOUT MATCHES, and SHOW UNFINISHED MATCHES.
+    shows_timed_out: bool = True
+    shows_unfinished: bool = False
+    # Whether it has ORDER BY t DESC.
+    is_descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,10 +232,10 @@ class Partition:
         """Return the first position after the window of a starting row."""
         if self.query.window is None:
             return len(self.rows)
-        begin = self.rows[start]["t"]
+        first_time = self.rows[start]["t"]
         for position in range(start, len(self.rows)):
             time = self.rows[position]["t"]
-            if begin is None or time is None or time - begin >= self.query.window:
+            if first_time is None or time is None or time - first_time >= self.query.window:
                 return position
         return len(self.rows)
 
@@ -200,152 +247,144 @@ class Partition:
     # Contiguous matches
 
     def list_preferred(self) -> Iterator[MatchOrRun]:
-        """Yield one match or run for each starting row that AFTER MATCH SKIP visits."""
+        """Yield one match or run for each starting row that AFTER MATCH SKIP visits.
+
+        Only the first unfinished run of the partition is among them.
+        """
         start = 0
         number = 1
         has_unfinished = False
         while start < len(self.rows):
             match = self.find_match(start)
             if match is not None:
-                variables, hidden = match
-                rows = tuple(range(start, start + len(variables)))
-                yield MatchOrRun(start, MATCHED, number, None, rows, variables, hidden)
-                start += max(1, len(variables)) if self.skips_past_last_row else 1
+                yield MatchOrRun(start, Status.MATCHED, number, None, match)
+                skips_match = self.query.skip is Skip.PAST_LAST_ROW
+                start += max(1, len(match)) if skips_match else 1
                 number += 1
                 continue
-            end = self.find_window_end(start)
-            status = self.find_status(end)
-            if status == TIMED_OUT or (status == UNFINISHED and not has_unfinished):
-                run = next(self.list_live_runs(start, end, (self.query.pattern,), (), ()), None)
-                if run is not None:
-                    has_unfinished = has_unfinished or status == UNFINISHED
-                    due = self.find_due_time(start) if status == TIMED_OUT else None
-                    rows = tuple(range(start, end))
-                    yield MatchOrRun(start, status, None, due, rows, *run)
+            run = self.find_run(start)
+            is_unfinished = run is not None and run.status is Status.UNFINISHED
+            if run is not None and not (is_unfinished and has_unfinished):
+                has_unfinished = has_unfinished or is_unfinished
+                yield run
             start += 1
 
-    @property
-    def skips_past_last_row(self) -> bool:
-        """Return whether the next search begins after the match, and not at the next row."""
-        return self.query.skip == "past last row"
-
-    def find_status(self, end: int) -> str | None:
-        """Return the status of a run whose window ends at a row; None if SHOW does not list it."""
-        if end == len(self.rows) and self.query.unfinished:
-            return UNFINISHED
-        return TIMED_OUT if self.query.timed_out else None
-
-    def find_match(self, start: int) -> tuple[Variables, Hiddens] | None:
+    def find_match(self, start: int) -> Path | None:
         """Return the preferred match at a starting row, or the first of the longest ones."""
         end = self.find_window_end(start)
-        ways = self.list_ways_to_match(start, end, (self.query.pattern,), (), ())
-        if not self.query.longest:
-            return next(ways, None)
-        return max(ways, key=lambda way: len(way[0]), default=None)
+        matches = self.list_matches(start, end, (self.query.pattern,), ())
+        if not self.query.finds_longest:
+            return next(matches, None)
+        return max(matches, key=len, default=None)
 
-    def list_ways_to_match(
-        self,
-        start: int,
-        end: int,
-        remaining: tuple[Node, ...],
-        variables: Variables,
-        hidden: Hiddens,
-    ) -> Iterator[tuple[Variables, Hiddens]]:
-        """Yield the matches that continue a run from a starting row, most preferred first."""
-        row = start + len(variables)
-        for step in list_next_steps(remaining):
+    def list_matches(
+        self, start: int, end: int, remaining_parts: tuple[Node, ...], path: Path
+    ) -> Iterator[Path]:
+        """Yield the matches that continue a path, most preferred first.
+
+        Args:
+            start: the position of the starting row.
+            end: the first position after its window.
+            remaining_parts: the parts of the pattern that remain after the path.
+            path: the rows mapped so far.
+        """
+        position = start + len(path)
+        for step in list_next_steps(remaining_parts):
             if step is None:
-                if not self.query.to_end or row == len(self.rows):
-                    yield variables, hidden
-                continue
-            variable, is_hidden, behind = step
-            longer = (*variables, variable)
-            if row < end and self.holds(tuple(range(start, row + 1)), longer):
-                yield from self.list_ways_to_match(start, end, behind, longer, (*hidden, is_hidden))
+                if not self.query.ends_with_anchor or position == len(self.rows):
+                    yield path
+            elif position < end:
+                longer_path = (*path, MappedRow(position, step.variable, step.is_hidden))
+                if self.holds(longer_path):
+                    yield from self.list_matches(start, end, step.remaining_parts, longer_path)
+
+    def find_run(self, start: int) -> MatchOrRun | None:
+        """Return the preferred live run of a starting row; None if it has none to show."""
+        end = self.find_window_end(start)
+        status = self.find_status(end)
+        path = next(self.list_live_runs(start, end, (self.query.pattern,), ()), None)
+        if status is None or path is None:
+            return None
+        due = self.find_due_time(start) if status is Status.TIMED_OUT else None
+        return MatchOrRun(start, status, None, due, path)
+
+    def find_status(self, end: int) -> Status | None:
+        """Return the status of a run whose window ends at a row; None if SHOW does not list it."""
+        if end == len(self.rows) and self.query.shows_unfinished:
+            return Status.UNFINISHED
+        return Status.TIMED_OUT if self.query.shows_timed_out else None
 
     def list_live_runs(
-        self,
-        start: int,
-        end: int,
-        remaining: tuple[Node, ...],
-        variables: Variables,
-        hidden: Hiddens,
-    ) -> Iterator[tuple[Variables, Hiddens]]:
-        """Yield the runs that continue a run and are live at the end of the window.
+        self, start: int, end: int, remaining_parts: tuple[Node, ...], path: Path
+    ) -> Iterator[Path]:
+        """Yield the runs that continue a path and are live at the end of the window.
 
-        The most preferred one comes first.
+        The most preferred one comes first. The arguments are as for `list_matches`.
         """
-        row = start + len(variables)
-        if row == end:
-            if variables and any(list_next_steps(remaining)):
-                yield variables, hidden
+        position = start + len(path)
+        if position == end:
+            if path and any(list_next_steps(remaining_parts)):
+                yield path
             return
-        for step in list_next_steps(remaining):
+        for step in list_next_steps(remaining_parts):
             if step is None:
                 continue
-            variable, is_hidden, behind = step
-            longer = (*variables, variable)
-            if self.holds(tuple(range(start, row + 1)), longer):
-                yield from self.list_live_runs(start, end, behind, longer, (*hidden, is_hidden))
+            longer_path = (*path, MappedRow(position, step.variable, step.is_hidden))
+            if self.holds(longer_path):
+                yield from self.list_live_runs(start, end, step.remaining_parts, longer_path)
 
-    def holds(self, rows: tuple[int, ...], variables: Variables) -> bool:
-        """Return whether the last row satisfies the condition of its variable."""
-        condition = self.query.conditions.get(variables[-1])
-        return condition is None or condition(self.rows, rows, variables) is True
+    def holds(self, path: Path) -> bool:
+        """Return whether the last row of a path satisfies the condition of its variable."""
+        condition = self.query.conditions.get(path[-1].variable)
+        return condition is None or condition(self.rows, path) is True
 
     # SKIP TILL ANY MATCH ALL MATCHES
 
     def list_all(self) -> Iterator[MatchOrRun]:
         """Yield the matches and runs, by trying every set of rows in every window."""
-        matches = set()
-        runs = set()
+        matches: set[Path] = set()
+        runs: set[Path] = set()
         for start in range(len(self.rows)):
-            for rows in self.list_row_sets(start):
-                for variables, hidden, remaining in self.map_rows(
-                    rows, (self.query.pattern,), (), ()
-                ):
-                    steps = list(list_next_steps(remaining))
+            for positions in self.list_row_sets(start):
+                for path, remaining_parts in self.map_rows(positions, (self.query.pattern,), ()):
+                    steps = list(list_next_steps(remaining_parts))
                     if None in steps:
-                        matches.add((rows, variables, hidden))
+                        matches.add(path)
                     if any(steps):
-                        runs.add((rows, variables, hidden))
-        for rows, variables, hidden in matches:
-            yield MatchOrRun(rows[0], MATCHED, 0, None, rows, variables, hidden)
-        for rows, variables, hidden in runs if self.query.timed_out else ():
-            yield MatchOrRun(
-                rows[0], TIMED_OUT, None, self.find_due_time(rows[0]), rows, variables, hidden
-            )
+                        runs.add(path)
+        for path in matches:
+            yield MatchOrRun(path[0].position, Status.MATCHED, 0, None, path)
+        for path in runs if self.query.shows_timed_out else ():
+            start = path[0].position
+            yield MatchOrRun(start, Status.TIMED_OUT, None, self.find_due_time(start), path)
 
     def list_row_sets(self, start: int) -> Iterator[tuple[int, ...]]:
-        """Yield every set of rows in the window of a starting row that begins with that row."""
+        """Yield every set of positions in the window of a starting row that begins with the row."""
         end = self.find_window_end(start)
         if start == end:
             return
-        later = range(start + 1, end)
-        for size in range(len(later) + 1):
-            for rows in combinations(later, size):
-                yield start, *rows
+        later_positions = range(start + 1, end)
+        for size in range(len(later_positions) + 1):
+            for positions in combinations(later_positions, size):
+                yield start, *positions
 
     def map_rows(
-        self,
-        rows: tuple[int, ...],
-        remaining: tuple[Node, ...],
-        variables: Variables,
-        hidden: Hiddens,
-    ) -> Iterator[tuple[Variables, Hiddens, tuple[Node, ...]]]:
-        """Yield the ways to map exactly these rows, each with the parts that remain.
+        self, positions: tuple[int, ...], remaining_parts: tuple[Node, ...], path: Path
+    ) -> Iterator[tuple[Path, tuple[Node, ...]]]:
+        """Yield the paths that map exactly these rows, each with the parts that remain.
 
         Args:
-            remaining: the parts that remain after the rows mapped so far.
-            variables: the variables of the rows mapped so far.
+            positions: the rows.
+            remaining_parts: the parts that remain after the rows mapped so far.
+            path: the rows mapped so far: the first of `positions`.
         """
-        if len(variables) == len(rows):
-            yield variables, hidden, remaining
+        if len(path) == len(positions):
+            yield path, remaining_parts
             return
-        for step in list_next_steps(remaining):
+        for step in list_next_steps(remaining_parts):
             if step is None:
                 continue
-            variable, is_hidden, behind = step
-            longer = (*variables, variable)
-            if self.holds(rows[: len(longer)], longer):
-                yield from self.map_rows(rows, behind, longer, (*hidden, is_hidden))
+            mapped_row = MappedRow(positions[len(path)], step.variable, step.is_hidden)
+            longer_path = (*path, mapped_row)
+            if self.holds(longer_path):
+                yield from self.map_rows(positions, step.remaining_parts, longer_path)
