@@ -17,6 +17,7 @@ from tests.references.patterns import (
     MissError,
     Search,
     Skip,
+    SkipTo,
     TimedOut,
     rank,
     report_matches,
@@ -121,14 +122,15 @@ def read_skip(text: str) -> Skip:
     throws = words[-1] == "throws"
     words = words[: len(words) - throws]
     if words[:2] in (["to", "first"], ["to", "last"]):
-        return Skip(words[1], words[2], throws)
-    return Skip(words[1] if words[0] == "to" else " ".join(words))
+        return Skip(SkipTo(words[1]), words[2], throws)
+    return Skip(SkipTo(words[1] if words[0] == "to" else " ".join(words)))
 
 
 def show_match(mapped: Mapped, stream: Sequence[Event]) -> str:
     """Write the events of a match: `a: a1, b: b1 b2`."""
     return ", ".join(
-        f"{name}: {' '.join(stream[q]['e'] for q in positions)}" for name, positions in mapped
+        f"{name}: {' '.join(stream[position]['e'] for position in positions)}"
+        for name, positions in mapped
     )
 
 
@@ -145,7 +147,7 @@ def list_right_lines(question: Question) -> list[list[str]]:
     the stage to skip to, the result is `throws STAGE`.
 
     Raises:
-        TooMuchError: the enumeration takes too long.
+        TooManyWaysError: the enumeration takes too long.
     """
     pattern = build_pattern(question.calls, Pattern)
     skip = question.strategy

@@ -13,18 +13,25 @@ from typing import Any
 
 from tests.references.pattern_conditions import both, build_condition, either
 
-Value = Any  # int, float, str, bool or None
+# An int, a float, a str, a bool or None.
+Value = Any
+# The value of each column of an event.
 Event = Mapping[str, Value]
-Accepted = Mapping[str, Sequence[Event]]  # stage -> events that it has accepted so far
-Condition = Callable[[Event, Accepted], bool | None]  # its first argument is the candidate event
+# By stage, the events that the stage has accepted so far.
+Accepted = Mapping[str, Sequence[Event]]
+# Returns whether a condition is true for the event in the first argument; None is NULL.
+Condition = Callable[[Event, Accepted], bool | None]
 
 
 class Contiguity(Enum):
-    """Which events may be skipped."""
+    """The events that may be skipped before an event is accepted."""
 
-    STRICT = "strict"  # none
-    RELAXED = "relaxed"  # those that could not be accepted
-    ANY = "non-deterministic relaxed"  # all
+    # No event.
+    STRICT = "strict"
+    # The events that the stage could not accept.
+    RELAXED = "relaxed"
+    # All events.
+    ANY = "non-deterministic relaxed"
 
 
 @dataclass(frozen=True)
@@ -32,16 +39,26 @@ class Stage:
     """A stage that accepts events."""
 
     name: str
-    contiguity: Contiguity = Contiguity.RELAXED  # before its first event
-    condition: Condition | None = None  # None is always true
-    inner: Contiguity = Contiguity.RELAXED  # before each later event
+    # Which events may be skipped before its first event.
+    contiguity: Contiguity = Contiguity.RELAXED
+    # The condition on its events; None if it accepts every event.
+    condition: Condition | None = None
+    # Which events may be skipped before each later event.
+    inner: Contiguity = Contiguity.RELAXED
+    # The bounds of the number of its events; `most` is None without a limit.
     least: int = 1
-    most: int | None = 1  # None without a limit
+    most: int | None = 1
+    # Whether it may have no event, whatever `least` is.
     optional: bool = False
+    # Whether it accepts as many events as it can before the next stage.
     greedy: bool = False
+    # The condition that ends the loop; None if no event ends it.
     until: Condition | None = None
-    gap: int | None = None  # time within which the next of its events must come, exclusive
-    window: int | None = None  # as `gap`, but from the event before each of its events
+    # The time from one of its events to the next must be less than this; None without a limit.
+    gap: int | None = None
+    # The time from the event before each of its events must be less than this; None without a
+    # limit.
+    window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,8 @@ class Not:
     """A negated stage, which forbids events."""
 
     name: str
-    direct: bool  # whether it forbids the very next event only (`not_next`)
+    # Whether it forbids only the next event: `not_next`, as opposed to `not_followed_by`.
+    only_next: bool
     condition: Condition | None = None
     window: int | None = None
 
@@ -74,8 +92,10 @@ Element = Stage | Not | Group
 class Pattern:
     """A pattern. Each method returns a new pattern, as the same method of `matchrec.Pattern`."""
 
+    # The stages, negated stages and groups, in order.
     chain: tuple[Element, ...]
-    within_: int | None = None  # the shortest of the windows from the first to the last event
+    # The shortest of the windows from the first to the last event; None without a window.
+    within_: int | None = None
 
     # The chain
 
@@ -98,11 +118,11 @@ class Pattern:
 
     def not_next(self, name: str) -> Pattern:
         """Add a negated stage that forbids the very next event."""
-        return replace(self, chain=(*self.chain, Not(name, direct=True)))
+        return replace(self, chain=(*self.chain, Not(name, only_next=True)))
 
     def not_followed_by(self, name: str) -> Pattern:
         """Add a negated stage that forbids events up to the next stage."""
-        return replace(self, chain=(*self.chain, Not(name, direct=False)))
+        return replace(self, chain=(*self.chain, Not(name, only_next=False)))
 
     def append(self, name: str | Pattern, contiguity: Contiguity) -> Pattern:
         """Return the pattern with one more stage or group."""

@@ -28,7 +28,7 @@ from tests.cases.case_file import CASES, list_case_files
 from tests.cases.pattern_notation import Question, build_pattern, list_right_lines, read_question
 from tests.generators.pattern_trees import Element, Event, Group, Not, Pattern, Stage
 from tests.generators.patterns import draw_question
-from tests.references.patterns import Search, TooMuchError
+from tests.references.patterns import Search, TooManyWaysError
 
 PROGRAM = Path(__file__).parent / "flink" / "FlinkPatterns.java"
 OPERATORS = {
@@ -232,7 +232,7 @@ def has_fixed_order(question: Question) -> bool:
     Without a window, Flink does not output matches that it still holds back at the end.
 
     Raises:
-        TooMuchError: there are too many matches.
+        TooManyWaysError: there are too many matches.
     """
     if not question.skip:
         return True
@@ -248,7 +248,7 @@ def draw_cases(count: int, seed: int) -> Iterator[FlinkCase]:
     random = Random(seed)
     while count:
         question = draw_question(random)
-        with suppress(TooMuchError):
+        with suppress(TooManyWaysError):
             if is_plain(question) and has_fixed_order(question):
                 yield FlinkCase("random", question, list_right_lines(question))
                 count -= 1

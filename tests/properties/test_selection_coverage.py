@@ -34,7 +34,7 @@ from tests.generators.patterns import questions
 from tests.generators.selection import cases, general, sequences
 from tests.properties.test_selection import random_examples
 from tests.references.event_selection import SelectionQuery
-from tests.references.patterns import Search, TooMuchError
+from tests.references.patterns import Search, TooManyWaysError
 from tests.references.selection_coverage import Run, cover
 from tests.tasks.copies import cover_both_sizes
 from tests.tasks.patterns import make_search, split_pattern
@@ -179,7 +179,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     (stream,) = question.streams.values()
     try:
         matches = Search(build_pattern(question.calls, Pattern), stream).matches
-    except TooMuchError:
+    except TooManyWaysError:
         assume(False)
     starts = len({match.first for match in matches})
     task, partitions = make_search(question)

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
-from itertools import groupby, permutations, product
+from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 
 from tests.generators.pattern_trees import (
@@ -38,11 +39,13 @@ from tests.generators.pattern_trees import (
     list_stage_names,
 )
 
-MAX_WAITS = 20_000  # a search with more waits gives up
-MAX_ORDERS = 24  # a search whose matches have more possible orders gives up
+# A search with more waits gives up.
+MAX_WAITS = 20_000
+# A search whose matches have more possible orders gives up.
+MAX_ORDERS = 24
 
+# The stages that accepted events, in the order of the pattern, each with the positions.
 Mapped = tuple[tuple[str, tuple[int, ...]], ...]
-"""The stages that accepted events, in the order of the pattern, each with the positions."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Match:
     @cached_property
     def positions(self) -> tuple[int, ...]:
         """The positions of all its events, in ascending order."""
-        return tuple(sorted(p for _, positions in self.mapped for p in positions))
+        return tuple(sorted(chain.from_iterable(positions for _, positions in self.mapped)))
 
     @property
     def first(self) -> int:
@@ -73,23 +76,37 @@ class TimedOut:
     """A partial match whose window has ended."""
 
     mapped: Mapped
-    time: int  # at which the window ended
+    # The time at which the window ended.
+    time: int
+
+
+class SkipTo(Enum):
+    """The event of a match to which the search skips."""
+
+    NO_SKIP = "no skip"
+    NEXT = "next"
+    PAST_LAST_EVENT = "past last event"
+    # The first or the last event of a stage.
+    FIRST = "first"
+    LAST = "last"
 
 
 @dataclass(frozen=True)
 class Skip:
     """An after-match skip strategy."""
 
-    to: str = "no skip"  # or: next, past last event, first, last
-    stage: str = ""  # of `first` and `last`
-    throws: bool = False  # whether it is an error if the match has no event to skip to
+    to: SkipTo = SkipTo.NO_SKIP
+    # The stage of FIRST and LAST; "" for other strategies.
+    stage: str = ""
+    # Whether it is an error if the match has no event to skip to.
+    throws: bool = False
 
 
 class MissError(Exception):
     """A match has no event of the stage that is skipped to, or begins with that event."""
 
 
-class TooMuchError(Exception):
+class TooManyWaysError(Exception):
     """There are too many ways through a pattern for a test."""
 
 
@@ -97,11 +114,14 @@ class TooMuchError(Exception):
 class Run:
     """The events that a run has accepted, and the restrictions on the next event."""
 
-    accepted: tuple[tuple[str, int], ...] = ()  # stage and position of each event, in order
-    # Passed since the last accepted event:
-    negated: tuple[Not, ...] = ()  # negated stages
-    left_greedy: tuple[Stage, ...] = ()  # greedy stages that might have accepted more events
-    closed: bool = False  # the last event was forbidden, so no more events can be accepted
+    # The accepted events in order: the stage and the position of each.
+    accepted: tuple[tuple[str, int], ...] = ()
+    # The negated stages that the run has passed since the last accepted event.
+    negated: tuple[Not, ...] = ()
+    # The greedy stages that it has left since then, and that might have accepted more events.
+    left_greedy: tuple[Stage, ...] = ()
+    # Whether the last event was forbidden, so that no more events can be accepted.
+    is_closed: bool = False
 
     @property
     def first(self) -> int:
@@ -132,33 +152,42 @@ class Wait:
     """A wait of a run for an event of a stage."""
 
     stage: Stage
-    later: bool  # the event would be the second one of the stage, or a later one
-    contiguity: Contiguity  # which events may be skipped
-    stops: tuple[Condition, ...]  # the `until` conditions of the groups that hold the stage
+    # Whether the event would be the second one of the stage, or a later one.
+    is_repetition: bool
+    # Which events may be skipped.
+    contiguity: Contiguity
+    # The `until` conditions of the groups that contain the stage.
+    group_stops: tuple[Condition, ...]
 
     @property
     def window(self) -> int | None:
         """Return the time limit from the last accepted event to the next, None without a limit."""
-        limits = [self.stage.window, self.stage.gap if self.later else None]
+        limits = [self.stage.window, self.stage.gap if self.is_repetition else None]
         return min((limit for limit in limits if limit is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Context:
-    """The context of a chain in the pattern."""
+    """What is around a chain in the pattern."""
 
-    head: Contiguity | None = None  # for its first stage, instead of the contiguity written there
-    stops: tuple[Condition, ...] = ()  # the `until` conditions of the groups that hold it
-    behind: tuple[Not, ...] = ()  # the negated stages that follow it
+    # The contiguity of its first stage, instead of the contiguity that is written there; None if
+    # that one applies.
+    first_contiguity: Contiguity | None = None
+    # The `until` conditions of the groups that contain the chain.
+    group_stops: tuple[Condition, ...] = ()
+    # The negated stages that follow the chain.
+    next_negated: tuple[Not, ...] = ()
 
 
 @dataclass(frozen=True)
-class Open:
-    """A run that waits."""
+class OpenRun:
+    """A run that waits for an event."""
 
     run: Run
-    until: int  # the position of the event that ends the wait, or the end of the stream
-    timed_out: int | None  # the time at which a window ended, if that ends the wait
+    # The position of the event that ends the wait, or the end of the stream.
+    wait_end: int
+    # The time at which a window ends, if that ends the wait; otherwise None.
+    timeout: int | None
 
 
 class Search:
@@ -167,23 +196,25 @@ class Search:
     def __init__(self, pattern: Pattern, stream: Sequence[Event]) -> None:
         self.pattern = pattern
         self.stream = stream
-        self.end = len(stream)
-        self.names = tuple(list_stage_names(pattern.chain))
+        self.stream_end = len(stream)
+        self.stage_names = tuple(list_stage_names(pattern.chain))
         trailing: list[Not] = []
         body = list(pattern.chain)
         while isinstance(body[-1], Not):
             trailing.insert(0, body.pop())
         self.body = tuple(body)
-        self.trailing = tuple(trailing)  # the negated stages at the end of the pattern
-        self.open: set[Open] = set()  # every run that ever waited
-        self.waits = 0
+        # The negated stages at the end of the pattern. `body` is the chain before them.
+        self.trailing_negated = tuple(trailing)
+        # Every run that ever waited.
+        self.open_runs: set[OpenRun] = set()
+        self.wait_count = 0
         self.matches = self.find_all()
 
     # All matches
 
     def find_all(self) -> set[Match]:
-        """Return every match, and leave every run that waits in `open`."""
-        context = Context(behind=self.list_trailing_between_repetitions())
+        """Return every match, and leave every run that waits in `open_runs`."""
+        context = Context(next_negated=self.list_trailing_between_repetitions())
         runs = set(self.follow_chain(Run(), self.body, context))
         return {match for run in runs if run.accepted for match in self.complete(run)}
 
@@ -193,46 +224,61 @@ class Search:
         If a `not_followed_by` waits for the end of the window, it decides about every prefix of a
         loop before it separately, and so lets the loop go on.
         """
-        if self.trailing and not self.trailing[-1].direct:
-            return tuple(negated for negated in self.trailing if negated.direct)
-        return self.trailing
+        if self.trailing_negated and not self.trailing_negated[-1].only_next:
+            return tuple(negated for negated in self.trailing_negated if negated.only_next)
+        return self.trailing_negated
 
     def complete(self, run: Run) -> Iterator[Match]:
         """Yield the match of a run through the whole pattern, unless a negated stage forbids it."""
-        if not self.trailing:
+        if not self.trailing_negated:
             # As computed: stages after a `not_next` that may be empty are passed together with the
             # last accepted event, whatever comes next. So `not_next` is about that event.
             before = replace(run, accepted=run.accepted[:-1])
-            if not any(n.direct and self.is_hit(n, before, run.last) for n in run.negated):
+            if not any(
+                negated.only_next and self.is_hit(negated, before, run.last)
+                for negated in run.negated
+            ):
                 yield Match(self.map_stages(run), run.last)
-        elif run.closed:
+        elif run.is_closed:
             return
-        elif self.trailing[-1].direct:
+        elif self.trailing_negated[-1].only_next:
             yield from self.complete_at_next_event(run)
         else:
             yield from self.complete_at_window_end(run)
 
     def complete_at_next_event(self, run: Run) -> Iterator[Match]:
         """Yield the match if the next event, which must be in the window, is not forbidden."""
-        after = run.last + 1
-        end = self.find_window_end(run, *(negated.window for negated in self.trailing))
-        if after == self.end or not self.is_before(after, end):
-            self.open.add(Open(run, after, end))
+        next_position = run.last + 1
+        window_end = self.find_window_end(
+            run, *(negated.window for negated in self.trailing_negated)
+        )
+        if next_position == self.stream_end or not self.is_before(next_position, window_end):
+            self.open_runs.add(OpenRun(run, next_position, window_end))
             return
-        self.open.add(Open(run, after, None))
-        if not any(self.is_hit(negated, run, after) for negated in self.trailing):
-            yield Match(self.map_stages(run), after)
+        self.open_runs.add(OpenRun(run, next_position, None))
+        if not any(self.is_hit(negated, run, next_position) for negated in self.trailing_negated):
+            yield Match(self.map_stages(run), next_position)
 
     def complete_at_window_end(self, run: Run) -> Iterator[Match]:
         """Yield the match if no event in the window is forbidden."""
-        after = run.last + 1
-        end = self.find_window_end(run, *(negated.window for negated in self.trailing))
-        positions = [q for q in range(after, self.end) if self.is_before(q, end)]
-        hits = [q for q in positions if any(self.is_forbidden(n, run, q) for n in self.trailing)]
-        window_end = after + len(positions)
+        next_position = run.last + 1
+        window_end = self.find_window_end(
+            run, *(negated.window for negated in self.trailing_negated)
+        )
+        positions = [
+            position
+            for position in range(next_position, self.stream_end)
+            if self.is_before(position, window_end)
+        ]
+        hits = [
+            position
+            for position in positions
+            if any(self.is_forbidden(negated, run, position) for negated in self.trailing_negated)
+        ]
+        position_after_window = next_position + len(positions)
         if not hits:
-            yield Match(self.map_stages(run), window_end)
-        self.open.add(Open(run, hits[0] if hits else window_end, None))
+            yield Match(self.map_stages(run), position_after_window)
+        self.open_runs.add(OpenRun(run, hits[0] if hits else position_after_window, None))
 
     # Ways through the pattern
 
@@ -245,12 +291,12 @@ class Search:
             return
         element = elements[0]
         remaining = elements[1:]
-        later = replace(context, head=None)
+        later = replace(context, first_contiguity=None)
         if isinstance(element, Not):
             yield from self.follow_chain(run.pass_negated(element), remaining, later)
             return
         negated = list_leading_negated(remaining)
-        inner = replace(context, behind=negated if remaining else context.behind)
+        inner = replace(context, next_negated=negated if remaining else context.next_negated)
         if isinstance(element, Stage):
             ways = self.follow_stage(run, element, inner)
         else:
@@ -267,13 +313,13 @@ class Search:
     def repeat_stage(self, run: Run, stage: Stage, context: Context, count: int) -> Iterator[Run]:
         """Yield the run after repetition `count` (from 1) of a stage, and after later ones."""
         if count == 1:
-            contiguity = context.head or stage.contiguity
+            contiguity = context.first_contiguity or stage.contiguity
         else:
             contiguity = stage.inner
             run = run.pass_negated(
-                *list_negated_between(context.behind, may_leave=count > stage.least)
+                *list_negated_between(context.next_negated, may_leave=count > stage.least)
             )
-        for longer in self.accept(run, Wait(stage, count > 1, contiguity, context.stops)):
+        for longer in self.accept(run, Wait(stage, count > 1, contiguity, context.group_stops)):
             if count >= stage.least:
                 yield longer.leave(stage)
             if stage.most is None or count < stage.most:
@@ -287,15 +333,16 @@ class Search:
 
     def repeat_group(self, run: Run, group: Group, context: Context, count: int) -> Iterator[Run]:
         """Yield the run after repetition `count` (from 1) of a group, and after later ones."""
-        stops = (*context.stops, group.until) if group.until else context.stops
+        stops = (*context.group_stops, group.until) if group.until else context.group_stops
         if count == 1:
-            head = context.head or group.contiguity
+            contiguity = context.first_contiguity or group.contiguity
         else:
-            head = group.inner
+            contiguity = group.inner
             run = run.pass_negated(
-                *list_negated_between(context.behind, may_leave=count > group.least)
+                *list_negated_between(context.next_negated, may_leave=count > group.least)
             )
-        for longer in self.follow_chain(run, group.chain, Context(head, stops, context.behind)):
+        inner = Context(contiguity, stops, context.next_negated)
+        for longer in self.follow_chain(run, group.chain, inner):
             if count >= group.least:
                 yield longer
             if group.most is not None:
@@ -310,101 +357,111 @@ class Search:
 
     def accept(self, run: Run, wait: Wait) -> Iterator[Run]:
         """Yield the run after each event that it can accept for the stage it waits for."""
-        self.waits += 1
-        if self.waits > MAX_WAITS:
-            raise TooMuchError
-        if run.closed:
+        self.wait_count += 1
+        if self.wait_count > MAX_WAITS:
+            raise TooManyWaysError
+        if run.is_closed:
             return
         if not run.accepted:  # the first event of a match; nothing is skipped before it
-            for q in range(self.end):
-                if self.is_acceptable(run, wait, q):
-                    yield self.take(run, wait, q)
+            for position in range(self.stream_end):
+                if self.is_acceptable(run, wait, position):
+                    yield self.take(run, wait, position)
             return
-        after = range(run.last + 1, self.end)
-        end = self.find_window_end(run, wait.window)
-        for q in after:
-            gap = range(run.last + 1, q)
+        later_positions = range(run.last + 1, self.stream_end)
+        window_end = self.find_window_end(run, wait.window)
+        positions_in_window = [
+            position for position in later_positions if self.is_before(position, window_end)
+        ]
+        for position in positions_in_window:
+            gap = range(run.last + 1, position)
             is_gap_skippable = all(self.is_skippable(run, wait, skipped) for skipped in gap)
-            if is_gap_skippable and self.is_before(q, end) and self.is_acceptable(run, wait, q):
-                yield self.take(run, wait, q)
-        in_window = [q for q in after if self.is_before(q, end)]
-        unskippable = [q for q in in_window if not self.is_skippable(run, wait, q)]
+            if is_gap_skippable and self.is_acceptable(run, wait, position):
+                yield self.take(run, wait, position)
+        unskippable = [
+            position
+            for position in positions_in_window
+            if not self.is_skippable(run, wait, position)
+        ]
         if unskippable:
-            self.open.add(Open(run, unskippable[0], None))
+            self.open_runs.add(OpenRun(run, unskippable[0], None))
         else:
-            self.open.add(Open(run, run.last + 1 + len(in_window), end))
+            position_after_window = run.last + 1 + len(positions_in_window)
+            self.open_runs.add(OpenRun(run, position_after_window, window_end))
 
-    def is_acceptable(self, run: Run, wait: Wait, q: int) -> bool:
+    def is_acceptable(self, run: Run, wait: Wait, position: int) -> bool:
         """Return whether the awaited stage may accept an event, apart from gap and window."""
-        if any(negated.direct and self.is_forbidden(negated, run, q) for negated in run.negated):
+        if any(
+            negated.only_next and self.is_forbidden(negated, run, position)
+            for negated in run.negated
+        ):
             return False
-        stops = (*wait.stops, wait.stage.until)
+        stops = (*wait.group_stops, wait.stage.until)
         return (
-            self.holds(wait.stage.condition, run, q)
-            and not any(stop and self.holds(stop, run, q) for stop in stops)
-            and not self.is_held_by_greed(run, q)
+            self.holds(wait.stage.condition, run, position)
+            and not any(stop and self.holds(stop, run, position) for stop in stops)
+            and not self.is_held_by_greed(run, position)
         )
 
-    def is_skippable(self, run: Run, wait: Wait, q: int) -> bool:
+    def is_skippable(self, run: Run, wait: Wait, position: int) -> bool:
         """Return whether a run that waits may skip an event."""
-        if any(self.is_forbidden(negated, run, q) for negated in run.negated):
+        if any(self.is_forbidden(negated, run, position) for negated in run.negated):
             return False
-        if self.is_held_by_greed(run, q):
+        if self.is_held_by_greed(run, position):
             return False
-        stops = (*wait.stops, wait.stage.until if wait.later else None)
-        if any(stop and self.holds(stop, run, q) for stop in stops):
+        stops = (*wait.group_stops, wait.stage.until if wait.is_repetition else None)
+        if any(stop and self.holds(stop, run, position) for stop in stops):
             return False
         match wait.contiguity:
             case Contiguity.STRICT:
                 return False
             case Contiguity.RELAXED:
-                return not self.holds(wait.stage.condition, run, q)
+                return not self.holds(wait.stage.condition, run, position)
             case Contiguity.ANY:
                 return True
 
-    def take(self, run: Run, wait: Wait, q: int) -> Run:
+    def take(self, run: Run, wait: Wait, position: int) -> Run:
         """Return the run after it has accepted an event.
 
         The event may be one that a negated stage forbids. It may complete the pattern, but no
         other event can follow it.
         """
-        is_forbidden = any(self.is_forbidden(negated, run, q) for negated in run.negated)
-        return Run((*run.accepted, (wait.stage.name, q)), closed=is_forbidden)
+        is_forbidden = any(self.is_forbidden(negated, run, position) for negated in run.negated)
+        return Run((*run.accepted, (wait.stage.name, position)), is_closed=is_forbidden)
 
-    def is_held_by_greed(self, run: Run, q: int) -> bool:
+    def is_held_by_greed(self, run: Run, position: int) -> bool:
         """Return whether a greedy stage that the run has left could accept the event.
 
         Then nothing else may be done with the event, unless the `until` condition of the stage
         holds for the event directly after the last accepted one.
         """
-        directly_after = run.last + 1 if run.accepted else q
+        directly_after = run.last + 1 if run.accepted else position
         return any(
-            self.holds(stage.condition, run, q)
+            self.holds(stage.condition, run, position)
             and not (stage.until and self.holds(stage.until, run, directly_after))
             for stage in run.left_greedy
         )
 
     # Conditions and windows
 
-    def is_forbidden(self, negated: Not, run: Run, q: int) -> bool:
+    def is_forbidden(self, negated: Not, run: Run, position: int) -> bool:
         """Return whether a negated stage forbids an event. `not_next` forbids only the next one."""
-        if negated.direct and q != run.last + 1:
+        if negated.only_next and position != run.last + 1:
             return False
-        return self.is_hit(negated, run, q)
+        return self.is_hit(negated, run, position)
 
-    def is_hit(self, negated: Not, run: Run, q: int) -> bool:
+    def is_hit(self, negated: Not, run: Run, position: int) -> bool:
         """Return whether an event satisfies the condition of a negated stage."""
-        return self.holds(negated.condition, run, q)
+        return self.holds(negated.condition, run, position)
 
-    def holds(self, condition: Condition | None, run: Run, q: int) -> bool:
+    def holds(self, condition: Condition | None, run: Run, position: int) -> bool:
         """Return whether a condition is true for an event. NULL counts as false."""
-        return condition is None or condition(self.stream[q], self.group_events(run)) is True
+        return condition is None or condition(self.stream[position], self.group_events(run)) is True
 
     def group_events(self, run: Run) -> Accepted:
         """Return the accepted events of each stage."""
         return {
-            name: [self.stream[q] for stage, q in run.accepted if stage == name]
-            for name in self.names
+            name: [self.stream[position] for stage, position in run.accepted if stage == name]
+            for name in self.stage_names
         }
 
     def find_window_end(self, run: Run, *from_last: int | None) -> int | None:
@@ -418,25 +475,26 @@ class Search:
             ends.append(self.stream[run.first]["t"] + self.pattern.within_)
         return min(ends, default=None)
 
-    def is_before(self, q: int, end: int | None) -> bool:
+    def is_before(self, position: int, end: int | None) -> bool:
         """Return whether an event comes before the end of a window. The end is outside of it."""
-        return end is None or self.stream[q]["t"] < end
+        return end is None or self.stream[position]["t"] < end
 
     # Results
 
     def map_stages(self, run: Run) -> Mapped:
         """Return the positions that each stage has accepted, without stages that accepted none."""
         positions = {
-            name: tuple(q for stage, q in run.accepted if stage == name) for name in self.names
+            name: tuple(position for stage, position in run.accepted if stage == name)
+            for name in self.stage_names
         }
-        return tuple((name, positions[name]) for name in self.names if positions[name])
+        return tuple((name, positions[name]) for name in self.stage_names if positions[name])
 
     def find_timed_out(self) -> set[TimedOut]:
         """Return the partial matches that time out if nothing is skipped after a match."""
         return {
-            TimedOut(self.map_stages(waiting.run), waiting.timed_out)
-            for waiting in self.open
-            if waiting.timed_out is not None
+            TimedOut(self.map_stages(open_run.run), open_run.timeout)
+            for open_run in self.open_runs
+            if open_run.timeout is not None
         }
 
     def list_orders(self) -> Iterator[list[Match]]:
@@ -448,7 +506,7 @@ class Search:
         ranked = sorted(self.matches, key=rank)
         ties = [list(group) for _, group in groupby(ranked, key=rank)]
         if prod(factorial(len(tie)) for tie in ties) > MAX_ORDERS:
-            raise TooMuchError
+            raise TooManyWaysError
         for choice in product(*(permutations(tie) for tie in ties)):
             yield [match for tie in choice for match in tie]
 
@@ -468,95 +526,110 @@ def list_leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
     return tuple(negated)
 
 
-def list_negated_between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
+def list_negated_between(next_negated: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
     """Return the negated stages after a loop that also hold between its repetitions.
 
     A `not_next` holds there only if the loop may be left.
     """
-    return (negated for negated in behind if may_leave or not negated.direct)
+    return (negated for negated in next_negated if may_leave or not negated.only_next)
 
 
 # Skipping after a match
 
 
-def find_bar(match: Match, skip: Skip) -> int:
-    """Return the first position at which a later match may begin.
+def find_first_start(match: Match, skip: Skip) -> int:
+    """Return the first position at which a match after this one may begin; -1 if any may follow.
 
     Raises:
         MissError: `skip.throws`, and the match has no event of the stage, or begins with it.
     """
-    if skip.to == "no skip":
-        return -1
-    if skip.to == "next":
-        return match.first + 1
-    if skip.to == "past last event":
-        return match.positions[-1] + 1
-    positions = match.positions_of(skip.stage)
-    if not positions:
-        if skip.throws:
-            raise MissError(skip.stage)
-        return -1
-    target = positions[0] if skip.to == "first" else positions[-1]
-    if skip.throws and target == match.first:
-        raise MissError(skip.stage)
-    return target
+    match skip.to:
+        case SkipTo.NO_SKIP:
+            return -1
+        case SkipTo.NEXT:
+            return match.first + 1
+        case SkipTo.PAST_LAST_EVENT:
+            return match.positions[-1] + 1
+        case SkipTo.FIRST | SkipTo.LAST:
+            positions = match.positions_of(skip.stage)
+            if not positions:
+                if skip.throws:
+                    raise MissError(skip.stage)
+                return -1
+            target = positions[0] if skip.to is SkipTo.FIRST else positions[-1]
+            if skip.throws and target == match.first:
+                raise MissError(skip.stage)
+            return target
 
 
 def select_matches(ordered: Sequence[Match], skip: Skip) -> list[Match]:
     """Return the matches that are left after skipping, by the formulation over all matches.
 
-    A match is left out if it begins before the bar that an earlier match of the result has set.
+    A match is left out if it begins before the position to which an earlier match of the result
+    skips.
+
+    Args:
+        ordered: all matches, in the order in which they are considered.
+        skip: the after-match skip strategy.
 
     Raises:
-        MissError: see `find_bar`.
+        MissError: see `find_first_start`.
     """
-    bar = -1
-    result = []
+    first_start = -1
+    selected = []
     for match in ordered:
-        if match.first >= bar:
-            result.append(match)
-            bar = max(bar, find_bar(match, skip))
-    return result
+        if match.first >= first_start:
+            selected.append(match)
+            first_start = max(first_start, find_first_start(match, skip))
+    return selected
 
 
 @dataclass(frozen=True)
-class Reported:
-    """The result of a search."""
+class SearchResult:
+    """The matches and the partial matches that a search outputs."""
 
-    matches: tuple[Match, ...]  # in the order in which they are output
-    timed_out: frozenset[TimedOut]  # partial matches
+    # The matches, in the order in which they are output.
+    matches: tuple[Match, ...]
+    timed_out: frozenset[TimedOut]
 
 
-def report_matches(search: Search, ordered: Sequence[Match], skip: Skip) -> Reported:
+def report_matches(search: Search, ordered: Sequence[Match], skip: Skip) -> SearchResult:
     """Return the matches that are left after skipping, as computed event by event.
 
     A completed match is held back while a run is open that began earlier, because that run may
-    still become a match that comes first. A match of the result ends the runs that began before its
-    bar, so that these do not time out.
+    still become a match that comes first. A match of the result ends the runs that began before the
+    position to which it skips, so that these do not time out.
+
+    Args:
+        search: the search that found the matches.
+        ordered: all of its matches, in the order in which they are considered.
+        skip: the after-match skip strategy.
 
     Raises:
-        MissError: see `find_bar`.
+        MissError: see `find_first_start`.
     """
-    result: list[Match] = []
+    reported: list[Match] = []
     timed_out: set[TimedOut] = set()
-    completed: list[Match] = []  # not yet decided, in order
-    bar = -1
-    for now in range(search.end + 1):
-        for waiting in search.open:
-            if waiting.until == now and waiting.timed_out is not None and waiting.run.first >= bar:
-                timed_out.add(TimedOut(search.map_stages(waiting.run), waiting.timed_out))
+    # The completed matches that are held back, in order.
+    completed: list[Match] = []
+    first_start = -1
+    for now in range(search.stream_end + 1):
+        for open_run in search.open_runs:
+            ends_now = open_run.wait_end == now and open_run.timeout is not None
+            if ends_now and open_run.run.first >= first_start:
+                timed_out.add(TimedOut(search.map_stages(open_run.run), open_run.timeout))
         completed += (match for match in ordered if match.completes == now)
         completed.sort(key=ordered.index)
         while completed:
             is_held_back = any(
-                waiting.run.last <= now < waiting.until
-                and bar <= waiting.run.first < completed[0].first
-                for waiting in search.open
+                open_run.run.last <= now < open_run.wait_end
+                and first_start <= open_run.run.first < completed[0].first
+                for open_run in search.open_runs
             )
-            if is_held_back and skip.to != "no skip":
+            if is_held_back and skip.to is not SkipTo.NO_SKIP:
                 break
             match = completed.pop(0)
-            if match.first >= bar:
-                result.append(match)
-                bar = max(bar, find_bar(match, skip))
-    return Reported(tuple(result), frozenset(timed_out))
+            if match.first >= first_start:
+                reported.append(match)
+                first_start = max(first_start, find_first_start(match, skip))
+    return SearchResult(tuple(reported), frozenset(timed_out))

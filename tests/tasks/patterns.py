@@ -36,7 +36,7 @@ from matchrec.worker.encode import encode_partitions
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, build_pattern
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import evaluate
-from tests.references.patterns import Skip
+from tests.references.patterns import Skip, SkipTo
 from tests.tasks.linking import link, split_plan
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
@@ -63,14 +63,18 @@ def split_pattern(question: Question) -> SplitQuery:
 
 def make_after_match(skip: Skip) -> AfterMatch:
     """Return matchrec's object for an after-match skip strategy."""
-    if skip.to in ("first", "last"):
-        strategy = getattr(AfterMatch, f"skip_to_{skip.to}")(skip.stage)
-        return strategy.throw_on_miss() if skip.throws else strategy
-    return {
-        "no skip": AfterMatch.NO_SKIP,
-        "next": AfterMatch.SKIP_TO_NEXT,
-        "past last event": AfterMatch.SKIP_PAST_LAST_EVENT,
-    }[skip.to]
+    match skip.to:
+        case SkipTo.NO_SKIP:
+            return AfterMatch.NO_SKIP
+        case SkipTo.NEXT:
+            return AfterMatch.SKIP_TO_NEXT
+        case SkipTo.PAST_LAST_EVENT:
+            return AfterMatch.SKIP_PAST_LAST_EVENT
+        case SkipTo.FIRST:
+            strategy = AfterMatch.skip_to_first(skip.stage)
+        case SkipTo.LAST:
+            strategy = AfterMatch.skip_to_last(skip.stage)
+    return strategy.throw_on_miss() if skip.throws else strategy
 
 
 # One question, without Spark
