@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.jit import cached_function
 from matchrec.jit.first_steps import LateKernel
-from matchrec.spark.sail.start import start_session
+from matchrec.spark.start.sessions import start_session
 from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_engines
 from tests.quick.both_engines import compare_engines

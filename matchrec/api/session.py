@@ -8,14 +8,10 @@ from matchrec.arguments import COUNT, check_arguments
 from matchrec.errors import machine as errors
 from matchrec.loading import pause_garbage_collection
 from matchrec.public_names import public
-from matchrec.spark.sail.start import (
-    ENGINE,
-    MEMORY_SIZE,
-    describe_engine,
-    describe_limits,
-    find_unmet_arguments,
-    start_session,
-)
+from matchrec.spark.start.engine_choice import ENGINE
+from matchrec.spark.start.limits import MEMORY_SIZE, describe_limits
+from matchrec.spark.start.running_session import describe_engine, find_unmet_arguments
+from matchrec.spark.start.sessions import start_session
 
 
 @public

@@ -57,7 +57,7 @@ def open_local_session(
         click.exceptions.Exit: the session could not be started. The reason has been printed.
     """
     from matchrec.spark.actions import cancel_on_interrupt
-    from matchrec.spark.sail.start import describe_engine
+    from matchrec.spark.start.running_session import describe_engine
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         try:
@@ -97,8 +97,9 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         MatchRecognizeError: the engine is not installed or did not start. The error has the reason.
     """
     from matchrec.spark.analysis_log import find_analysis_logger
-    from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start_session
     from matchrec.spark.session_errors import SESSION_ERRORS
+    from matchrec.spark.start.engine_choice import SAIL, SPARK, check_installed, choose_engine
+    from matchrec.spark.start.sessions import start_session
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
     try:
@@ -119,7 +120,8 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     Raises:
         MatchRecognizeError: Sail does not work, and Spark is not installed.
     """
-    from matchrec.spark.sail.start import SAIL, is_spark_installed, start_session
+    from matchrec.spark.start.engine_choice import SAIL, is_spark_installed
+    from matchrec.spark.start.sessions import start_session
 
     try:
         return start_session(SAIL, settings)
@@ -131,7 +133,8 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
 
 def start_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     """Start Spark in this program. What Java writes to stderr goes to the log in the folder."""
-    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, start_session
+    from matchrec.spark.start.engine_choice import SPARK
+    from matchrec.spark.start.sessions import STARTING_SPARK, start_session
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     defaults = {**DEFAULT_SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}

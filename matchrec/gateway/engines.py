@@ -18,9 +18,11 @@ from pyspark.sql import SparkSession
 
 from matchrec.errors import gateway as errors
 from matchrec.errors.machine import session_already_runs
-from matchrec.spark.sail.server import check_server
-from matchrec.spark.sail.start import SPARK, choose_engine, describe_engine, runs_on, start_session
 from matchrec.spark.session import find_application, is_connect, unwrap_session
+from matchrec.spark.start.addresses import check_server
+from matchrec.spark.start.engine_choice import SPARK, choose_engine
+from matchrec.spark.start.running_session import describe_engine, runs_on
+from matchrec.spark.start.sessions import start_session
 
 # Settings with which a session of Spark in this program starts a server of Spark Connect, at any
 # free port.

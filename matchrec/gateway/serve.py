@@ -21,7 +21,7 @@ from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Planner
 from matchrec.gateway.server import GatewayServer
 from matchrec.public_names import public
-from matchrec.spark.sail.start import ENGINE
+from matchrec.spark.start.engine_choice import ENGINE
 
 PORT_NUMBER = ArgumentKind(
     f"a port from 0 to {MAX_PORT}",

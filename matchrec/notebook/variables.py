@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from matchrec.api.argument_kinds import are_parameter_values, can_fill_hole
 from matchrec.arguments import is_dataframe, is_foreign_table, is_session
 from matchrec.notebook.messages import print_notice
-from matchrec.spark.sail.start import describe_engine, start_session
+from matchrec.spark.start.running_session import describe_engine
+from matchrec.spark.start.sessions import start_session
 
 # `{name}` in a query: the name of a DataFrame.
 HOLE = re.compile(r"\{(\w+)\}")

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.sail.start import describe_engine
+from matchrec.spark.start.running_session import describe_engine
 
 FAQ = Path(__file__).parents[2] / "docs" / "how-to" / "faq.md"
 ROW = re.compile(

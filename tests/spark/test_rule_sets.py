@@ -21,7 +21,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern, RuleMatches
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
-from matchrec.spark.sail.start import describe_engine
+from matchrec.spark.start.running_session import describe_engine
 from tests.cases.case_file import CaseFile, QueryRecord, list_case_files
 from tests.cases.test_queries import register_tables, write_value
 from tests.properties.test_queries import INTERPRETED, settings

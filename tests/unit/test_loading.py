@@ -14,7 +14,7 @@ import pytest
 
 import matchrec
 from matchrec import loading
-from matchrec.spark.sail.start import MODULES_OF_QUERIES
+from matchrec.spark.start.sessions import MODULES_OF_QUERIES
 
 
 @pytest.mark.parametrize("loads", [True, False])

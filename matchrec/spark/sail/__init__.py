@@ -4,7 +4,7 @@ This is the only package that knows Sail. A session on Sail is a session of Spar
 other. Probes, which run once per session, find out what Sail accepts or computes differently from
 Spark. No version is compared.
 
-    start, server         start a session on Sail, or on another engine
+    server                starts a session on Sail in this program
     backend               the methods of `spark.backend.Backend` in which Sail differs from Spark
     probes                find out how a session differs from Spark
     doubles, strings,     rewrite expressions that Sail computes differently

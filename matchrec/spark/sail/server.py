@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import socket
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -17,7 +16,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -42,15 +40,6 @@ CONNECT_MODE_VARIABLE = "SPARK_CONNECT_MODE_ENABLED"
 
 # The option of a channel that turns compression off. Bit 0 stands for the algorithm "identity".
 UNCOMPRESSED_OPTION = ("grpc.compression_enabled_algorithms_bitset", 1)
-
-# The port of a server whose address has none.
-DEFAULT_PORT = 15002
-
-# How long to wait until a server accepts a connection.
-CONNECTION_TIMEOUT_SECONDS = 10
-
-# Variables with the address of a proxy, through which gRPC then reaches a server.
-PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
 # The variable by which users choose the memory pool of Arrow.
 ARROW_POOL_VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
@@ -215,25 +204,6 @@ def check_client(address: str) -> None:
         raise errors.incompatible_pyspark(version=__version__, reason=str(error)) from error
     finally:
         client.close()
-
-
-def check_server(address: str) -> None:
-    """Check that a server listens at an address, because PySpark's client tries for ten minutes.
-
-    If gRPC uses a proxy, nothing is checked, because the server need not be reachable directly.
-
-    Raises:
-        MatchRecognizeError: no server listens at the address.
-    """
-    if any(os.environ.get(name) for name in PROXY_VARIABLES):
-        return
-    try:
-        url = urlsplit(address)
-        host_and_port = url.hostname, url.port or DEFAULT_PORT
-        socket.create_connection(host_and_port, CONNECTION_TIMEOUT_SECONDS).close()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise errors.server_not_reachable(address=address, reason=reason) from error
 
 
 def end_session(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:

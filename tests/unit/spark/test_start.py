@@ -12,18 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.sail import server, start
-from matchrec.spark.sail.start import (
-    ENGINE,
-    choose_engine,
-    describe_engine,
-    describe_limits,
-    find_environment_zone,
-    is_spark_installed,
-    read_memory_size,
-    runs_on,
-    start_session,
-)
+from matchrec.spark.sail import server
+from matchrec.spark.start import engine_choice
+from matchrec.spark.start.engine_choice import ENGINE, choose_engine, is_spark_installed
+from matchrec.spark.start.environment_zone import find_environment_zone
+from matchrec.spark.start.limits import describe_limits, read_memory_size
+from matchrec.spark.start.running_session import describe_engine, runs_on
+from matchrec.spark.start.sessions import start_session
 
 ADDRESS = "sc://there:15002"
 
@@ -259,7 +254,7 @@ def test_sail_without_its_package(
     has_spark: bool, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In an environment with Spark, the extra `sail` would overwrite files of PySpark."""
-    monkeypatch.setattr(start, "is_spark_installed", lambda: has_spark)
+    monkeypatch.setattr(engine_choice, "is_spark_installed", lambda: has_spark)
     monkeypatch.setattr(server, "is_module_installed", lambda module: module == "pyspark")
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         start_session("sail")

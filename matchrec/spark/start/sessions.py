@@ -1,0 +1,188 @@
+"""Start a session on the engine that the user has chosen, or on Sail if it is installed.
+
+`start_session` takes these steps:
+
+1. `choose_engine` chooses the engine.
+2. `check_installed`, `check_one_engine` and `check_limits` check that the engine can start with
+   these arguments and settings.
+3. `start_sail` or `start_spark` starts the engine, and `tune` sets the session's settings.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import machine as errors
+from matchrec.loading import load_in_background
+from matchrec.spark.sail import server
+from matchrec.spark.start.addresses import check_server
+from matchrec.spark.start.engine_choice import (
+    SAIL,
+    SPARK,
+    SparkSettings,
+    check_installed,
+    check_one_engine,
+    choose_engine,
+    has_master,
+    is_spark_installed,
+    is_started_by_spark,
+    is_submitted,
+)
+from matchrec.spark.start.environment_zone import find_environment_zone
+from matchrec.spark.start.limits import (
+    MEMORY,
+    Limits,
+    check_limits,
+    read_memory_size,
+    remember_limits,
+)
+from matchrec.spark.tuning import tune
+
+# The setting of the time zone of a session.
+TIME_ZONE = "spark.sql.session.timeZone"
+
+# The modules that every query loads, except PySpark. They are loaded while Java starts, which takes
+# longer. Spark itself loads pandas as soon as Java has started.
+MODULES_OF_QUERIES = (
+    "numpy",
+    "pyarrow.parquet",
+    "pandas",
+    "sqlglot",
+    "matchrec.syntax.grammar",
+    "matchrec.compile.build_query",
+)
+
+# The line on stderr before Spark starts, without the name of the program.
+STARTING_SPARK = "starting Spark; this takes several seconds"
+
+
+def start_session(
+    engine: str | None = None,
+    settings: SparkSettings | None = None,
+    cores: int | None = None,
+    memory: str | None = None,
+    *,
+    announces: bool = True,
+) -> SparkSession:
+    """Start a session on the engine that `choose_engine` returns, with the settings of `tune`.
+
+    If the caller asks for no engine and Sail does not work with the installed PySpark, the session
+    runs on Spark.
+
+    Args:
+        engine: the engine, as in `matchrec.session`.
+        settings: settings of Spark.
+        cores: the number of cores, as in `matchrec.session`.
+        memory: the memory, as in `matchrec.session`.
+        announces: whether to print a line on stderr before Spark starts, which takes seconds.
+
+    Raises:
+        MatchRecognizeError: the engine is not installed, cannot start, or cannot have one of the
+            settings or limits.
+    """
+    settings = settings or {}
+    chosen_engine = choose_engine(engine, settings)
+    check_installed(chosen_engine, engine, settings)
+    if chosen_engine == SAIL:
+        try:
+            session = start_sail(cores, memory)
+        except MatchRecognizeError:
+            if engine == SAIL or not is_spark_installed():
+                raise
+            chosen_engine = SPARK
+        else:
+            change_settings(session, {**build_zone_settings(), **settings})
+            tune(session)
+            return session
+    check_one_engine(chosen_engine, settings)
+    check_limits(chosen_engine, settings, cores, memory)
+    if chosen_engine != SPARK or is_java_running():
+        session = start_spark(chosen_engine, settings, cores, memory)
+    else:
+        if announces:
+            sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
+            sys.stderr.flush()
+        with load_in_background(MODULES_OF_QUERIES):
+            session = start_spark(chosen_engine, settings, cores, memory)
+    tune(session)
+    return session
+
+
+def start_sail(cores: int | None, memory: str | None) -> SparkSession:
+    """Start a session on Sail, and remember its limits.
+
+    Raises:
+        MatchRecognizeError: Sail does not work with the installed PySpark.
+    """
+    limits = Limits(cores or os.cpu_count(), read_memory_size(memory) if memory else None)
+    session = server.start_server(cores, limits.memory)
+    remember_limits(session, limits)
+    return session
+
+
+def build_zone_settings() -> dict[str, str]:
+    """Return the setting of the time zone that TZ names; empty if TZ is not set."""
+    zone = find_environment_zone()
+    return {} if zone is None else {TIME_ZONE: zone}
+
+
+def change_settings(session: SparkSession, settings: SparkSettings) -> None:
+    """Change settings of a running session.
+
+    Raises:
+        MatchRecognizeError: a setting cannot be changed once a session runs.
+    """
+    for name, value in settings.items():
+        if not session.conf.isModifiable(name):
+            raise errors.unknown_setting(name=name)
+        session.conf.set(name, value)
+
+
+def is_java_running() -> bool:
+    """Return whether this program already has a Java process for Spark, so that Spark starts fast.
+
+    `spark-submit` starts Java before the program.
+    """
+    from pyspark import SparkContext
+
+    return is_submitted() or SparkContext._gateway is not None
+
+
+def start_spark(
+    engine: str, settings: SparkSettings, cores: int | None, memory: str | None
+) -> SparkSession:
+    """Start a session on Spark in this program, or on the server at an address.
+
+    Args:
+        engine: `spark`, the address of a server, or a master of a server that PySpark starts.
+        settings: settings of Spark.
+        cores: the number of cores; None for all of them, or if a master has been chosen.
+        memory: the memory of Java; None for Spark's default.
+
+    Raises:
+        MatchRecognizeError: no server answers at the address.
+    """
+    if not is_started_by_spark(engine):
+        check_server(engine)
+    # A session on Sail that has stopped leaves this variable behind.
+    os.environ.pop(server.CONNECT_MODE_VARIABLE, None)
+    builder = SparkSession.builder
+    if engine != SPARK:
+        builder = builder.remote(engine)
+    elif not has_master(settings):
+        builder = builder.master(f"local[{cores or '*'}]")
+    # matchrec's own progress bar shows more.
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    if memory is not None:
+        builder = builder.config(MEMORY, memory)
+    zone = find_environment_zone()
+    if engine == SPARK and zone is not None and zone.startswith(("+", "-")):
+        # Java calls such a zone GMT+03:00, a name that pytz, and so `toPandas`, does not know.
+        builder = builder.config(TIME_ZONE, zone)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
