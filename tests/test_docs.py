@@ -5,7 +5,8 @@ The language of a block says how it is tested:
 python  The blocks of a page run one after another in one namespace. It is empty at first, as for a
         reader who pastes the page. The current folder is temporary, with the files of a clone that
         blocks read.
-sql     It runs over the tables of sql_examples/data.
+sql     It runs over the tables of sql_examples/data. If the output is the message of an error, the
+        query must fail with this message.
 sh      It is a line of README that .ci/run reads, a benchmark that its own test runs, or a
         `matchrec` command, which runs. `matchrec warm`, which compiles all kernels, does not run.
         If the output has a line `matchrec: error`, the command must fail with exit code 1.
@@ -53,6 +54,7 @@ NOT_PLAIN = re.compile(
     re.IGNORECASE,
 )
 FIGURE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w.,]*\d)")
+ERROR = re.compile(r".* \[[a-z-]+\]\n")  # the first line of a message, with its code
 SET_UP = re.compile(
     r"python3 -m venv (?P<venv>\.venv(?:-demo)?)"
     r" && (?P=venv)/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
@@ -83,7 +85,7 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
             exec(compile(block.code, "<block>", "exec"), names)
         return out.getvalue()
     if block.language == "sql":
-        return format_first_rows(matchrec.sql(spark, block.code), limit=100)
+        return run_query(block, spark)
     if block.language == "console":
         subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
         return ""
@@ -95,6 +97,16 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
     fails = "matchrec: error" in (block.printed or "")
     with commands_in(spark):
         return "".join(run_command(line, fails=fails) for line in block.code.splitlines())
+
+
+def run_query(block: Block, spark: SparkSession) -> str:
+    """Return the rows of a query, or the message of its error if the page shows one."""
+    try:
+        return format_first_rows(matchrec.sql(spark, block.code), limit=100)
+    except matchrec.MatchRecognizeError as error:
+        if not ERROR.match(block.printed or ""):
+            raise
+        return f"{error}\n"
 
 
 def run_command(line: str, *, fails: bool) -> str:

@@ -176,6 +176,23 @@ def test_the_page_of_codes_has_an_anchor_for_each() -> None:
     )
 
 
+def test_the_examples_on_the_page_of_codes_have_these_codes() -> None:
+    """`tests/test_docs.py` runs the examples. The index and the rows link to each."""
+    page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
+    examples = re.findall(
+        r'^<a id="example-(.+?)"></a>\*\*`\1`\*\*\n\n```sql\n(?:.+\n)+```\n\n```text\n.* \[(.+)\]$',
+        page,
+        re.MULTILINE,
+    )
+    codes = [code for code, _ in examples]
+    assert examples == [(code, code) for code in codes]
+    assert len(codes) >= 30
+    assert codes == re.findall(r"\[`(.+?)`\]\(#example-\1\)", page)
+    assert sorted(codes) == sorted(
+        re.findall(r"`(\S+)` \| .+ \(\[example\]\(#example-\1\)\)\. \|$", page, re.MULTILINE)
+    )
+
+
 def test_only_the_catalogue_makes_errors() -> None:
     """A person who looks for a message finds it in `matchrec/errors`."""
     classes = {name for name in dir(errors.kinds) if name.startswith("MatchRecognize")}
