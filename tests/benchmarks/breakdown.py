@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import columns
+from matchrec.spark.preparations import preparation
 from matchrec.spark.transport import make_task_function, plan_worker_output
 from matchrec.worker.query_worker import QueryWorker
 from tests.benchmarks.compare import create_table_view
@@ -50,7 +50,7 @@ def find_crossing(spark: SparkSession, query: str) -> Crossing:
         crossings.append(Crossing(rows, worker))
         return plan_worker_output(rows, worker, *rest)
 
-    with patch.object(columns, "plan_worker_output", keep_crossing):
+    with patch.object(preparation, "plan_worker_output", keep_crossing):
         matchrec.sql(spark, query)
     (crossing,) = crossings
     return crossing

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.spark import columns
+from matchrec.spark.preparations import preparation
 from matchrec.worker.task_input import TaskInput
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
@@ -91,7 +91,7 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
     with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         for copies, rows_per_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
             few = partial(TaskInput, rows_per_call=rows_per_call)
-            monkeypatch.setattr(columns, "TaskInput", few)
+            monkeypatch.setattr(preparation, "TaskInput", few)
             events = make_copies(spark.table("random_rules"), copies)
             algorithm = ALGORITHMS[seed % 2]
             sort = SORTS[(seed + seed // 2) % 2]
