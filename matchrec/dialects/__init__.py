@@ -13,7 +13,8 @@
     output_differences  notes on what differs in the output of a clause
     alternatives        the alternatives of PATTERN, whose meaning Snowflake documents differently
     exclusive_loops     the greedy loops of Flink SQL, which give no row back, and its `?`
-    limits              the parts of the clause that a product lacks
+    features            the parts of a clause that some product lacks
+    limits              which products lack these parts
     fragments           the parts of a query that sqlglot translates one by one
     masked_fragments    names instead of the parts of a fragment that sqlglot cannot read
     operator_groups     parentheses around operations that sqlglot would group otherwise

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.dialects.edits import Edit, TranslationNote, apply_edits
-from matchrec.dialects.limits import find_repeated_variables, has_feature, is_optional
+from matchrec.dialects.features import Feature, find_repeated_variables, is_optional
+from matchrec.dialects.limits import has_feature
 from matchrec.dialects.products import Product
 from matchrec.errors.sql.products import unsupported_by_product
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
@@ -76,7 +77,7 @@ def edit_exclusive_loops(
         raise unsupported_by_product(
             repeated_variable, product="Flink SQL", what="repeated variables in PATTERN", hint=None
         )
-    if not has_feature(write, "SUBSET"):
+    if not has_feature(write, Feature.SUBSET):
         raise unsupported_by_product(
             clause.pattern_span,
             product=write.title,
