@@ -139,7 +139,7 @@ def check_by_reference(partition: Columns, row: int, condition: RunExpression) -
     """Return whether a condition is true for a row of a partition, or the kind of its failure."""
     candidate = Candidate(row, (row,), ("A",), partition, ("A",))
     try:
-        return bool(candidate.value(condition))
+        return bool(candidate.compute(condition))
     except Failure as failure:
         return failure.kind
 

@@ -33,8 +33,8 @@ from tests.references.partial import (
     UNFINISHED,
     RunSelection,
     find_live_run,
-    list_rows_left,
     list_selected_runs,
+    list_unmatched_starts,
 )
 from tests.tasks.contiguous import Query, Rows, build_can_map, make_query, name_failure, read_rows
 from tests.tasks.copies import search_both_sizes
@@ -137,8 +137,11 @@ class ReferencePartition:
     ) -> Iterator[tuple[int, str, Mapped]]:
         """Yield starting row, kind and mapped rows of each run that is output."""
         size = len(self.window_end)
-        left = list_rows_left(size, matches, self.query.after_match, self.query.members)
-        return RunSelection(size, self.window_end, partial).runs(left, self.list_live)
+        unmatched_starts = list_unmatched_starts(
+            size, matches, self.query.after_match, self.query.members
+        )
+        selection = RunSelection(size, self.window_end, partial)
+        return selection.list_runs(unmatched_starts, self.list_live)
 
     def list_live(self, start: int, number: int) -> Iterator[Mapped]:
         """Yield the preferred live run of a starting row, if there is one."""

@@ -28,6 +28,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
@@ -48,11 +49,19 @@ from matchrec.plan.pattern import (
 )
 from tests.references.matcher import Candidate, Value, find_next_start
 
-Mapped = tuple[tuple[int, str], ...]
-"""The rows of a match or a run in their order, each with its variable."""
 
+class MappedRow(NamedTuple):
+    """A row of a match or a run, and the variable to which it is mapped."""
+
+    row: int
+    variable: str
+
+
+# The rows of a match or a run, in their order.
+Mapped = tuple[MappedRow, ...]
+
+# The name under which the closing condition has an id, as variables do.
 CLOSING = "closing"
-"""The name under which the closing condition has an id like that of a variable."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,14 @@ class SelectionQuery:
     selection: EventSelection
     output: MatchOutput = MatchOutput.ALL
     after_match: AfterMatchSkip = AfterMatchSkip()
+    # The primary variables of each union variable.
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
     # By variable: a condition in addition to the row condition (see `Partition.words`).
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
-    absences: tuple[Absence, ...] = ()  # rows that must not exist
-    closing: RunExpression | None = None  # the condition on a match as a whole
+    # The rows that must not exist.
+    absences: tuple[Absence, ...] = ()
+    # The condition on a match as a whole; None if there is none.
+    closing: RunExpression | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -86,26 +98,33 @@ class Iteration:
     """The end of an iteration in a state: after it the loop is repeated or left."""
 
     loop: Quantified
-    # From 1. Iterations that no bound tells apart have the same number, so that a run has finitely
-    # many states: all iterations of `A*`, and the iterations of `A{2,}` from the second one on.
+    # The number of the iteration, from 1. Iterations that no bound tells apart have the same
+    # number, so that a run has finitely many states: all iterations of `A*`, and the iterations of
+    # `A{2,}` from the second one on.
     number: int
-    has_row: bool = False  # whether a row was mapped in this iteration
+    # Whether a row was mapped in this iteration.
+    has_row: bool = False
 
 
+# What remains to be matched: patterns that follow each other.
 State = tuple[RowPattern | Iteration, ...]
-"""What remains to be matched."""
 
-Way = tuple[str, State] | None
-"""Map the next row to a variable and go on in a state; None if the match may end."""
+
+class Way(NamedTuple):
+    """A way on from a state: the next row is mapped to a variable."""
+
+    variable: str
+    # The state after this row.
+    next_state: State
 
 
 @lru_cache(maxsize=10_000)
-def list_ways(state: State) -> tuple[Way, ...]:
-    """Return the different ways on from a state, preferred ones first."""
+def list_ways(state: State) -> tuple[Way | None, ...]:
+    """Return the different ways on from a state, preferred ones first; None is to end the match."""
     return tuple(dict.fromkeys(_enumerate_ways(state)))
 
 
-def _enumerate_ways(state: State) -> Iterator[Way]:
+def _enumerate_ways(state: State) -> Iterator[Way | None]:
     """Yield the ways on from a state, preferred ones first, some more than once."""
     if not state:
         yield None
@@ -116,7 +135,7 @@ def _enumerate_ways(state: State) -> Iterator[Way]:
         case Empty():
             yield from _enumerate_ways(remaining)
         case Variable(name):
-            yield name, mark_iterations(remaining)
+            yield Way(name, mark_iterations(remaining))
         case Concatenation(parts):
             yield from _enumerate_ways((*parts, *remaining))
         case Alternation(parts):
@@ -144,7 +163,7 @@ def _enumerate_ways(state: State) -> Iterator[Way]:
             raise NotImplementedError("anchors")
 
 
-def _repeat_or_leave(loop: Quantified, number: int, remaining: State) -> Iterator[Way]:
+def _repeat_or_leave(loop: Quantified, number: int, remaining: State) -> Iterator[Way | None]:
     """Yield the ways that begin iteration `number`, and the ways that leave the loop."""
     if loop.most is not None and number > loop.most:
         yield from _enumerate_ways(remaining)
@@ -201,9 +220,12 @@ class Partition:
     query: SelectionQuery
     # For each row, the variables whose row condition it satisfies.
     words: tuple[frozenset[str], ...]
-    columns: dict[Kind, list[list[Value]]]  # kind -> column -> row -> value
-    window_end: tuple[int, ...]  # for each starting row, the first row after its window
-    number: int = 1  # of the match that is tried
+    # The values of a column by the positions of the rows, for each kind and each index of a column.
+    columns: dict[Kind, list[list[Value]]]
+    # For each starting row, the first row after its window.
+    window_end: tuple[int, ...]
+    # The number that the next match would have.
+    number: int = 1
 
     def satisfies(self, variable: str, row: int, mapped: Mapped) -> bool:
         """Return whether a row satisfies the condition of a variable.
@@ -228,11 +250,11 @@ class Partition:
         candidate = Candidate(
             row, rows, names, self.columns, self.query.variables, self.query.members, self.number
         )
-        return bool(candidate.value(condition))
+        return bool(candidate.compute(condition))
 
     def may_take(self, mapped: Mapped, row: int, variable: str) -> bool:
         """Return whether a run may map a row to a variable."""
-        return self.satisfies(variable, row, (*mapped, (row, variable)))
+        return self.satisfies(variable, row, (*mapped, MappedRow(row, variable)))
 
     def may_skip(self, mapped: Mapped, row: int, state: State) -> bool:
         """Return whether the event selection strategy lets a run skip a row."""
@@ -245,7 +267,7 @@ class Partition:
                 # A row is skipped if it is not the one that the run waits for. A run in a loop
                 # waits for one more row of the loop: it may skip rows of the variable after it.
                 loop = find_loop_variable(state)
-                awaited = {loop} if loop else {way[0] for way in list_ways(state) if way}
+                awaited = {loop} if loop else {way.variable for way in list_ways(state) if way}
                 return not any(self.may_take(mapped, row, variable) for variable in awaited)
 
     def complete_run(self, start: int, mapped: Mapped, row: int, state: State) -> Iterator[Mapped]:
@@ -262,10 +284,9 @@ class Partition:
             if way is None:
                 yield mapped
                 continue
-            variable, next_state = way
-            if is_in_window and self.may_take(mapped, row, variable):
-                longer = (*mapped, (row, variable))
-                yield from self.complete_run(start, longer, row + 1, next_state)
+            if is_in_window and self.may_take(mapped, row, way.variable):
+                longer = (*mapped, MappedRow(row, way.variable))
+                yield from self.complete_run(start, longer, row + 1, way.next_state)
         if is_in_window and mapped and self.may_skip(mapped, row, state):
             yield from self.complete_run(start, mapped, row + 1, state)
 
@@ -309,13 +330,13 @@ class Partition:
             return [row for row in range(first) if self.window_end[row] > last]
         if absence.before is None:
             return range(last + 1, self.window_end[first])
-        rows_before = self.rows_mapped_to(absence.after, mapped)
-        rows_behind = self.rows_mapped_to(absence.before, mapped)
-        if not rows_before or not rows_behind:
+        rows_before = self.list_rows_mapped_to(absence.after, mapped)
+        rows_after = self.list_rows_mapped_to(absence.before, mapped)
+        if not rows_before or not rows_after:
             return ()
-        return range(rows_before[-1] + 1, rows_behind[0])
+        return range(rows_before[-1] + 1, rows_after[0])
 
-    def rows_mapped_to(self, names: Iterable[str], mapped: Mapped) -> list[int]:
+    def list_rows_mapped_to(self, names: Iterable[str], mapped: Mapped) -> list[int]:
         """Return the rows that are mapped to one of several variables."""
         members = self.query.members
         return [row for row, variable in mapped if any(variable in members[name] for name in names)]

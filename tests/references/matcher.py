@@ -5,10 +5,11 @@ written in. It has no automaton, no closure and no registers.
 
 1. `Words.extend` lists the words that a row pattern allows from one starting row, preferred ones
    first.
-   `A B* C` over four rows gives `A B B C`, `A B C`, `A C`, as far as the conditions hold.
+   `A B* C` over four rows gives `A B B C`, `A B C`, `A C`: those of them whose rows satisfy the
+   conditions.
 2. The first of them is the match. `find_all` repeats this from row to row and applies AFTER MATCH
    SKIP.
-3. `Candidate.value` computes a condition for one row and the rows mapped before it.
+3. `Candidate.compute` computes a condition for one row and the rows mapped before it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,32 +56,47 @@ from matchrec.plan.pattern import (
 )
 from tests.references.aggregates import AGGREGATES
 
-Word = tuple[tuple[str, bool], ...]
-"""The mapping of consecutive rows: the variable of each, and whether it is in an exclusion."""
 
+class MappedVariable(NamedTuple):
+    """The variable to which a row of a word is mapped."""
+
+    name: str
+    is_excluded: bool  # whether the variable is in an exclusion
+
+
+# The variables of consecutive rows, in the order of the rows.
+Word = tuple[MappedVariable, ...]
+
+# Returns whether the last row of a run may be mapped to its variable. The arguments are the number
+# that the match would have, its starting row, and the variables of all its rows so far, the last
+# row included.
 CanMap = Callable[[int, int, tuple[str, ...]], bool]
-"""Return whether the last row may be mapped to the last variable.
-
-The arguments are the number of the match, its first row, and the variables of its rows so far, the
-one of the last row included.
-"""
 
 
 @dataclass(frozen=True)
 class Match:
     """A match in a partition."""
 
-    number: int  # MATCH_NUMBER, from 1
-    start: int  # the starting row
-    word: Word  # empty for an empty match
+    # MATCH_NUMBER, from 1.
+    number: int
+    # The position of the starting row, from 0.
+    start: int
+    # The variables of its rows; empty for an empty match.
+    word: Word
 
 
 class Failure(Exception):  # noqa: N818
     """An error that the rows cause while they are searched."""
 
     def __init__(self, kind: str, row: int) -> None:
+        """Make the error.
+
+        Args:
+            kind: the name of a message in `errors.run.failures`.
+            row: the position of the row that causes it.
+        """
         super().__init__(kind, row)
-        self.kind = kind  # the name of a message in `errors.run.failures`
+        self.kind = kind
         self.row = row
 
 
@@ -87,12 +104,15 @@ class Failure(Exception):  # noqa: N818
 class Words:
     """The words of a row pattern that the rows from a starting row on allow."""
 
-    rows: int  # number of rows of the partition
+    # The number of rows of the partition.
+    rows: int
+    # The starting row.
     start: int
     can_map: CanMap
-    number: int = 1  # of the match that is tried
-    # For `(?!A)`: returns whether a row satisfies the condition of A. Unlike `can_map` it does not
-    # check whether the row is in the window of the match.
+    # The number that the match would have.
+    number: int = 1
+    # For `NOT A`: returns whether a row satisfies the condition of A. Unlike `can_map`, it does not
+    # check whether the row is in the window of the match. None if the pattern has no NOT.
     satisfies: CanMap | None = None
 
     def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
@@ -113,7 +133,7 @@ class Words:
                 if self.has_next_row(word):
                     variables = (*list_variables(word), name)
                     if self.can_map(self.number, self.start, variables):
-                        yield (*word, (name, False))
+                        yield (*word, MappedVariable(name, is_excluded=False))
             case Concatenation(parts):
                 yield from self.concatenate(parts, word)
             case Alternation(parts):
@@ -124,8 +144,10 @@ class Words:
                     yield from self.concatenate(order, word)
             case Exclusion(part):
                 for longer in self.extend(part, word):
-                    excluded = longer[len(word) :]
-                    yield (*word, *((variable, True) for variable, _ in excluded))
+                    excluded = [
+                        MappedVariable(name, is_excluded=True) for name, _ in longer[len(word) :]
+                    ]
+                    yield (*word, *excluded)
             case Quantified():
                 yield from self.repeat_or_stop(node, word, 1)
 
@@ -179,7 +201,7 @@ class Words:
 
 def list_variables(word: Word) -> tuple[str, ...]:
     """Return the variables of the rows of a word."""
-    return tuple(variable for variable, _ in word)
+    return tuple(variable.name for variable in word)
 
 
 def find_all(
@@ -251,6 +273,7 @@ def find_next_start(
     return row
 
 
+# The value of a condition, of a part of it or of a column; None is NULL.
 Value = int | float | None
 
 
@@ -258,15 +281,23 @@ Value = int | float | None
 class Candidate:
     """The row that a condition is computed for, and the mapped rows that the condition may read."""
 
-    row: int | None  # None for a condition on the match as a whole
-    rows: tuple[int, ...]  # the mapped rows; `row` is the last of them if it is about to be mapped
-    variables: tuple[str, ...]  # of the mapped rows
-    columns: dict[Kind, list[list[Value]]]  # kind -> column -> row -> value; None is NULL
-    names: tuple[str, ...]  # variable id -> name
-    members: dict[str, frozenset[str]] = field(default_factory=dict)  # primary variables by name
-    number: int = 0  # of the match that is tried
+    # The row; None for a condition on the match as a whole.
+    row: int | None
+    # The mapped rows. If `row` is about to be mapped, it is the last of them.
+    rows: tuple[int, ...]
+    # The variable of each mapped row.
+    variables: tuple[str, ...]
+    # The values of a column by the positions of the rows, for each kind and each index of a column.
+    # None is NULL.
+    columns: dict[Kind, list[list[Value]]]
+    # The names of the variables by their ids.
+    names: tuple[str, ...]
+    # The primary variables that each name stands for.
+    members: dict[str, frozenset[str]] = field(default_factory=dict)
+    # The number that the match would have.
+    number: int = 0
 
-    def value(self, expression: RunExpression) -> Value:
+    def compute(self, expression: RunExpression) -> Value:
         """Return the value of a condition, or of a part of it.
 
         Truth values are 0, 1 and None.
@@ -280,74 +311,74 @@ class Candidate:
             case ReadValue(column, kind, None):
                 return self.columns[kind][column][self.row]
             case ReadValue(column, kind, navigation):
-                row = self.find(navigation)
+                row = self.find_row(navigation)
                 values = self.columns[kind][column]
                 return values[row] if row is not None and 0 <= row < len(values) else None
             case ReadClassifier(navigation):
-                row = self.find(navigation)
+                row = self.find_row(navigation)
                 mapped = dict(zip(self.rows, self.variables, strict=True))
                 return self.names.index(mapped[row]) if row in mapped else None
             case TriedMatchNumber():
                 return self.number
             case RunAggregate():
-                return self.reduce(expression)
+                return self.compute_reduction(expression)
             case PythonAggregate():
-                return self.aggregate(expression)
+                return self.compute_aggregate(expression)
             case RunOperation(Comparison() as comparison, (left, right)):
-                return compare(comparison, self.value(left), self.value(right))
+                return compare(comparison, self.compute(left), self.compute(right))
             case Arithmetic():
-                return self.calculate(expression)
+                return self.compute_arithmetic(expression)
             case RunOperation(BasicOperator.WIDEN, (value,)):
-                number = self.value(value)
+                number = self.compute(value)
                 return None if number is None else float(number)
             case RunOperation(BasicOperator.NARROW, (value,)):
-                number = self.value(value)
+                number = self.compute(value)
                 return None if number is None else round_to_single(number)
             case RunOperation(BasicOperator.AND, parts):
-                return self.connect(parts, 0)
+                return self.compute_connective(parts, 0)
             case RunOperation(BasicOperator.OR, parts):
-                return self.connect(parts, 1)
+                return self.compute_connective(parts, 1)
             case RunOperation(BasicOperator.NOT, (part,)):
-                truth = self.value(part)
+                truth = self.compute(part)
                 return None if truth is None else 1 - truth
             case RunOperation(BasicOperator.IS_NULL, (part,)):
-                return int(self.value(part) is None)
+                return int(self.compute(part) is None)
             case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
-                return self.value(then if self.value(condition) else otherwise)
+                return self.compute(then if self.compute(condition) else otherwise)
 
-    def connect(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
+    def compute_connective(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
         """Return the value of AND (`decisive` is 0) or OR (1), computed from left to right.
 
         Parts after the first decisive one are not computed, so they cannot raise.
         """
-        unknown = False
+        is_unknown = False
         for part in parts:
-            truth = self.value(part)
+            truth = self.compute(part)
             if truth == decisive:
                 return decisive
-            unknown = unknown or truth is None
-        return None if unknown else 1 - decisive
+            is_unknown = is_unknown or truth is None
+        return None if is_unknown else 1 - decisive
 
-    def mapped(self, variable: str | None) -> list[int]:
+    def list_mapped_rows(self, variable: str | None) -> list[int]:
         """Return the rows mapped to a variable, all mapped rows for None."""
         targets = set(self.names) if variable is None else self.members[variable]
         return [row for row, name in zip(self.rows, self.variables, strict=True) if name in targets]
 
-    def find(self, navigation: Navigation) -> int | None:
+    def find_row(self, navigation: Navigation) -> int | None:
         """Return the row that FIRST or LAST, then PREV or NEXT, find. It may be out of bounds."""
-        rows = self.mapped(navigation.variable)
+        rows = self.list_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
             rows.reverse()
         if navigation.logical_offset >= len(rows):
             return None
         return rows[navigation.logical_offset] + navigation.physical_offset
 
-    def reduce(self, expression: RunAggregate) -> Value:
+    def compute_reduction(self, expression: RunAggregate) -> Value:
         """Compute a count, sum, average, minimum or maximum over the rows of a variable.
 
         NaN is greater than every other number.
         """
-        rows = self.mapped(expression.variable)
+        rows = self.list_mapped_rows(expression.variable)
         if expression.excludes_current_row:
             rows = [row for row in rows if row != self.row]
         if expression.column is None:
@@ -359,9 +390,9 @@ class Candidate:
         if not values:
             return None
         if expression.function is Reduction.MIN:
-            return min(values, key=sort_key)
+            return min(values, key=make_sort_key)
         if expression.function is Reduction.MAX:
-            return max(values, key=sort_key)
+            return max(values, key=make_sort_key)
         total = values[0]
         for value in values[1:]:
             total += value
@@ -369,13 +400,13 @@ class Candidate:
                 raise Failure("overflow_in_condition", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
-    def aggregate(self, expression: PythonAggregate) -> Value:
+    def compute_aggregate(self, expression: PythonAggregate) -> Value:
         """Compute any other aggregate over the rows of a variable.
 
         The variable of a row decides which columns are read. The first column says whether the row
         counts, the others are the arguments.
         """
-        targets = set(self.mapped(expression.variable))
+        targets = set(self.list_mapped_rows(expression.variable))
         arguments = []
         for row, name in zip(self.rows, self.variables, strict=True):
             if row not in targets or (expression.excludes_current_row and row == self.row):
@@ -390,13 +421,13 @@ class Candidate:
                 arguments.append(tuple(values))
         return AGGREGATES[expression.name](arguments, expression.use.distinct)
 
-    def calculate(self, expression: Arithmetic) -> Value:
+    def compute_arithmetic(self, expression: Arithmetic) -> Value:
         """Compute `+`, `-`, `*`, a division or a remainder as Spark does.
 
         With ANSI mode an overflow and a division by zero raise; `try_` functions return NULL.
         """
-        left = self.value(expression.operands[0])
-        right = self.value(expression.operands[1])
+        left = self.compute(expression.operands[0])
+        right = self.compute(expression.operands[1])
         if left is None or right is None:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
@@ -452,8 +483,8 @@ def compare(comparison: Comparison, left: Value, right: Value) -> Value:
         return int(left is right)
     if left is None or right is None:
         return None
-    left_key = sort_key(left)
-    right_key = sort_key(right)
+    left_key = make_sort_key(left)
+    right_key = make_sort_key(right)
     match comparison:
         case Comparison.EQUAL | Comparison.NULL_SAFE_EQUAL:
             return int(left_key == right_key)
@@ -469,7 +500,7 @@ def compare(comparison: Comparison, left: Value, right: Value) -> Value:
             return int(left_key >= right_key)
 
 
-def sort_key(number: int | float) -> tuple[bool, int | float]:
+def make_sort_key(number: int | float) -> tuple[bool, int | float]:
     """Return a key by which numbers sort as in Spark: NaN is the greatest and equals itself."""
     is_nan = math.isnan(number)
     return is_nan, 0 if is_nan else number

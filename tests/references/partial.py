@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, PartialMatches
 from matchrec.plan.pattern import (
@@ -27,12 +28,14 @@ from matchrec.plan.pattern import (
     Variable,
 )
 from tests.references.event_selection import Mapped, Partition, State, list_ways
-from tests.references.matcher import Word, Words, find_next_start
+from tests.references.matcher import MappedVariable, Word, Words, find_next_start
 
-TIMED_OUT, UNFINISHED = "timed out", "unfinished"
+# The kinds of runs that are output.
+TIMED_OUT = "timed out"
+UNFINISHED = "unfinished"
 
+# The primary variables that each name stands for, for AFTER MATCH SKIP.
 Members = dict[str, frozenset[str]]
-"""The primary variables by name, for AFTER MATCH SKIP."""
 
 
 class Last(str):
@@ -49,7 +52,8 @@ class OnwardWords(Words):
     `rows` must be large enough for the shortest way to complete the pattern.
     """
 
-    end: int = 0  # the first row after the window
+    # The first row after the window.
+    end: int = 0
 
     def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
         """Yield `word` followed by each word of `node`, preferred ones first."""
@@ -57,7 +61,7 @@ class OnwardWords(Words):
             case PartitionEnd():
                 if self.start + len(word) > self.end:
                     name, excluded = word[-1]
-                    yield (*word[:-1], (Last(name), excluded))
+                    yield (*word[:-1], MappedVariable(Last(name), excluded))
             case Variable():
                 if not word or not isinstance(word[-1][0], Last):
                     yield from super().extend(node, word)
@@ -65,8 +69,10 @@ class OnwardWords(Words):
                 for longer in self.extend(part, word):
                     # A `$` in the exclusion may have marked a row of `word` as the last one.
                     before = longer[: len(word)]
-                    added = longer[len(word) :]
-                    yield (*before, *((variable, True) for variable, _ in added))
+                    excluded = [
+                        MappedVariable(name, is_excluded=True) for name, _ in longer[len(word) :]
+                    ]
+                    yield (*before, *excluded)
             case _:
                 yield from super().extend(node, word)
 
@@ -110,34 +116,53 @@ def count_needed_rows(pattern: RowPattern) -> int:
             return 0
 
 
-Run = tuple[int, str, Mapped]
-"""A run that is output: its starting row, its kind, its rows with their variables."""
+class OutputRun(NamedTuple):
+    """A run that is output."""
 
-LiveRuns = Callable[[int, int], Iterator[Mapped]]
-"""Yield the live runs of a starting row, preferred ones first.
+    # The starting row.
+    start: int
+    # TIMED_OUT or UNFINISHED.
+    kind: str
+    # Its rows with their variables.
+    mapped: Mapped
 
-The arguments are the starting row, and the number that a match there would have.
-"""
+
+# Returns the live runs of a starting row, preferred ones first. The arguments are the starting row,
+# and the number that a match there would have.
+ListLiveRuns = Callable[[int, int], Iterator[Mapped]]
+
+
+class UnmatchedStart(NamedTuple):
+    """A starting row without a match."""
+
+    row: int
+    # The number that a match there would have.
+    number: int
 
 
 @dataclass(frozen=True)
 class RunSelection:
     """A partition, and the kinds of runs that a query outputs."""
 
-    rows: int  # number of rows
-    window_end: tuple[int, ...]  # for each starting row, the first row after its window
+    # The number of rows of the partition.
+    rows: int
+    # For each starting row, the first row after its window.
+    window_end: tuple[int, ...]
     partial: PartialMatches
 
-    def runs(self, left: Iterable[tuple[int, int]], list_live: LiveRuns) -> Iterator[Run]:
+    def list_runs(
+        self, unmatched_starts: Iterable[UnmatchedStart], list_live: ListLiveRuns
+    ) -> Iterator[OutputRun]:
         """Yield the runs that are output: the preferred one of each starting row.
 
         Only the first unfinished run of a partition is output.
 
         Args:
-            left: the starting rows without a match, see `list_rows_left`.
+            unmatched_starts: the starting rows without a match.
+            list_live: lists the live runs of a starting row.
         """
         has_unfinished = False
-        for start, number in left:
+        for start, number in unmatched_starts:
             end = self.window_end[start]
             kind = self.choose_kind(end)
             if kind is None or (kind == UNFINISHED and has_unfinished) or end <= start:
@@ -145,7 +170,7 @@ class RunSelection:
             run = next(list_live(start, number), None)
             if run is not None:
                 has_unfinished = has_unfinished or kind == UNFINISHED
-                yield start, kind, run
+                yield OutputRun(start, kind, run)
 
     def choose_kind(self, end: int) -> str | None:
         """Return the kind of a run whose window ends at a row, None if it is not output."""
@@ -154,28 +179,29 @@ class RunSelection:
         return TIMED_OUT if self.partial.timed_out else None
 
 
-def list_rows_left(
+def list_unmatched_starts(
     rows: int, matches: Iterable[tuple[int, Mapped]], skip: AfterMatchSkip, members: Members
-) -> Iterator[tuple[int, int]]:
-    """Yield the rows from which the search found no match.
-
-    Each is followed by the number that a match there would have.
+) -> Iterator[UnmatchedStart]:
+    """Yield the starting rows from which the search found no match.
 
     Args:
-        matches: starting row and rows of each match.
+        rows: the number of rows of the partition.
+        matches: the starting row and the rows of each match.
+        skip: where the search continues after a match.
+        members: the primary variables that each name stands for.
     """
     row = 0
     number = 1
     for start, mapped in matches:
         for searched in range(row, start):
-            yield searched, number
+            yield UnmatchedStart(searched, number)
         row = find_next_start(mapped, start, skip, members)
         number += 1
     for searched in range(row, rows):
-        yield searched, number
+        yield UnmatchedStart(searched, number)
 
 
-def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run]:
+def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[OutputRun]:
     """Yield the runs that a query with event selection outputs.
 
     With ALL MATCHES these are all live runs, otherwise the preferred one of each starting row.
@@ -184,15 +210,19 @@ def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterato
     rows = len(partition.words)
     if query.output is MatchOutput.ALL:
         runs = {run for start in range(rows) for run in list_live_runs(partition, start)}
-        yield from ((run[0][0], TIMED_OUT, run) for run in sorted(runs))
+        yield from (OutputRun(run[0][0], TIMED_OUT, run) for run in sorted(runs))
         return
-    left = list_rows_left(rows, partition.list_matches(), query.after_match, query.members)
+    unmatched_starts = list_unmatched_starts(
+        rows, partition.list_matches(), query.after_match, query.members
+    )
 
     def list_live(start: int, number: int) -> Iterator[Mapped]:
         """Yield the live runs of a starting row."""
         return list_live_runs(replace(partition, number=number), start)
 
-    yield from RunSelection(rows, partition.window_end, partial).runs(left, list_live)
+    yield from RunSelection(rows, partition.window_end, partial).list_runs(
+        unmatched_starts, list_live
+    )
 
 
 def list_live_runs(partition: Partition, start: int) -> Iterator[Mapped]:

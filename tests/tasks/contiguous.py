@@ -341,7 +341,7 @@ def build_satisfies(query: Query, rows: Rows, number: int) -> CanMap:
         candidate = Candidate(
             mapped[-1], mapped, variables, columns, query.variables, query.members, match
         )
-        return bool(candidate.value(query.run_conditions[name]))
+        return bool(candidate.compute(query.run_conditions[name]))
 
     return satisfies
 
