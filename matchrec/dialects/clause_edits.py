@@ -12,10 +12,11 @@ calls over it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from matchrec.dialects.alternatives import note_alternatives
 from matchrec.dialects.clause_defaults import edit_defaults
@@ -43,7 +44,7 @@ from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.grammar import read_clause
-from matchrec.syntax.nodes import MatchRecognize
+from matchrec.syntax.nodes import MatchRecognize, NamedExpression
 from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.pattern_windows import (
     CallTokens,
@@ -74,8 +75,10 @@ def edit_clause(
     if read.name == "azure" and not clause.order_by:
         raise errors.missing_timestamp_by(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
-        clause, unused = drop_unused_definitions(tokens, clause)
-        yield from (Edit(span, "") for span in unused)
+        used_definitions = find_used_definitions(clause)
+        for span in find_unused_definition_spans(tokens, clause, used_definitions):
+            yield Edit(span, "")
+        clause = replace(clause, definitions=used_definitions)
     notes = translator.log.notes
     notes.extend(note_limits(clause, read, write))
     # Variables whose case would be lost, see `clause_names`.
@@ -86,11 +89,12 @@ def edit_clause(
         read, write, clause, columns=VisibleColumns(look_up_inputs), quoted_variables=written_names
     )
     expressions = tuple(walk_expressions(clause))
-    for part, span in expressions:
-        yield from translator.edit_expression(span, context.enter_part(part))
-    expression_spans = tuple(span for _, span in expressions)
+    for expression in expressions:
+        part_context = context.enter_part(expression.part)
+        yield from translator.edit_expression(expression.span, part_context)
+    expression_spans = tuple(expression.span for expression in expressions)
     variables = find_variable_spans(clause, written_names)
-    yield from edit_names(tokens, clause, expression_spans, (read, write), variables)
+    yield from edit_names(tokens, clause, expression_spans, context, variables)
     yield from edit_bounds(clause, write)
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_optional_parts(clause, read, write)
@@ -104,18 +108,27 @@ def edit_clause(
         notes.extend(note_exclusive_loops(clause, write))
 
 
-def walk_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
-    """Yield the span of each expression of a clause, and the part that it is in."""
+class ClauseExpression(NamedTuple):
+    """An expression of a clause."""
+
+    # The part that the expression is in.
+    part: ClausePart
+    # Where the expression is, without its name.
+    span: Span
+
+
+def walk_expressions(clause: MatchRecognize) -> Iterator[ClauseExpression]:
+    """Yield each expression of a clause, part by part."""
     for key in clause.partition_by:
-        yield ClausePart.PARTITION_BY, key.expression.full_span
+        yield ClauseExpression(ClausePart.PARTITION_BY, key.expression.full_span)
     for item in clause.order_by:
-        yield ClausePart.ORDER_BY, item.expression.full_span
+        yield ClauseExpression(ClausePart.ORDER_BY, item.expression.full_span)
     for measure in clause.measures:
-        yield ClausePart.MEASURES, measure.expression.full_span
+        yield ClauseExpression(ClausePart.MEASURES, measure.expression.full_span)
     for definition in clause.definitions:
-        yield ClausePart.DEFINE, definition.expression.full_span
+        yield ClauseExpression(ClausePart.DEFINE, definition.expression.full_span)
     for window in clause.windows:
-        yield ClausePart.WITHIN, window.interval_span
+        yield ClauseExpression(ClausePart.WITHIN, window.interval_span)
 
 
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
@@ -130,31 +143,35 @@ def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
             yield Edit(span, f"{write.parameter_prefix}{bound.name}")
 
 
-def drop_unused_definitions(
-    tokens: ClauseTokens, clause: MatchRecognize
-) -> tuple[MatchRecognize, list[Span]]:
-    """Return the clause without definitions of variables that PATTERN does not use.
+def find_used_definitions(clause: MatchRecognize) -> tuple[NamedExpression, ...]:
+    """Return the definitions of the variables that PATTERN uses."""
+    variables = pattern.list_variable_names(clause.pattern)
+    return tuple(definition for definition in clause.definitions if definition.name in variables)
 
-    Returns:
-        The clause, and the spans of the text to remove, commas included.
+
+def find_unused_definition_spans(
+    tokens: ClauseTokens, clause: MatchRecognize, used_definitions: Sequence[NamedExpression]
+) -> Iterator[Span]:
+    """Yield the spans to remove, so that only the used definitions remain, and their commas.
+
+    If no definition is used, the word DEFINE is removed, too.
     """
-    used = set(pattern.list_variable_names(clause.pattern))
-    kept = tuple(definition for definition in clause.definitions if definition.name in used)
-    if len(kept) == len(clause.definitions):
-        return clause, []
-    if not kept:
+    if len(used_definitions) == len(clause.definitions):
+        return
+    first_definition = clause.definitions[0]
+    if not used_definitions:
         keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
-        end = clause.definitions[-1].expression.full_span.end
-        return replace(clause, definitions=()), [Span(keyword.start, end)]
-    first = clause.definitions[0]
-    removed = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
-    # Each unused definition after the first kept one is removed with the comma before it.
-    from_first_kept = clause.definitions[clause.definitions.index(kept[0]) :]
-    for previous, definition in pairwise(from_first_kept):
-        if definition not in kept:
+        yield Span(keyword.start, clause.definitions[-1].expression.full_span.end)
+        return
+    first_used = used_definitions[0]
+    if first_used is not first_definition:
+        yield Span(first_definition.span.start, first_used.span.start)
+    # Each unused definition after the first used one is removed with the comma before it.
+    from_first_used = clause.definitions[clause.definitions.index(first_used) :]
+    for previous, definition in pairwise(from_first_used):
+        if definition not in used_definitions:
             end_before = previous.expression.full_span.end
-            removed.append(Span(end_before, definition.expression.full_span.end))
-    return replace(clause, definitions=kept), removed
+            yield Span(end_before, definition.expression.full_span.end)
 
 
 def edit_window(

@@ -15,11 +15,11 @@ A name that the product reserves is quoted, too: see `reserved_names`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from matchrec.dialects.edits import Edit
-from matchrec.dialects.products import Product
 from matchrec.dialects.reserved_names import choose_quoted_name
-from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.dialects.rules.context import RuleContext
 from matchrec.plan.pattern import Variable, walk_pattern
 from matchrec.source import Span
 from matchrec.syntax.clause_tokens import ClauseTokens
@@ -56,26 +56,37 @@ def find_variable_spans(
             variables are left out of the result.
     """
     return {
-        span: written_names[name]
-        for name, span in _walk_uses(clause)
-        if span is not None and name is not None and name in written_names
+        span: written_names[variable]
+        for variable, span in _walk_uses(clause)
+        if variable in written_names
     }
 
 
-def _walk_uses(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None]]:
-    """Yield each use of a variable outside of expressions: the variable in upper case, and where.
+class _VariableUse(NamedTuple):
+    """A use of a variable outside of expressions."""
+
+    # The variable: in upper case unless it is quoted.
+    variable: str
+    # Where the variable is written.
+    span: Span
+
+
+def _walk_uses(clause: MatchRecognize) -> Iterator[_VariableUse]:
+    """Yield each use of a variable outside of expressions.
 
     The definitions of union variables in SUBSET are left out.
     """
-    skip = clause.after_match or AfterMatchSkip()
-    yield skip.variable, skip.span
+    skip = clause.after_match
+    if skip is not None and skip.variable is not None and skip.span is not None:
+        yield _VariableUse(skip.variable, skip.span)
     for node in walk_pattern(clause.pattern):
-        if isinstance(node, Variable):
-            yield node.name, node.span
+        if isinstance(node, Variable) and node.span is not None:
+            yield _VariableUse(node.name, node.span)
     for definition in clause.definitions:
-        yield definition.name, definition.span
+        yield _VariableUse(definition.name, definition.span)
     for subset in clause.subsets:
-        yield from zip(subset.members, subset.member_spans, strict=True)
+        for member, span in zip(subset.members, subset.member_spans, strict=True):
+            yield _VariableUse(member, span)
 
 
 def find_name_spans(tokens: ClauseTokens, clause: MatchRecognize) -> frozenset[Span]:
@@ -83,20 +94,20 @@ def find_name_spans(tokens: ClauseTokens, clause: MatchRecognize) -> frozenset[S
 
     These are its variables, its measures, and the names of the keys of PARTITION BY.
     """
-    spans = [span for _, span in _walk_uses(clause)]
+    spans = [use.span for use in _walk_uses(clause)]
     spans += [measure.span for measure in clause.measures]
-    spans += [subset.span for subset in clause.subsets]
+    spans += [subset.span for subset in clause.subsets if subset.span is not None]
     for key in clause.partition_by:
         if key.name is not None:
             spans += [token.span for token in tokens.tokens if key.span.contains(token.span)][-1:]
-    return frozenset(span for span in spans if span is not None)
+    return frozenset(spans)
 
 
 def edit_names(
     tokens: ClauseTokens,
     clause: MatchRecognize,
     expression_spans: tuple[Span, ...],
-    products: tuple[Product, Product],
+    context: RuleContext,
     variables: Mapping[Span, str],
 ) -> Iterator[Edit]:
     """Yield the edits that quote names outside of expressions as a product does.
@@ -105,10 +116,11 @@ def edit_names(
         tokens: the tokens of the clause.
         clause: the clause.
         expression_spans: the expressions, whose names are not edited here.
-        products: the product that is read, and the product that is written.
+        context: the product that is read, and the product that is written.
         variables: the variables without quotes that need them, as from `find_variable_spans`.
     """
-    read, write = products
+    read = context.read
+    write = context.write
     name_spans = find_name_spans(tokens, clause)
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes

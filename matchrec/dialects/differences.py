@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from sys import maxsize
+from typing import NamedTuple
 
 from matchrec.dialects.products import Product
 from matchrec.source import Span, read_table
@@ -94,6 +95,14 @@ class Difference:
         return self.required_text is None or self.required_text.search(text) is not None
 
 
+class FoundDifference(NamedTuple):
+    """A row of the table, and its construct in a query."""
+
+    row: Difference
+    # Where the construct is in the query.
+    span: Span
+
+
 def find_word(tokens: TokenSequence, index: int) -> str:
     """Return the word of a token as the table has it: its key, or the text of a string."""
     if index < len(tokens) and tokens[index].is_string:
@@ -103,10 +112,8 @@ def find_word(tokens: TokenSequence, index: int) -> str:
 
 def find_differences(
     tokens: TokenSequence, read: Product, write: Product
-) -> Iterator[tuple[Difference, Span]]:
-    """Yield the rows of the table whose construct a query has, with the span of the construct.
-
-    They are in the order of the query's text.
+) -> Iterator[FoundDifference]:
+    """Yield the constructs of the table that a query has, in the order of the query's text.
 
     Args:
         tokens: the tokens of the query.
@@ -124,7 +131,7 @@ def find_differences(
         for row in rows_by_word.get(find_word(tokens, index), ()):
             span = row.find_span(tokens, index)
             if span is not None:
-                yield row, span
+                yield FoundDifference(row, span)
 
 
 def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:

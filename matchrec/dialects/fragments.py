@@ -143,12 +143,12 @@ class FragmentTranslator:
             ParseError, TokenError, UnsupportedError: see `translate_fragment`.
             ValueError: the translation has the holes in another order.
         """
-        translation, findings = translate_fragment(masked.text, context)
-        self._add_to_log(findings, masked.span)
-        if translation is None:
+        translation = translate_fragment(masked.text, context)
+        self._add_to_log(translation.findings, masked.span)
+        if translation.text is None:
             return []
         old = TokenizedText(masked.text, tokenize_product_sql(masked.text, self.read))
-        new = TokenizedText(translation, tokenize_product_sql(translation, self.write))
+        new = TokenizedText(translation.text, tokenize_product_sql(translation.text, self.write))
         return list(find_edits(old, new, frozenset(masked.holes)))
 
     def _add_to_log(self, findings: RuleFindings, span: Span) -> None:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
@@ -22,15 +23,21 @@ from matchrec.dialects.sqlglot_dialects import get_dialect, tokenize_product_sql
 from matchrec.dialects.sqlglot_printing import print_tree
 
 
-def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, RuleFindings]:
+class FragmentTranslation(NamedTuple):
+    """The translation of a fragment."""
+
+    # The new text; None if the fragment can stay as it is.
+    text: str | None
+    # What the rules have found out about the fragment.
+    findings: RuleFindings
+
+
+def translate_fragment(text: str, context: RuleContext) -> FragmentTranslation:
     """Translate a fragment to the SQL of the product that is written.
 
     Args:
         text: the fragment, with names instead of its holes.
         context: where the fragment is, and the two products.
-
-    Returns:
-        The new text, or None if the fragment can stay as it is; and the findings of the rules.
 
     Raises:
         ParseError: the product that is read has no such syntax.
@@ -38,7 +45,8 @@ def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, Rul
         UnsupportedError: the product that is written has nothing that means the same.
     """
     findings = RuleFindings()
-    return _rewrite_fragment(text, replace(context, findings=findings)), findings
+    new_text = _rewrite_fragment(text, replace(context, findings=findings))
+    return FragmentTranslation(new_text, findings)
 
 
 def _rewrite_fragment(text: str, context: RuleContext) -> str | None:

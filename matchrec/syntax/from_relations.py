@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matchrec.plan.words import read_words
 from matchrec.source import Span
@@ -63,7 +64,9 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
     The relation ends at `end`, or before the first token that cannot be part of it. If no relation
     starts at `start`, the result is empty: its end is `start`.
     """
-    index, name = _read_primary(tokens, start, end)
+    primary = _read_primary(tokens, start, end)
+    index = primary.end
+    name = primary.name
     names = [name] if name else []
     aliases: list[int] = []
     while index < end and not starts_part_after_from(tokens, index):
@@ -97,13 +100,23 @@ def list_relation_names(tokens: TokenSequence, start: int, end: int) -> frozense
     return frozenset(names)
 
 
-def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
-    """Yield the first name of every path with a dot, such as `t.x`, and the span of the path."""
+class QualifiedName(NamedTuple):
+    """A path with a dot, such as `t.x`."""
+
+    # The first name of the path.
+    qualifier: Token
+    # The span of the whole path.
+    span: Span
+
+
+def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[QualifiedName]:
+    """Yield every path with a dot that starts at one of the indices, from left to right."""
     for index in indices:
         starts_path = tokens.key(index - 1) != "." and tokens.key(index + 1) == "."
         if starts_path and tokens.can_name(index):
             last = _find_path_end(tokens, index)
-            yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
+            span = tokens.span(index, min(last + 1, len(tokens)))
+            yield QualifiedName(tokens[index], span)
 
 
 def _find_path_end(tokens: TokenSequence, index: int) -> int:
@@ -182,32 +195,40 @@ def is_set_operator(tokens: TokenSequence, index: int) -> bool:
     return is_word(tokens, index, *_SET_OPERATORS) and tokens.key(index - 1) not in _BEFORE_NAME
 
 
-def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str | None]:
-    """Return the index of the token after a relation's primary, and the name of its table.
+class _Primary(NamedTuple):
+    """The primary of a relation: `db.t` in `db.t AS a`, or a subquery, a call, VALUES, ..."""
 
-    For `db.t AS a`, the result is the index of AS and the name `t`. The name is None for a
-    subquery, a DataFrame and VALUES. The index is `start` if no relation starts there.
+    # The index of the token after the primary.
+    end: int
+    # The name of the table, without the names before it; None for a primary without a name.
+    name: str | None
+
+
+def _read_primary(tokens: TokenSequence, start: int, end: int) -> _Primary:
+    """Return the primary of the relation at `start`.
+
+    If no relation starts there, the primary is empty: its end is `start`.
     """
     if tokens.key(start) in ("(", "{"):
-        return tokens.index_after(start), None
+        return _Primary(tokens.index_after(start), None)
     values_end = skip_values(tokens, start, end)
     if values_end is not None:
-        return values_end, None
+        return _Primary(values_end, None)
     index = start
     if tokens.key(start) == "STREAM" and tokens.can_name(start + 1):
         index += 1
     while tokens.key(index + 1) == "." and index + 2 < end:  # the last name of a path
         index += 2
     if index >= end or not tokens[index].is_name:
-        return start, None
+        return _Primary(start, None)
     is_function = tokens.key(index + 1) == "("
     if is_function:
         # The result of a function has no name, but `STREAM(t)` has the name of its table.
         is_stream = tokens.key(index) == "STREAM" and tokens.pairs.get(index + 1) == index + 3
         name = tokens[index + 2].name if is_stream else None
-        return tokens.index_after(index + 1), name
+        return _Primary(tokens.index_after(index + 1), name)
     has_version = tokens.key(index + 1) == "@"  # t@v1, t@20240101000000000
-    return index + (3 if has_version else 1), tokens[index].name
+    return _Primary(index + (3 if has_version else 1), tokens[index].name)
 
 
 def find_alias(tokens: TokenSequence, index: int) -> int | None:

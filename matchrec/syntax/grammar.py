@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import clause as errors
@@ -85,7 +85,6 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     options = read_words_after_pattern(clause, after_pattern - 1)
     has_options = options.end > after_pattern
     output_rows = parts.read_section(ClausePart.ROWS_PER_MATCH, _read_rows_per_match)
-    rows_per_match, partial = output_rows or (None, None)
     search = parts.sections.get(ClausePart.SEARCH)
     subset = parts.sections.get(ClausePart.SUBSET)
     part_after_keys = next(
@@ -105,8 +104,8 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
         partition_by=parts.read_items(ClausePart.PARTITION_BY, _read_partition_key),
         order_by=parts.read_items(ClausePart.ORDER_BY, _read_sort_key),
         measures=parts.read_items(ClausePart.MEASURES, _read_measure),
-        rows_per_match=rows_per_match,
-        partial=partial,
+        rows_per_match=output_rows.rows_per_match if output_rows else None,
+        partial=output_rows.partial if output_rows else None,
         after_match=parts.read_section(ClausePart.AFTER_MATCH, _read_after_match),
         frame=parts.read_section(ClausePart.FRAME, _read_frame),
         search=nodes.InitialOrSeek(clause.key(search.start)) if search else None,
@@ -273,22 +272,26 @@ def _join_keys(clause: ClauseTokens, start: int, end: int) -> str:
     return " ".join(clause.key(index) for index in range(start, end))
 
 
-def _read_rows_per_match(
-    clause: ClauseTokens, section: Section
-) -> tuple[RowsPerMatch, PartialMatches | None]:
-    """Read `ONE ROW PER MATCH` or another choice, and the option for partial matches after it.
+class _OutputRows(NamedTuple):
+    """The part ROWS PER MATCH."""
 
-    The option is None if it is not written.
-    """
+    rows_per_match: RowsPerMatch
+    # The option for partial matches; None if it is not written.
+    partial: PartialMatches | None
+
+
+def _read_rows_per_match(clause: ClauseTokens, section: Section) -> _OutputRows:
+    """Read `ONE ROW PER MATCH` or another choice, and the option for partial matches after it."""
     keys = _join_keys(clause, section.start, section.end)
     rows_per_match = _ROWS_PER_MATCH.get(keys)
     if rows_per_match is not None:
-        return rows_per_match, None
+        return _OutputRows(rows_per_match, None)
     for partial in _PARTIAL_MATCHES:
         rows_per_match = _ROWS_PER_MATCH.get(keys.removesuffix(f" {partial.words}"))
         if rows_per_match is not None:
             start = section.end - len(partial.words.split())
-            return rows_per_match, replace(partial, span=clause.span(start, section.end))
+            span = clause.span(start, section.end)
+            return _OutputRows(rows_per_match, replace(partial, span=span))
     part = clause.cut_out(section.start, section.end)
     raise malformed_rows_per_match(part.text, part.full_span)
 

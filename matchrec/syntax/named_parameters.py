@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot import TokenType
 
@@ -11,8 +12,17 @@ from matchrec.source import Span
 from matchrec.syntax.tokenize import read_sqlglot_tokens
 
 
-def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield the name and the span of each `:name`.
+class NamedParameter(NamedTuple):
+    """A `:name` in a query."""
+
+    # The name without the colon.
+    name: str
+    # Where the parameter is, with the colon.
+    span: Span
+
+
+def find_parameters(text: str) -> Iterator[NamedParameter]:
+    """Yield each `:name`, from left to right.
 
     The type of a field, as in `a: INT`, looks the same, so it is also yielded.
     """
@@ -20,7 +30,7 @@ def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
         return
     for colon, name in pairwise(read_sqlglot_tokens(text)):
         if colon.token_type is TokenType.COLON and name.text.isidentifier():
-            yield name.text, Span(colon.start, name.end + 1)
+            yield NamedParameter(name.text, Span(colon.start, name.end + 1))
 
 
 def find_parameters_with_at_sign(text: str) -> Iterator[str]:

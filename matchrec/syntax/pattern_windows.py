@@ -46,6 +46,8 @@ class CallTokens:
     over: int
     # The token after the window or its name.
     end: int
+    # The opening parenthesis of the window. For `OVER w`, it is in WINDOW.
+    window: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,8 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
         return ()
     selects = {opening: find_select(tokens, opening) for opening in openings}
     calls: dict[int, list[CallTokens]] = {opening: [] for opening in openings}
-    for call, opening in _find_calls(tokens, openings):
-        calls[opening].append(call)
+    for call in _find_calls(tokens, openings):
+        calls[call.window].append(call)
     windows = []
     for opening in sorted(openings):
         _reject_derived_windows(tokens, selects[opening], opening)
@@ -151,8 +153,8 @@ def _encloses(tokens: TokenSequence, opening: int, index: int) -> bool:
     return opening < index < tokens.pairs[opening]
 
 
-def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallTokens, int]]:
-    """Yield each call over a row pattern window, with the opening parenthesis of this window.
+def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[CallTokens]:
+    """Yield each call over a row pattern window, from left to right.
 
     Args:
         tokens: the tokens of the query.
@@ -177,7 +179,7 @@ def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call
         is_in_order = over in range(*select.order)
         if not (is_in_items or is_in_order):
             raise errors.misplaced_pattern_window_call(tokens.span(start, called.end))
-        yield CallTokens(start, over, called.end), called.opening
+        yield CallTokens(start, over, called.end, called.opening)
 
 
 def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:

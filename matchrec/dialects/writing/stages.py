@@ -20,7 +20,7 @@ from functools import partial
 from matchrec.dialects.writing.names import rename_in_reference
 from matchrec.dialects.writing.shapes import walk_conjunct_shapes
 from matchrec.errors import stages as errors
-from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.lower import LoweredPattern, lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.tree import Stage, list_single_stages, walk_stages
 from matchrec.plan import clauses
@@ -43,7 +43,6 @@ from matchrec.plan.stages import (
     walk_forbidden_events,
     walk_repeated_parts,
 )
-from matchrec.source import Source
 from matchrec.syntax.negations import take_out_negations
 
 # The strategy of a clause for the contiguity of stages.
@@ -62,7 +61,7 @@ _OTHER_NOTS = (
 )
 
 
-def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
+def lower_to_clause(query: PatternQuery) -> LoweredPattern:
     """Return the plan of a pattern as a clause has it, and the text of its conditions.
 
     The measures of the plan are the times of a match.
@@ -77,7 +76,7 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             raise errors.pattern_not_in_sql(what=stage.label, obstacle="has a Column as condition")
     is_strict = contiguity is Contiguity.STRICT
     for stage in walk_stages(stages):
-        if stage.negated and not can_be_negation(stage, stages, strict=is_strict):
+        if stage.negated and not can_be_negation(stage, stages, is_strict=is_strict):
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
@@ -97,7 +96,7 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
         measures=tuple(measure for measure in plan.measures if measure.name in _TIMES),
         definitions=tuple(convert_definitions(plan)),
     )
-    return clause, source
+    return LoweredPattern(clause, source)
 
 
 def _build_pattern(steps: Steps) -> RowPattern:
@@ -139,22 +138,22 @@ def _count_parts_before(
     return count
 
 
-def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
+def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, is_strict: bool) -> bool:
     """Return whether a NOT in a clause means the same as a negated stage.
 
     Args:
         stage: the stage.
         stages: the stages of the whole pattern. A stage inside of a group is not among them.
-        strict: whether no event is skipped.
+        is_strict: whether no event is skipped.
     """
     index = next((index for index, other in enumerate(stages) if other is stage), None)
-    if index is None or (stage.contiguity is Contiguity.STRICT) is not strict:
+    if index is None or (stage.contiguity is Contiguity.STRICT) is not is_strict:
         return False
     previous = [other for other in stages[:index] if not other.negated][-1]
     after = [other for other in stages[index:] if not other.negated]
     if previous.quantified or previous.optional or previous.is_group:
         return False
-    if strict:
+    if is_strict:
         # not_next waits for the next event, so there must be one.
         return bool(after) and not (after[0].is_group or after[0].optional)
     if not after:

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from matchrec.errors import stages as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS
@@ -44,8 +46,16 @@ from matchrec.source import Source
 from matchrec.syntax.key_arguments import make_key_expression
 
 
-def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
-    """Return the plan of a pattern, and the text of its conditions, which spans refer to.
+class LoweredPattern(NamedTuple):
+    """The plan of a pattern."""
+
+    plan: MatchPlan
+    # The text of all conditions of the pattern. The spans in the plan are spans of this text.
+    source: Source
+
+
+def lower_pattern(query: PatternQuery) -> LoweredPattern:
+    """Return the plan of a pattern, and the text of its conditions.
 
     Raises:
         MatchRecognizeError: the pattern or a condition is wrong.
@@ -58,7 +68,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     with locate_errors(written_conditions.source, PATTERN_CALLS):
         plan = build_plan(query, written_conditions)
         check_plan(plan)
-    return plan, written_conditions.source
+    return LoweredPattern(plan, written_conditions.source)
 
 
 def check_skip_target(query: PatternQuery) -> None:

@@ -32,14 +32,8 @@ COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
 _SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")
 
 
-def read_aggregate(
-    reader: ExpressionCursor, index: int, semantics: Semantics
-) -> tuple[Aggregate, int]:
-    """Read the aggregate at `index` with its suffixes.
-
-    Returns:
-        The aggregate, and the index of the token after it.
-    """
+def read_aggregate(reader: ExpressionCursor, index: int, semantics: Semantics) -> Aggregate:
+    """Read the aggregate at `index` with its suffixes. The position is then after them."""
     function = reader.tokens[index].text.lower()
     arguments = _find_aggregate_arguments(reader, index)
     if not arguments.ranges and function == "count":
@@ -47,8 +41,9 @@ def read_aggregate(
     rows_read_before = len(reader.rows_read)
     is_distinct = reader.key_at(index + 2) == "DISTINCT"
     aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)
-    closing = reader.sequence.pairs[index + 1]
-    aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
+    reader.position = reader.sequence.index_after(index + 1)
+    aggregate = _read_suffixes(reader, index, aggregate)
+    end = reader.position
     _reject_kept_nulls(reader, index, end)
     if is_distinct and function == "last_value":
         raise errors.distinct_last_value(
@@ -62,8 +57,9 @@ def read_aggregate(
         ignore_nulls=aggregate.ignore_nulls or arguments.ignore_nulls,
         span=reader.sequence.span(index, end),
     )
-    has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
-    return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
+    reader.position = end  # The arguments were read after the suffixes.
+    has_frame = reader.key == "OVER" and reader.scope.part is ClausePart.DEFINE
+    return read_frame(reader, aggregate) if has_frame else aggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,40 +118,35 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
     return None
 
 
-def _read_suffixes(
-    reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
-) -> tuple[Aggregate, int]:
+def _read_suffixes(reader: ExpressionCursor, index: int, aggregate: Aggregate) -> Aggregate:
     """Read the suffixes of an aggregate: FILTER, WITHIN GROUP, IGNORE NULLS and RESPECT NULLS.
 
     Args:
-        reader: the cursor.
+        reader: the cursor. The position is after the parentheses of the aggregate.
         index: the name of the aggregate.
         aggregate: the aggregate without suffixes.
-        end: the index of the token after its parentheses.
-
-    Returns:
-        The aggregate with its suffixes, and the index of the token after them.
     """
+    sequence = reader.sequence
     while True:
-        match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
-            case "FILTER", "(", "WHERE":
-                closing = reader.sequence.pairs[end + 1]
-                condition = reader.read_argument(index, end + 3, closing)
-                aggregate = replace(aggregate, condition=condition)
-                end = closing + 1
-            case "WITHIN", "GROUP", "(":
-                closing = reader.sequence.pairs[end + 2]
-                reader.position = end + 3
-                reader.expect("ORDER", "BY")
-                items = reader.sequence.split_at_commas(end + 5, closing)
-                ordering = tuple(_read_sort_item(reader, index, item) for item in items)
-                aggregate = replace(aggregate, ordering=ordering)
-                end = closing + 1
-            case ("IGNORE" | "RESPECT") as word, "NULLS", _:
-                aggregate = replace(aggregate, ignore_nulls=word == "IGNORE")
-                end += 2
-            case _:
-                return aggregate, end
+        if reader.accept("FILTER", "(", "WHERE"):
+            start = reader.position
+            closing = sequence.pairs[start - len(("(", "WHERE"))]
+            condition = reader.read_argument(index, start, closing)
+            aggregate = replace(aggregate, condition=condition)
+            reader.position = closing + 1
+        elif reader.accept("WITHIN", "GROUP", "("):
+            closing = sequence.pairs[reader.position - 1]
+            reader.expect("ORDER", "BY")
+            items = sequence.split_at_commas(reader.position, closing)
+            ordering = tuple(_read_sort_item(reader, index, item) for item in items)
+            aggregate = replace(aggregate, ordering=ordering)
+            reader.position = closing + 1
+        elif reader.accept("IGNORE", "NULLS"):
+            aggregate = replace(aggregate, ignore_nulls=True)
+        elif reader.accept("RESPECT", "NULLS"):
+            aggregate = replace(aggregate, ignore_nulls=False)
+        else:
+            return aggregate
 
 
 def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:

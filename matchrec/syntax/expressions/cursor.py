@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import name_part
@@ -48,6 +49,15 @@ class StructField:
 
     name: str
     value: Scalar
+
+
+class Respelling(NamedTuple):
+    """A token that Spark gets in another spelling."""
+
+    # Where the token is in the query.
+    span: Span
+    # What Spark gets.
+    text: str
 
 
 # Keywords that may follow an operand.
@@ -95,16 +105,16 @@ class ExpressionCursor(Cursor, ABC):
         # The tokens that Spark gets in another spelling, see `find_respellings`.
         self.respellings = tuple(self.find_respellings())
 
-    def find_respellings(self) -> Iterator[tuple[Span, str]]:
-        """Yield the spans of tokens that Spark gets in another spelling, each with the spelling.
+    def find_respellings(self) -> Iterator[Respelling]:
+        """Yield the tokens that Spark gets in another spelling, from left to right.
 
         A `?` becomes a named parameter, and a name in double quotes gets backticks.
         """
         for token in self.sequence.tokens:
             if token.key == "?":
-                yield token.span, f":{name_parameter(token.span)}"
+                yield Respelling(token.span, f":{name_parameter(token.span)}")
             elif token.kind is TokenKind.QUOTED and self._is_in_double_quotes(token):
-                yield token.span, quote_name(token.text)
+                yield Respelling(token.span, quote_name(token.text))
 
     def _is_in_double_quotes(self, token: Token) -> bool:
         """Return whether a token is in double quotes, which a quoted name can also be."""
@@ -198,9 +208,9 @@ class ExpressionCursor(Cursor, ABC):
         """Return the user's text at a span, with the spellings that Spark gets."""
         text_at = self.sequence.text_at
         replacements = [
-            (respelt_span, (spelling,))
-            for respelt_span, spelling in self.respellings
-            if span.start <= respelt_span.start < span.end
+            (respelling.span, (respelling.text,))
+            for respelling in self.respellings
+            if span.start <= respelling.span.start < span.end
         ]
         if not replacements:
             return text_at(span)
@@ -280,10 +290,10 @@ class ExpressionCursor(Cursor, ABC):
             start: the index of the parenthesis that opens the subquery.
             end: the index after the parenthesis that closes it.
         """
-        for token, path in find_qualified_names(self.sequence, range(start, end)):
+        for token, path_span in find_qualified_names(self.sequence, range(start, end)):
             is_variable = token.variable in self.scope.variables
             if is_variable and token.name.upper() not in list_relation_names(
                 self.sequence, start, end
             ):
                 what = f"pattern variable `{token.variable}`"
-                raise errors.correlated_subquery(path, clause=self.where, what=what)
+                raise errors.correlated_subquery(path_span, clause=self.where, what=what)

@@ -307,8 +307,7 @@ def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
-    _, tree = _parse(tokens, scope)
-    return tree
+    return _read_whole_expression(ScalarReader(tokens, scope))
 
 
 def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
@@ -322,7 +321,8 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
         MatchRecognizeError: the tokens are not an expression, the expression reads rows of a match,
             or it is a constant in PARTITION BY or ORDER BY.
     """
-    reader, tree = _parse(tokens, Scope(clause, reads_match=False))
+    reader = ScalarReader(tokens, Scope(clause, reads_match=False))
+    tree = _read_whole_expression(reader)
     is_constant = _is_constant(reader)
     if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
         raise constant_key(tokens.text_at(tree.span), reader.where, tree.span)
@@ -338,15 +338,14 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     )
 
 
-def _parse(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
-    """Parse tokens that must be one expression.
+def _read_whole_expression(reader: ScalarReader) -> Scalar:
+    """Read the tokens of a reader, which must be one expression.
 
-    Returns:
-        The reader, which knows what the expression reads and calls, and the expression.
+    Raises:
+        MatchRecognizeError: the tokens are not one expression, or it is nested too deeply.
     """
-    reader = ScalarReader(tokens, scope)
     try:
-        return reader, reader.read_range(0, reader.end)
+        return reader.read_range(0, reader.end)
     except RecursionError as error:
         raise errors.expression_nested_too_deep(reader.next_span, where=reader.where) from error
 

@@ -23,25 +23,22 @@ _DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
 EXAMPLE_FRAME = Frame(-2, 0)
 
 
-def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
-    """Read the frame after an aggregate.
+def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
+    """Read the frame after an aggregate, and return the aggregate over the frame.
 
     Args:
-        reader: the cursor.
+        reader: the cursor. The position is at OVER, and then after the frame.
         aggregate: the aggregate without a frame.
-        index: the index of OVER.
-
-    Returns:
-        The aggregate over the frame, and the index of the token after the frame.
 
     Raises:
         MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have a frame.
     """
-    opening = index + 1
+    over = reader.position
+    opening = over + 1
     closing = reader.sequence.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
         raise navigation_errors.over_without_frame(
-            reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME)
+            reader.tokens[over].span, frame=show_frame(EXAMPLE_FRAME)
         )
     span = reader.sequence.span(opening, closing + 1)
     if aggregate.variable is not None:
@@ -65,8 +62,8 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
         raise navigation_errors.empty_frame(span)
     start = reader.sequence.index_at[(aggregate.span or span).start]
-    with_frame = replace(aggregate, frame=frame, span=reader.sequence.span(start, closing + 1))
-    return with_frame, closing + 1
+    reader.position = closing + 1
+    return replace(aggregate, frame=frame, span=reader.sequence.span(start, closing + 1))
 
 
 def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:

@@ -68,8 +68,8 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     elif function.key in READERS:
         tree = Term((READERS[function.key](reader, index, semantics),), function.span)
     else:
-        aggregate, end = read_aggregate(reader, index, semantics)
-        tree = Term((aggregate,), function.span)
+        tree = Term((read_aggregate(reader, index, semantics),), function.span)
+        end = reader.position  # after the suffixes of the aggregate
     span = reader.sequence.span(start, end)
     reader.position = end
     reader.last_read = span
