@@ -14,6 +14,7 @@ from datetime import timedelta
 from matchrec.dialects.product_tokens import read_product_tokens
 from matchrec.dialects.products import SPARK, Product
 from matchrec.errors.kinds import locate_errors
+from matchrec.errors.sql.query import blank_query
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.words import read_words
@@ -46,7 +47,7 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
         tokens = read_product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None:
-            raise unexpected_token(text, "the query", tokens.full_span)
+            raise blank_query(text)
         if first.key not in _FIRST_WORDS:
             raise unexpected_token(first.text, "the query", first.span)
         find_clauses(tokens)  # raises an error for brackets that do not pair up

@@ -20,7 +20,8 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
 from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
-from matchrec.errors.sql.tokens import find_hint_for_token, unexpected_token
+from matchrec.errors.sql.token_advice import find_hint_for_token
+from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens

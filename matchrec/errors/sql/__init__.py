@@ -4,7 +4,7 @@ Errors:
 
     query            the query around a clause
     clause           the parts of a clause, and their order
-    tokens           words, signs and brackets that are not allowed where they are written
+    tokens           words and signs that are not allowed where they are written
     pattern          PATTERN
     negations        NOT in PATTERN
     expression       calls and keywords in MEASURES and DEFINE
@@ -20,7 +20,10 @@ Advice:
     operand_hints    operations, with the user's operands
     type_mismatches  operations, with example values
     type_kinds       kinds of types, for the advice on operations
+    token_advice     words and signs that are not allowed where they are written
+    look_alikes      characters that look like a sign of SQL
     foreign_names    functions of other products
+    foreign_syntax   other words and signs of other products
     brackets         `[1, 2]` and other brackets that Spark SQL lacks
     ungrouped        columns outside GROUP BY
 """

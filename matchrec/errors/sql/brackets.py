@@ -11,8 +11,7 @@ _BRACKET_OR_QUOTED_TEXT = re.compile(
     r"""[\[\]()]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL
 )
 
-
-_CLOSING_BRACKETS = {"(": ")", "[": "]"}
+CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
 def find_closing_bracket(text: str, opening: int) -> int | None:
@@ -23,8 +22,8 @@ def find_closing_bracket(text: str, opening: int) -> int | None:
     """
     expected: list[str] = []  # the closing brackets of the brackets that are open
     for part in _BRACKET_OR_QUOTED_TEXT.finditer(text, opening):
-        if part[0] in _CLOSING_BRACKETS:
-            expected.append(_CLOSING_BRACKETS[part[0]])
+        if part[0] in CLOSING_BRACKETS:
+            expected.append(CLOSING_BRACKETS[part[0]])
         elif part[0] in (")", "]"):
             if part[0] != expected.pop():
                 return None

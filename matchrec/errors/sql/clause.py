@@ -15,12 +15,10 @@ from matchrec.errors.lengths import Length
 from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
-from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
+from matchrec.errors.sql.brackets import CLOSING_BRACKETS
+from matchrec.errors.sql.token_advice import MAX_AROUND, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
-
-# The most characters of the definitions before a word that the help repeats.
-LONGEST_BEFORE = 40
 
 _ORDER = f"the order is: {PARTS_IN_ORDER}"
 
@@ -732,9 +730,7 @@ def _join_definitions(span: Span) -> str:
     if not before.strip() or definition is None:
         return "DEFINE A AS x > 1, B AS x > 2"
     shown = join_lines(before)
-    start_text = (
-        f"DEFINE {shown}" if len(shown) <= LONGEST_BEFORE else f"...{shown[-LONGEST_BEFORE:]}"
-    )
+    start_text = f"DEFINE {shown}" if len(shown) <= MAX_AROUND else f"...{shown[-MAX_AROUND:]}"
     return f"{start_text}, {join_lines(definition[1])}"
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
-from matchrec.errors.sql.tokens import CLOSING_BRACKETS
+from matchrec.errors.sql.brackets import CLOSING_BRACKETS
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.written_times import read_times
 from matchrec.errors.wording import join_alternatives, shorten

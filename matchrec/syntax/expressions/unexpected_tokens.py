@@ -17,7 +17,9 @@ from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.expression import order_by_in_call
+from matchrec.errors.sql.foreign_syntax import find_foreign_call_hint
 from matchrec.errors.sql.incomplete import unfinished_expression
+from matchrec.errors.sql.token_advice import find_hint_for_token
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.tokens import CLOSING, Token, TokenKind, TokenSequence, split_words
 
@@ -152,7 +154,7 @@ class UnexpectedToken:
 
         The result is also None if the error for an unexpected token has better advice.
         """
-        has_advice = errors.find_hint_for_token(self.token.text, self.where) is not None
+        has_advice = find_hint_for_token(self.token.text, self.where) is not None
         if has_advice:
             return None
         before = self.token_before
@@ -186,7 +188,7 @@ class UnexpectedToken:
             or token.key in _KEYS_WITH_TEXT
             or token.key == "["
             or "[" in texts_around[0]
-            or (token.key in _WORDS_IN_CALLS and errors.find_foreign_cast_hint(*texts_around))
+            or (token.key in _WORDS_IN_CALLS and find_foreign_call_hint(*texts_around))
         )
         if not needs_text_around:
             texts_around = ("", "")

@@ -465,7 +465,8 @@ def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
     ("query", "word"),
     [
         ("hello world, this is no SQL (", "hello"),
-        ("", ""),
+        ("", "the query is empty"),
+        (";", "the query is empty"),
         ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > > 1)", ">"),
         ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > )", "x"),
         ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE B AS x > 1)", "B"),
