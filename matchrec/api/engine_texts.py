@@ -18,13 +18,10 @@ from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.parameters import unbound_parameter
 from matchrec.errors.sql import query as errors
 from matchrec.source import Source
+from matchrec.spark.errors.error_classes import RewrittenEngineError
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.errors.refusals import find_unbound_name
-from matchrec.spark.errors.rewritten_errors import (
-    RewrittenEngineError,
-    reword_as_mistake,
-    rewrite_engine_error,
-)
+from matchrec.spark.errors.rewritten_errors import reword_as_mistake, rewrite_engine_error
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import REFUSALS
 from matchrec.syntax import query_pieces

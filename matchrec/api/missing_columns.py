@@ -14,7 +14,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.text import split_qualified_name, unquote_name
 from matchrec.source import Source
-from matchrec.spark.errors.rewritten_errors import RewrittenEngineError
+from matchrec.spark.errors.error_classes import RewrittenEngineError
 from matchrec.syntax.tokenize import read_tokens
 
 

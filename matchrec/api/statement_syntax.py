@@ -15,7 +15,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.plan.templates import Replacement, Template, View, join_template
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.rewritten_errors import SYNTAX_ERROR, find_error_code
+from matchrec.spark.errors.engine_messages import SYNTAX_ERROR, find_error_code
 from matchrec.spark.session_errors import REFUSALS
 from matchrec.syntax import query_pieces
 from matchrec.syntax.misspelt_clauses import reject_misspelt_statement

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from matchrec.dialects.products import find_likely_products
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql.foreign_names import add_dialect_hint
-from matchrec.spark.errors.rewritten_errors import RewrittenEngineError
+from matchrec.spark.errors.error_classes import RewrittenEngineError
 
 # Plans a query in the dialect with this name, or raises an error.
 PlanInDialect = Callable[[str], object]

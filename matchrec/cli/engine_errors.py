@@ -133,11 +133,12 @@ def find_hint(error: Exception, message: str) -> str | None:
         error: the error.
         message: the message of the error as `shorten_engine_message` returns it.
     """
-    from matchrec.spark.errors.rewritten_errors import read_parameters
+    from matchrec.spark.errors.engine_messages import read_parameters
+    from matchrec.spark.errors.name_conditions import TABLE_PARAMETER
 
     if BATCH_TOO_LARGE in message:
         return SMALLER_BATCHES
-    return find_table_hint(read_parameters(error, str(error)).get("relationName", ""))
+    return find_table_hint(read_parameters(error, str(error)).get(TABLE_PARAMETER, ""))
 
 
 def shorten_engine_message(text: str) -> str:

@@ -223,7 +223,8 @@ class MatchRecognizeError(Located, ValueError):
     bracket-not-closed; 1; 21; add `)` before DEFINE
     """
 
-    # The values of an error that is made without calling the class: see `rewritten_errors.reword`.
+    # The values of an error that is made without calling the class, as `spark.errors.error_classes`
+    # does.
     code: str | None = None
     condition: str | None = None
 

@@ -47,6 +47,7 @@ from matchrec.plan.parameters import find_positional_parameter
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span
+from matchrec.spark.errors.name_conditions import AMBIGUOUS_COLUMN, UNKNOWN_COLUMN, UNKNOWN_FUNCTION
 from matchrec.spark.errors.operand_kinds import find_unreadable_literals
 from matchrec.spark.errors.refusals import (
     find_refused_function,
@@ -160,7 +161,7 @@ class Diagnosis:
             error_text: the engine's message.
         """
         refused_name = find_refused_name(error_text)
-        if refused_name is None or refused_name.condition != "UNRESOLVED_COLUMN":
+        if refused_name is None or refused_name.condition != UNKNOWN_COLUMN.condition:
             return None
         column_name = refused_name.name.rpartition(".")[2]
         if self.columns.find((column_name,)) is None:
@@ -225,17 +226,17 @@ class Diagnosis:
         clause = expression.clause
         span = expression.span
         match refused_name.condition:
-            case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(expression.text):
+            case UNKNOWN_COLUMN.condition if not SUBQUERY_START.search(expression.text):
                 return errors.unknown_column(name, clause, self.find_names(expression), span)
             case "FIELD_NOT_FOUND":
                 full_name = find_full_name(name, expression)
                 if full_name is not None:
                     names = self.find_names(expression)
                     return errors.unknown_column(full_name, clause, names, span)
-            case "UNRESOLVED_ROUTINE":
+            case UNKNOWN_FUNCTION.condition:
                 functions = self.relation.runner.list_functions()
                 return errors.unknown_function(name, clause, functions, span)
-            case "AMBIGUOUS_REFERENCE":
+            case AMBIGUOUS_COLUMN.condition:
                 return errors.ambiguous_column(span, name=name, clause=clause)
         return None
 

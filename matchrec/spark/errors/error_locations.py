@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from matchrec.source import Span
 from matchrec.spark.errors.filled_template import FilledTemplate, mask_names
+from matchrec.spark.errors.name_conditions import UNKNOWN_STAR, UNKNOWN_TABLE
 from matchrec.spark.sail.error_messages import (
-    UNRESOLVED_STAR,
     find_matching_row,
     find_name_refused_by_sail,
     find_syntax_error_span,
@@ -137,7 +137,7 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
 def is_about_table(error_text: str) -> bool:
     """Return whether an error is about a table that does not exist."""
     refused_name = find_name_refused_by_sail(error_text)
-    return refused_name is not None and refused_name.condition == "TABLE_OR_VIEW_NOT_FOUND"
+    return refused_name is not None and refused_name.condition == UNKNOWN_TABLE.condition
 
 
 def find_part_pattern(error_text: str) -> str | None:
@@ -150,7 +150,7 @@ def find_part_pattern(error_text: str) -> str | None:
     """
     refused_name = find_name_refused_by_sail(error_text)
     if refused_name is not None:
-        star = ".*" if refused_name.condition == UNRESOLVED_STAR else ""
+        star = ".*" if refused_name.condition == UNKNOWN_STAR.condition else ""
         return re.escape(refused_name.name + star)
     row = find_matching_row(PATTERNS_OF_PARTS, error_text)
     if row is None:

@@ -31,7 +31,7 @@ from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError, make_comput
 from matchrec.errors.run.location import read_fields
 from matchrec.errors.run.origins import find_failure
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.errors.rewritten_errors import reword
+from matchrec.spark.errors.error_classes import reword
 from matchrec.spark.errors.second_look import is_second_look, take_second_look
 from matchrec.spark.ties import warn_of_ties
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from pyspark.errors import PySparkException
 
+from matchrec.spark.errors.name_conditions import PARAMETER_WITHOUT_VALUE, UNKNOWN_FUNCTION
 from matchrec.spark.sail.error_messages import (
     RefusedName,
     find_name_refused_by_sail,
@@ -38,7 +39,7 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
     if "qualified function" in error_text:
         call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
         if call is not None:  # for instance a method of pandas, `price.shift(1)`
-            return RefusedName("UNRESOLVED_ROUTINE", call[0].replace("`", ""))
+            return RefusedName(UNKNOWN_FUNCTION.condition, call[0].replace("`", ""))
     spark_message = re.match(
         r"\[(?P<condition>[A-Z_]+).*?(?P<name>(?:`[^`]*`\.?)+)", error_text, re.DOTALL
     )
@@ -87,7 +88,7 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
     if spark_message is not None:
         return spark_message["name"]
     refused_name = find_name_refused_by_sail(str(refusal))
-    if refused_name is None or refused_name.condition != "UNBOUND_SQL_PARAMETER":
+    if refused_name is None or refused_name.condition != PARAMETER_WITHOUT_VALUE.condition:
         return None
     return refused_name.name
 

@@ -5,35 +5,27 @@
     +- SubqueryAlias _pyspark_2717...                                    SELECT low FROM t MATCH...
        +- (a page of plan)                                                      ^^^
 
-`filled_template` has the text that the engine reads, and `error_locations` finds the error in it.
-The error keeps its class, so that programs that catch it still work, and loses the plan. An error
-about a name gets the same sentence on Spark and on Sail, see `SENTENCE_BY_CONDITION`.
+`rewrite_engine_error` takes these steps:
+
+1. `find_mistake` looks for a mistake that only the text of the query shows.
+2. Otherwise, `diagnose_error` divides the message into its parts (`engine_messages`), finds the
+   location of the error (`error_locations`) in the text that the engine has read
+   (`filled_template`), and names some mistakes that the engine does not name.
+3. `build_rewritten_error` makes the error, without the plan and of the same class
+   (`error_classes`).
+4. `find_hint` adds what to write.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, cast
+from typing import cast
 
-from pyspark.errors import (
-    AnalysisException,
-    ArithmeticException,
-    IllegalArgumentException,
-    ParseException,
-    PySparkException,
-    UnsupportedOperationException,
-)
+from pyspark.errors import PySparkException
 
-from matchrec.errors import (
-    MatchRecognizeError,
-    MatchRecognizeParseError,
-    MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
-)
-from matchrec.errors.kinds import Located
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import current_surface
 from matchrec.errors.sql.engine_errors import (
     HINT_TO_BEGIN_STATEMENT,
@@ -54,25 +46,22 @@ from matchrec.errors.sql.query import explain_misspelt_keyword
 from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
-from matchrec.plan.text import quote_name, split_qualified_name
 from matchrec.source import Source, Span
-from matchrec.spark.errors.error_locations import (
-    TextPosition,
-    locate_context,
-    locate_name,
-    locate_word,
-    split_position,
+from matchrec.spark.errors.engine_messages import (
+    OTHER_CODES,
+    EngineMessage,
+    find_error_code,
+    read_message,
 )
+from matchrec.spark.errors.error_classes import RewrittenEngineError, reword
+from matchrec.spark.errors.error_locations import locate_context, locate_name, locate_word
 from matchrec.spark.errors.filled_template import FilledTemplate
-from matchrec.spark.sail.error_messages import (
-    NAME_REFUSALS,
-    UNKNOWN_INSERT_TABLE,
-    UNRESOLVED_STAR,
-    find_name_refused_by_sail,
-    find_word_hint,
-    simplify_refusal,
-    split_help,
+from matchrec.spark.errors.name_conditions import (
+    FUNCTION_PARAMETER,
+    TABLE_PARAMETER,
+    UNKNOWN_FUNCTION,
 )
+from matchrec.spark.sail.error_messages import find_word_hint
 from matchrec.spark.session_errors import TEXT_ERRORS
 
 # A function that returns the names of the tables, or of the functions, that a session has.
@@ -81,32 +70,6 @@ ListNames = Callable[[], Iterable[str]]
 # The error for an unknown table lists the tables if there are at most this many.
 MAX_TABLES = 12
 
-# For each of Spark's error conditions: the parameter with the name that the error is about.
-PARAMETER_BY_CONDITION = {
-    "TABLE_OR_VIEW_NOT_FOUND": "relationName",
-    "UNRESOLVED_ROUTINE": "routineName",
-    "UNRESOLVED_COLUMN": "objectName",
-    UNRESOLVED_STAR: "targetString",
-}
-
-# The error codes of refusals around a clause, by Spark's error condition. An error about the same
-# mistake inside a clause has the same code.
-CODE_BY_CONDITION = {
-    "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
-    "UNRESOLVED_ROUTINE": "unknown-function",
-    "UNRESOLVED_COLUMN": "unknown-column",
-    UNRESOLVED_STAR: "unknown-column",
-}
-
-# The sentences of refusals that are about a name, by Spark's error condition. Spark's own sentences
-# have several lines, with advice that is not about this query.
-SENTENCE_BY_CONDITION = dict(NAME_REFUSALS.values())
-
-# The codes of all other refusals, which are not about a name.
-SYNTAX_ERROR = "syntax-error"
-REJECTED_BY_ENGINE = "rejected-by-engine"
-OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
-
 # The name of a DataFrame in braces.
 NAME_IN_BRACES = re.compile(r"\{\s*(?P<name>[^\W\d]\w*)\s*\}")
 # The beginning of a query up to its first word or sign, with the blanks and comments before it.
@@ -114,109 +77,6 @@ FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*(?:\w+|\S)")
 
 # The sentence of both engines for QUALIFY, which they do not support.
 SYNTAX_ERROR_AT_QUALIFY = re.compile(r"(?i)^Syntax error at or near '?QUALIFY\b")
-
-# The table into which an INSERT writes, as a query names it.
-INSERT_TARGET = re.compile(
-    r"\bINSERT\s+(?:INTO|OVERWRITE)\s+(?:TABLE\s+)?((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)",
-    re.IGNORECASE,
-)
-
-# For each class with which PySpark refuses a query: our class of the same meaning. If an
-# error is an instance of several classes, the first counts: a ParseException is also an
-# AnalysisException.
-OUR_CLASSES: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
-    (ParseException, MatchRecognizeParseError),
-    (UnsupportedOperationException, MatchRecognizeUnsupportedError),
-    (AnalysisException, MatchRecognizePlanError),
-    (IllegalArgumentException, MatchRecognizePlanError),
-    (ArithmeticException, MatchRecognizePlanError),
-)
-
-
-class RewrittenEngineError(Located):
-    """An error of the engine in the user's terms: a message, its location and what to write."""
-
-    # The code, see `MatchRecognizeError`.
-    code: str | None = None
-    # The parameters of Spark's message in the user's terms, by their names in Spark.
-    _parameters: dict[str, str]
-
-    def add_help(self, hint: str, note: str | None = None) -> None:
-        """Add a hint after the existing ones.
-
-        Args:
-            hint: what to write.
-            note: a fact that explains it.
-        """
-        if note is not None:
-            self.notes = (*self.notes, note)
-        self.hint = hint if self.hint is None else f"{self.hint}\n{hint}"
-
-    getMessage = Located.__str__  # noqa: N815 -- PySpark's name
-
-    def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
-        """Return the parameters of Spark's message in the user's terms, by their names."""
-        return self._parameters
-
-    def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
-        """Return no contexts: their positions would be in the text that Spark has read."""
-        return []
-
-
-@dataclass(frozen=True, slots=True)
-class EngineMessage:
-    """The message of an error of the engine, divided into its parts."""
-
-    # The whole message, with the full name of an unknown table.
-    text: str
-    # The sentence, without condition, position, plan and stack trace.
-    sentence: str
-    # The position in the text that the engine has read; None if the engine gives none.
-    position: TextPosition | None
-    # What to write instead; None if that is not known.
-    advice: str | None
-    # The parameters of the sentence, as `read_parameters` returns them.
-    parameters: Mapping[str, str]
-    # Whether the sentence is about an unknown table into which an INSERT writes.
-    is_about_target: bool = False
-
-
-def read_message(error: PySparkException, query_text: str = "") -> EngineMessage:
-    """Divide the message of an error of the engine into its parts.
-
-    Args:
-        error: the error.
-        query_text: the text that the engine has read; "" if the error is not about a text.
-    """
-    text = name_table_in_full(str(error), query_text)
-    sentence, position = split_position(simplify_refusal(text))
-    sentence, advice = split_help(sentence)
-    parameters = read_parameters(error, text)
-    sentence = find_sentence_about_name(text, parameters) or sentence
-    is_about_target = UNKNOWN_INSERT_TABLE.match(text) is not None
-    target = INSERT_TARGET.search(query_text)
-    if target is not None:
-        table = parameters.get("relationName", "").replace("`", "")
-        is_about_target = target[1].replace("`", "") == table
-    return EngineMessage(text, sentence, position, advice, parameters, is_about_target)
-
-
-def find_sentence_about_name(error_text: str, parameters: Mapping[str, str]) -> str | None:
-    """Return the sentence for one of Spark's errors about a name; None for other errors.
-
-    >>> text = "[TABLE_OR_VIEW_NOT_FOUND] The table or view `db`.`t` cannot be found. Verify ..."
-    >>> find_sentence_about_name(text, {"relationName": "`db`.`t`"})
-    'unknown table or view `db.t`'
-
-    Args:
-        error_text: the message of the engine.
-        parameters: the parameters of the message.
-    """
-    condition = find_condition(error_text)
-    name = parameters.get(PARAMETER_BY_CONDITION.get(condition or "", ""))
-    if condition is None or not name:
-        return None
-    return SENTENCE_BY_CONDITION[condition].format(name=f"`{'.'.join(split_qualified_name(name))}`")
 
 
 def rewrite_engine_error(
@@ -454,8 +314,8 @@ def find_hint(
     hint = find_engine_error_hint(error_text, rewritten.message)
     if hint is not None:
         return hint
-    if rewritten.code == CODE_BY_CONDITION["UNRESOLVED_ROUTINE"]:
-        name = (rewritten.getMessageParameters().get("routineName") or "").replace("`", "")
+    if rewritten.code == UNKNOWN_FUNCTION.code:
+        name = (rewritten.getMessageParameters().get(FUNCTION_PARAMETER) or "").replace("`", "")
         return find_unknown_function_hint(name, list_functions()) if name else None
     if rewritten.code in OTHER_CODES and filled.has_clause and not rewritten.spans:
         return HINT_TO_BISECT_QUERY
@@ -479,12 +339,10 @@ def build_rewritten_error(
     sentence = message.sentence
     if is_in_words_of_sail(error):
         sentence = name_types_as_spark(sentence)
-    rewritten = reword(error, show_names(sentence))
-    rewritten._parameters = {
-        name: show_names(str(value)) for name, value in message.parameters.items()
-    }
+    parameters = {name: show_names(str(value)) for name, value in message.parameters.items()}
+    rewritten = reword(error, show_names(sentence), parameters=parameters)
     rewritten.code = find_error_code(error)
-    table = message.parameters.get("relationName", "")
+    table = message.parameters.get(TABLE_PARAMETER, "")
     table_names = sorted(list_tables()) if table else []
     if 0 < len(table_names) <= MAX_TABLES:
         rewritten.notes = (f"{current_surface().note_on_tables}: {', '.join(table_names)}",)
@@ -494,7 +352,7 @@ def build_rewritten_error(
     advice_on_name = (
         find_advice_on_table(table, table_names)
         or find_typed_literal_hint(message.parameters.get("unsupportedType", ""))
-        or find_function_hint(message.parameters.get("routineName", "").strip("`"))
+        or find_function_hint(message.parameters.get(FUNCTION_PARAMETER, "").strip("`"))
     )
     if advice_on_name is not None:
         rewritten.add_help(advice_on_name)
@@ -504,110 +362,3 @@ def build_rewritten_error(
 def is_in_words_of_sail(error: PySparkException) -> bool:
     """Return whether the sentence of an error is Sail's own: it has no condition in brackets."""
     return hasattr(error, "getQueryContext") and not str(error).startswith("[")
-
-
-def reword(
-    error: PySparkException, message: str, our_class: type[MatchRecognizeError] | None = None
-) -> RewrittenEngineError:
-    """Return a copy of an error with another message, as a subclass of its class.
-
-    The copy is a `RewrittenEngineError` without spans, notes and hint.
-
-    Args:
-        error: the error of the engine.
-        message: the new message.
-        our_class: our class that the copy belongs to; None for the class in `OUR_CLASSES`.
-    """
-    error_class: Any = type(error)
-    rewritten: Any = error_class.__new__(make_subclass(error_class, cast("Any", our_class)))
-    rewritten.__dict__.update(error.__dict__)
-    Located.__init__(rewritten, message)
-    rewritten._parameters = {}
-    return cast("RewrittenEngineError", rewritten)
-
-
-def find_error_code(error: PySparkException) -> str:
-    """Return the code of an error of the engine, the same on Spark and on Sail.
-
-    >>> find_error_code(PySparkException("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with ..."))
-    'unknown-column'
-    """
-    message = str(error)
-    if isinstance(error, ParseException) or "Syntax error" in simplify_refusal(message):
-        return SYNTAX_ERROR
-    condition = find_condition(message)
-    if condition is not None:
-        return CODE_BY_CONDITION.get(condition, REJECTED_BY_ENGINE)
-    refused_name = find_name_refused_by_sail(message)
-    if refused_name is not None:
-        return CODE_BY_CONDITION.get(refused_name.condition, REJECTED_BY_ENGINE)
-    return REJECTED_BY_ENGINE
-
-
-def find_condition(error_text: str) -> str | None:
-    """Return Spark's error condition at the start of a message, without its subclass.
-
-    >>> find_condition("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with ...")
-    'UNRESOLVED_COLUMN'
-    """
-    condition = re.match(r"\[([A-Z_]+)", error_text)
-    return condition[1] if condition else None
-
-
-def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
-    """Return the parameters of the sentence of a refusal, by their names in Spark.
-
-    Args:
-        error: the error of the engine.
-        error_text: its text.
-    """
-    refused_name = find_name_refused_by_sail(error_text)
-    if refused_name is not None and refused_name.condition in PARAMETER_BY_CONDITION:
-        parts = refused_name.parts or (refused_name.name,)
-        quoted_name = ".".join(quote_name(part) for part in parts)
-        return {PARAMETER_BY_CONDITION[refused_name.condition]: quoted_name}
-    if not hasattr(error, "getMessageParameters"):
-        return {}
-    return dict(error.getMessageParameters() or {})  # before Spark 4 it is a map of Java
-
-
-@cache
-def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
-    """Return a subclass of a class of PySpark and of `RewrittenEngineError`, with the same name.
-
-    The result is also a subclass of one of our classes, so that both `except AnalysisException` and
-    `except MatchRecognizeError` catch it.
-
-    Args:
-        pyspark_class: the class of PySpark.
-        our_class: our class; None for the class in `OUR_CLASSES`, if that table has one.
-    """
-    if our_class is None:
-        fitting_classes = [ours for base, ours in OUR_CLASSES if issubclass(pyspark_class, base)]
-        our_class = next(iter(fitting_classes), None)
-    if our_class is None:
-        bases: tuple[type, ...] = (RewrittenEngineError, pyspark_class)
-    else:
-        bases = (RewrittenEngineError, our_class, pyspark_class)
-    return type(pyspark_class.__name__, bases, {"__module__": pyspark_class.__module__})
-
-
-def name_table_in_full(error_text: str, query_text: str) -> str:
-    """Return an error message about an unknown table with the full name of the table.
-
-    Sail's message has only the last part of a name such as `db.ticks`. The message is returned as
-    it is if no name in the text of the query ends with this part, or if several different names do.
-
-    >>> name_table_in_full("Table or view not found: ticks", "SELECT * FROM db.ticks")
-    'Table or view not found: db.ticks'
-    >>> name_table_in_full("Table or view not found: ticks", "SELECT ticks.x FROM ticks")
-    'Table or view not found: ticks'
-    """
-    refused_name = find_name_refused_by_sail(error_text)
-    if refused_name is None or refused_name.condition != "TABLE_OR_VIEW_NOT_FOUND":
-        return error_text
-    last_part = refused_name.name
-    full_names = re.findall(rf"(?<![\w.`])(?:\w+\.)*{re.escape(last_part)}(?![\w.`])", query_text)
-    if len(set(full_names)) != 1:
-        return error_text
-    return error_text.replace(f": {last_part}", f": {full_names[0]}")

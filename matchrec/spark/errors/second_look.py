@@ -9,7 +9,7 @@ Spark shows the SQL that has failed (see `errors.run.origins`). Other engines gi
 such as a division by zero. On these engines, matchrec evaluates expressions once more after a
 failure:
 
-1. `keep_expressions` and `keep_match_expressions` store a `SecondLook`: some rows, and the
+1. `mark_input_rows` and `mark_match_rows` store a `SecondLook`: some rows, and the
    expressions that a query computes from them. Both functions mark the rows with a token, which is
    then in the plan of every query over these rows.
 2. After a failure, `failed_actions` calls `take_second_look`, which searches the failed plan for
@@ -338,10 +338,10 @@ _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
 _looks_lock = Lock()
 
 
-def keep_expressions(
+def mark_input_rows(
     rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
 ) -> DataFrame:
-    """Store the expressions over the input, for a second look if a query over its rows fails.
+    """Mark the rows of an input, and store the expressions over it, for a second look.
 
     Args:
         rows: the prepared rows, which the query reads.
@@ -354,13 +354,13 @@ def keep_expressions(
     return mark_rows(rows, InputLook(make_token(), relation, tuple(queries)))
 
 
-def keep_match_expressions(
+def mark_match_rows(
     output_rows: DataFrame,
     runner: Runner,
     items: Sequence[SelectItem],
     origins: Sequence[SqlOrigin | None],
 ) -> DataFrame:
-    """Store expressions over the matches, for a second look if a query that computes them fails.
+    """Mark the rows of matches, and store expressions over them, for a second look.
 
     If several rules compute expressions from the same output rows, each rule marks them for itself.
 

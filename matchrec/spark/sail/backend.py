@@ -333,10 +333,10 @@ class Sail(SparkConnect):
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
     ) -> DataFrame:
         """Prepare to find out which expression over the input failed, if the query fails."""
-        from matchrec.spark.errors.second_look import keep_expressions
+        from matchrec.spark.errors.second_look import mark_input_rows
 
         self.watch_errors()
-        return keep_expressions(rows, relation, queries)
+        return mark_input_rows(rows, relation, queries)
 
     def watch_matches(
         self,
@@ -346,9 +346,9 @@ class Sail(SparkConnect):
         origins: Sequence[SqlOrigin | None],
     ) -> DataFrame:
         """Prepare to find out which expression over the matches failed, if the query fails."""
-        from matchrec.spark.errors.second_look import keep_match_expressions
+        from matchrec.spark.errors.second_look import mark_match_rows
 
-        return keep_match_expressions(output_rows, runner, items, origins)
+        return mark_match_rows(output_rows, runner, items, origins)
 
     @property
     def has_watermarks(self) -> bool:

@@ -25,6 +25,14 @@ from matchrec.errors.sql.written_times import read_times
 from matchrec.errors.wording import uncapitalise
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.source import Span
+from matchrec.spark.errors.name_conditions import (
+    AMBIGUOUS_COLUMN,
+    PARAMETER_WITHOUT_VALUE,
+    UNKNOWN_COLUMN,
+    UNKNOWN_FUNCTION,
+    UNKNOWN_STAR,
+    UNKNOWN_TABLE,
+)
 from matchrec.worker.failing import find_cause
 
 TableValue = TypeVar("TableValue")
@@ -36,36 +44,15 @@ HELP = "\n  help: "
 # as SQL, `t.x`.
 NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+(?:`\.`[\w.]+)*)`?)"
 
-UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
-UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
-
-
-class NameRefusal(NamedTuple):
-    """What Sail means by a refusal that is about a name."""
-
-    # Spark's error condition for it.
-    condition: str
-    # The plain sentence, in which `{name}` stands for the name.
-    sentence: str
-
-
-PARAMETER_WITHOUT_VALUE = NameRefusal("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
-
 # Refusals that are about a name, by regular expressions for Sail's texts.
 NAME_REFUSALS = {
-    rf"attribute {NAME} is missing": NameRefusal("UNRESOLVED_COLUMN", "unknown column {name}"),
-    rf"ambiguous attribute: {NAME}": NameRefusal(
-        "AMBIGUOUS_REFERENCE", "column {name} is ambiguous"
-    ),
-    rf"unknown function: {NAME}": NameRefusal("UNRESOLVED_ROUTINE", "unknown function {name}"),
-    rf"Table or view not found: {NAME}": NameRefusal(UNKNOWN_TABLE, "unknown table or view {name}"),
+    rf"attribute {NAME} is missing": UNKNOWN_COLUMN,
+    rf"ambiguous attribute: {NAME}": AMBIGUOUS_COLUMN,
+    rf"unknown function: {NAME}": UNKNOWN_FUNCTION,
+    rf"Table or view not found: {NAME}": UNKNOWN_TABLE,
     # The table into which an INSERT writes. Spark's sentence is longer.
-    rf"The table or view {NAME} cannot be found$": NameRefusal(
-        UNKNOWN_TABLE, "unknown table or view {name}"
-    ),
-    rf"cannot resolve wildcard: {NAME}": NameRefusal(
-        UNRESOLVED_STAR, "nothing in FROM is called {name}"
-    ),
+    rf"The table or view {NAME} cannot be found$": UNKNOWN_TABLE,
+    rf"cannot resolve wildcard: {NAME}": UNKNOWN_STAR,
     rf"No value found for placeholder with name :{NAME}": PARAMETER_WITHOUT_VALUE,
     rf"Placeholder ':{NAME}' was not provided a value": PARAMETER_WITHOUT_VALUE,
     rf"parameter {NAME} has no value": PARAMETER_WITHOUT_VALUE,
@@ -245,8 +232,8 @@ def find_name_refused_by_sail(error_text: str) -> RefusedName | None:
     row = find_matching_row(NAME_REFUSALS, error_text)
     if row is None:
         return None
-    name_match, refusal = row
-    return RefusedName(refusal.condition, read_name(name_match), read_parts(name_match))
+    name_match, name_condition = row
+    return RefusedName(name_condition.condition, read_name(name_match), read_parts(name_match))
 
 
 def read_name(name_match: re.Match[str]) -> str:
@@ -337,8 +324,8 @@ def simplify_refusal(error_text: str) -> str:
     name_row = find_matching_row(NAME_REFUSALS, error_text)
     is_text_of_spark = error_text.startswith("[") and not UNKNOWN_INSERT_TABLE.match(error_text)
     if name_row is not None and not is_text_of_spark:
-        name_match, name_refusal = name_row
-        return name_refusal.sentence.format(name=f"`{read_name(name_match)}`")
+        name_match, name_condition = name_row
+        return name_condition.sentence.format(name=f"`{read_name(name_match)}`")
     other_row = find_matching_row(OTHER_REFUSALS, error_text)
     if other_row is not None:
         pattern_match, template = other_row

@@ -28,7 +28,8 @@ from matchrec.errors.rule_sets import column_name_taken, not_a_rule, unknown_rul
 from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
 from matchrec.source import Span
-from matchrec.spark.errors.rewritten_errors import CODE_BY_CONDITION, OTHER_CODES
+from matchrec.spark.errors.engine_messages import OTHER_CODES
+from matchrec.spark.errors.name_conditions import NAME_CONDITIONS
 from tests.unit.errors.catalogue import (
     PACKAGE,
     ROOM,
@@ -161,8 +162,9 @@ def test_a_code_names_one_kind_of_error() -> None:
 def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
     page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?:<a .*?</a>)?`(.+?)` \| (.+) \|$", page, re.MULTILINE)
+    codes_about_names = {condition.code for condition in NAME_CONDITIONS.values()} - {None}
     assert sorted(code for code, _ in rows) == sorted(
-        {*group_headlines(), *CODE_BY_CONDITION.values(), *OTHER_CODES}
+        {*group_headlines(), *codes_about_names, *OTHER_CODES}
     )
     assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
 
