@@ -206,7 +206,9 @@ def test_every_text_block_is_what_another_block_prints() -> None:
 def rewrite(page: Path, block: Block, printed: str) -> None:
     """Write the output of a block into the text block after it."""
     text = page.read_text(encoding="utf-8")
-    begin = text.index("```text\n", text.index(block.code) + len(block.code))
+    begin = text.index(
+        "```text\n", text.index(f"```{block.language}\n{block.code}") + len(block.code)
+    )
     old = f"```text\n{block.printed}```"
     if text[begin:].startswith(old):  # otherwise a block with the same code has rewritten it
         lines = "".join(f"{line}\n" for line in strip_lines(printed))

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cached_property
@@ -134,6 +135,15 @@ def test_the_reference_has_the_help_of_every_command() -> None:
     assert text == reference.write_commands(text)
     for option in ("--overwrite", "--series COLUMN", "--row VALUE", "--schema 'NAME: COLUMNS'"):
         assert f"\n  {option} " in text
+
+
+def test_the_help_on_the_page_has_no_option_that_many_commands_have() -> None:
+    """`docs/reference/command_line.md` describes such an option once, in a table."""
+    text = (REFERENCE / "command_line.md").read_text(encoding="utf-8")
+    helps = [match[0] for match in reference.COMMAND_HELP.finditer(text)]
+    assert len(helps) > 10
+    options = Counter(option for help in helps for option in re.findall(r"\n  (-\S+)", help))
+    assert {option: count for option, count in options.items() if count > 2} == {}
 
 
 @pytest.mark.parametrize("name", ["sql", "match_recognize", "session", *reference.MADE_BY_USERS])

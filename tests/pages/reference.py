@@ -13,8 +13,9 @@ The site makes an entry from this comment: see `uncover_entries`. Readers of a c
 see the entry that this module writes after the comment; the site leaves it out. Run the module when
 a public signature or docstring has changed: a test compares the pages.
 
-The page of the command line has the help of each command in the same way, between two comments.
-Run the module when an option or its help has changed.
+The page of the command line has the help of each command in the same way, between two comments,
+but for the options that its table describes for several commands. Run the module when an option or
+its help has changed.
 
 On the page of error codes, each row begins with an anchor, so that a link can lead to its code.
 Run the module when the page has a new row.
@@ -49,9 +50,13 @@ ENTRY = re.compile(
 )
 MEMBERS = re.compile(r"members: (?:\[(?P<names>.*)\]|(?P<none>false))")
 WIDTH = 100
-# The part of the page of the command line that has the help of all commands.
-COMMANDS_BEGIN, COMMANDS_END = "<!-- commands -->", "<!-- end of commands -->"
-COMMANDS = re.compile(rf"{COMMANDS_BEGIN}\n.*?{COMMANDS_END}\n", re.S)
+# The help of a command on the page of the command line, between two comments.
+COMMAND_HELP_END = "<!-- end of help -->"
+COMMAND_HELP = re.compile(rf"<!-- help of (?P<name>\w+) -->\n.*?{COMMAND_HELP_END}\n", re.S)
+# The section that describes options once for all commands, and the options in its table.
+SHARED_OPTIONS = "\n## Options of several commands\n"
+SHARED_OPTION = re.compile(r"^\| `(?:-\w, )?(-[\w-]+)", re.M)
+EXIT_CODES = "\n\n  `matchrec --help` lists the exit codes."  # the last line of each help
 HELP_WIDTH = 78  # what click uses in a terminal of 80 columns
 CODE_ROW = re.compile(r"^\| `(?P<code>[a-z0-9-]+)` \|", re.M)  # of the page of codes, no anchor yet
 KINDS = "matchrec.errors.kinds"  # the module that defines what `matchrec.errors` publishes
@@ -251,29 +256,66 @@ def add_blanks(parameter: str) -> str:
 
 
 def write_commands(page: str) -> str:
-    """Return a page with the current help of each command between the comments for it."""
+    """Return the page of the command line with the current help of each command.
+
+    The help has no options that the page describes once for several commands. Their names follow.
+
+    Raises:
+        ValueError: the page lacks the comments for the help of a command.
+    """
+    if COMMAND_HELP.search(page) is None:
+        return page
+    names = [match["name"] for match in COMMAND_HELP.finditer(page)]
+    if names != sorted(program.commands):
+        raise ValueError(f"the page has the help of {names}, not of all commands in their order")
     context = click.Context(
         program, info_name="matchrec", terminal_width=HELP_WIDTH, **program.context_settings
     )
-    sections = [
-        f"### matchrec {name}\n\n```text\n{write_help(command, context)}\n```\n\n"
-        for name, command in sorted(program.commands.items())
-    ]
-    part = f"{COMMANDS_BEGIN}\n\n{''.join(sections)}{COMMANDS_END}\n"
-    return COMMANDS.sub(lambda _: part, page)
+    shared_options = SHARED_OPTION.findall(page.partition(SHARED_OPTIONS)[2].partition("\n## ")[0])
+
+    def describe_command(match: re.Match[str]) -> str:
+        """Return the help of a command and the names of its shared options, with the comments."""
+        command = program.commands[match["name"]]
+        command_context = command.make_context(
+            command.name, [], parent=context, resilient_parsing=True, terminal_width=HELP_WIDTH
+        )
+        shared = [
+            parameter
+            for parameter in command.get_params(command_context)
+            if isinstance(parameter, click.Option) and parameter.opts[-1] in shared_options
+        ]
+        text = f"```text\n{write_help(command, command_context, shared)}\n```\n"
+        used = {option.opts[-1] for option in shared}
+        listed = ", ".join(f"`{name}`" for name in shared_options if name in used)
+        text += f"\n[Shared options](#options-of-several-commands): {listed}\n"
+        return f"<!-- help of {match['name']} -->\n{text}{COMMAND_HELP_END}\n"
+
+    return COMMAND_HELP.sub(describe_command, page)
 
 
 def remove_commands(page: str) -> str:
     """Return a page without the help of the commands that this module has written."""
-    return COMMANDS.sub("", page)
+    return COMMAND_HELP.sub("", page)
 
 
-def write_help(command: click.Command, parent: click.Context) -> str:
-    """Return what a command prints for `--help`, without blanks at the ends of lines."""
-    context = command.make_context(
-        command.name, [], parent=parent, resilient_parsing=True, terminal_width=HELP_WIDTH
-    )
-    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+def write_help(
+    command: click.Command, context: click.Context, hidden_options: list[click.Option]
+) -> str:
+    """Return what a command prints for `--help`, without blanks at the ends of lines.
+
+    The line on exit codes is left out, because the page describes them.
+
+    Args:
+        command: the command.
+        context: its context.
+        hidden_options: the options that are left out.
+    """
+    for option in hidden_options:
+        option.hidden = True
+    text = command.get_help(context)
+    for option in hidden_options:
+        option.hidden = False
+    return "\n".join(line.rstrip() for line in text.removesuffix(EXIT_CODES).splitlines())
 
 
 def write_anchors(page: str) -> str:
