@@ -142,7 +142,7 @@ def test_the_help_on_the_page_has_no_option_that_many_commands_have() -> None:
     text = (REFERENCE / "command_line.md").read_text(encoding="utf-8")
     helps = [match[0] for match in reference.COMMAND_HELP.finditer(text)]
     assert len(helps) > 10
-    options = Counter(option for help in helps for option in re.findall(r"\n  (-\S+)", help))
+    options = Counter(option for text in helps for option in re.findall(r"\n  (-\S+)", text))
     assert {option: count for option, count in options.items() if count > 2} == {}
 
 
