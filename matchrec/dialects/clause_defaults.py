@@ -50,7 +50,7 @@ def edit_defaults(
 def _add_order_of_nulls(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
     """Yield the edits that add NULLS FIRST or NULLS LAST to keys of ORDER BY that lack both."""
     for key in clause.order_by:
-        descends = bool(key.descending)
+        descends = bool(key.is_descending)
         read_puts_first = _puts_nulls_first(read, descends=descends)
         write_puts_first = _puts_nulls_first(write, descends=descends)
         if key.nulls_first is None and read_puts_first is not write_puts_first:

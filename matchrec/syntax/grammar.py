@@ -230,14 +230,14 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
         nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
     if nulls_first is not None:
         expression_end -= 2
-    descending: bool | None = None
+    is_descending: bool | None = None
     if expression_end - start > 1:
-        descending = {"ASC": False, "DESC": True}.get(clause.key(expression_end - 1))
-    if descending is not None:
+        is_descending = {"ASC": False, "DESC": True}.get(clause.key(expression_end - 1))
+    if is_descending is not None:
         expression_end -= 1
     mistakes.reject_malformed_direction(clause, (start, end), expression_end)
     expression = clause.cut_out(start, expression_end)
-    return nodes.SortKey(expression, descending, nulls_first, span)
+    return nodes.SortKey(expression, is_descending, nulls_first, span)
 
 
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:

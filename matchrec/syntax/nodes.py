@@ -34,7 +34,7 @@ class SortKey:
 
     expression: TokenSequence
     # None if neither ASC nor DESC is written.
-    descending: bool | None = None
+    is_descending: bool | None = None
     # None if neither NULLS FIRST nor NULLS LAST is written.
     nulls_first: bool | None = None
     # Where the whole item is written.
@@ -68,7 +68,7 @@ class WindowNode:
     # Where the whole item is written.
     span: Span = field(compare=False)
     # Whether BETWEEN ROWS follows the length.
-    between_rows: bool = False
+    is_between_rows: bool = False
     # The variable after FROM; None without FROM.
     from_variable: str | None = None
     # The variable after TO; None without TO. An item has both variables, or neither of them.
@@ -87,7 +87,7 @@ class WindowNode:
     @property
     def is_gap(self) -> bool:
         """Return whether the window is between rows of a match, and not for the whole match."""
-        return self.between_rows or self.from_variable is not None
+        return self.is_between_rows or self.from_variable is not None
 
 
 def check_distinct_windows(windows: tuple[WindowNode, ...]) -> None:
@@ -99,7 +99,7 @@ def check_distinct_windows(windows: tuple[WindowNode, ...]) -> None:
     """
     first_windows: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for window in windows:
-        limited_rows = (window.between_rows, window.from_variable, window.to_variable)
+        limited_rows = (window.is_between_rows, window.from_variable, window.to_variable)
         first = first_windows.setdefault(limited_rows, window)
         if first is window:
             continue

@@ -52,7 +52,7 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
     return nodes.WindowNode(
         interval=_read_interval(written_interval, _find_sort_key(clause, start)),
         span=span,
-        between_rows=is_between_rows,
+        is_between_rows=is_between_rows,
         from_variable=clause[end - 3].variable if has_variables else None,
         to_variable=clause[end - 1].variable if has_variables else None,
         parameter=read_parameter(written_interval.value),

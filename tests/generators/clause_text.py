@@ -58,7 +58,7 @@ def write_partition_key(key: PartitionKey) -> str:
 
 def write_sort_key(key: SortKey) -> str:
     """Return an item of ORDER BY."""
-    direction = {None: "", True: " DESC", False: " ASC"}[key.descending]
+    direction = {None: "", True: " DESC", False: " ASC"}[key.is_descending]
     nulls = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}[key.nulls_first]
     return f"{key.expression.text}{direction}{nulls}"
 
@@ -77,7 +77,7 @@ def write_subset(subset: Subset) -> str:
 
 def write_window(window: WindowNode) -> str:
     """Return an item of WITHIN."""
-    if window.between_rows:
+    if window.is_between_rows:
         return f"{window.interval.text} BETWEEN ROWS"
     if window.from_variable is None or window.to_variable is None:
         return window.interval.text

@@ -76,7 +76,7 @@ def lower_to_clause(query: PatternQuery) -> LoweredPattern:
             raise errors.pattern_not_in_sql(what=stage.label, obstacle="has a Column as condition")
     is_strict = contiguity is Contiguity.STRICT
     for stage in walk_stages(stages):
-        if stage.negated and not can_be_negation(stage, stages, is_strict=is_strict):
+        if stage.is_negated and not can_be_negation(stage, stages, is_strict=is_strict):
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
@@ -149,18 +149,18 @@ def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, is_strict: bool)
     index = next((index for index, other in enumerate(stages) if other is stage), None)
     if index is None or (stage.contiguity is Contiguity.STRICT) is not is_strict:
         return False
-    previous = [other for other in stages[:index] if not other.negated][-1]
-    after = [other for other in stages[index:] if not other.negated]
-    if previous.quantified or previous.optional or previous.is_group:
+    previous = [other for other in stages[:index] if not other.is_negated][-1]
+    after = [other for other in stages[index:] if not other.is_negated]
+    if previous.is_quantified or previous.is_optional or previous.is_group:
         return False
     if is_strict:
         # not_next waits for the next event, so there must be one.
-        return bool(after) and not (after[0].is_group or after[0].optional)
+        return bool(after) and not (after[0].is_group or after[0].is_optional)
     if not after:
         return True
     # Two NOTs at the end are excluded, because an event of two kinds ends a run.
-    is_before_last = len(after) == 1 and not stages[-1].negated
-    return is_before_last and not (after[0].quantified or after[0].is_group)
+    is_before_last = len(after) == 1 and not stages[-1].is_negated
+    return is_before_last and not (after[0].is_quantified or after[0].is_group)
 
 
 def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
@@ -245,10 +245,10 @@ def _list_contiguities(stages: tuple[Stage, ...]) -> tuple[Contiguity, ...]:
     contiguities: dict[Contiguity, None] = {}
     for group in (stages, *(stage.stages for stage in walk_stages(stages))):
         for stage in group[1:]:
-            if not stage.negated:
+            if not stage.is_negated:
                 contiguities[stage.contiguity] = None
     for stage in walk_stages(stages):
-        if stage.quantified and stage.most != 1:
+        if stage.is_quantified and stage.most != 1:
             contiguities[stage.inner_contiguity or Contiguity.RELAXED] = None
     return tuple(contiguities) or (stages[-1].contiguity,)
 
@@ -260,7 +260,7 @@ def _reject_repeated_stages(stages: tuple[Stage, ...]) -> None:
         MatchRecognizeUnsupportedError: a stage has a quantifier, is optional, or is a group.
     """
     for stage in walk_stages(stages):
-        if stage.quantified or stage.optional or stage.is_group:
+        if stage.is_quantified or stage.is_optional or stage.is_group:
             obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
 
@@ -269,7 +269,7 @@ def _find_obstacle(stage: Stage) -> str | None:
     """Return why a clause cannot express a stage, for a message; None if it can."""
     if stage.until is not None:
         return "has until()"
-    if stage.greedy:
+    if stage.is_greedy:
         return "is greedy()"
     if stage.repetition_window is not None or stage.neighbour_window is not None:
         return "has a window between two events"

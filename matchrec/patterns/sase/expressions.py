@@ -290,7 +290,7 @@ class EventReader(ScalarReader):
             MatchRecognizeError: there is no such component, or it is negated and RETURN reads it.
         """
         component = self.components.find_component(name, self.where)
-        if component.negated and self.where == "RETURN":
+        if component.is_negated and self.where == "RETURN":
             raise errors.negated_in_return(name.span, name=name.text)
         return component
 
@@ -336,7 +336,7 @@ class EventReader(ScalarReader):
             return
         name = component.name.text
         attribute = "".join(f".{part}" for part in identifier.attribute_names)
-        if component.kleene:
+        if component.is_kleene_plus:
             raise errors.aggregate_without_range(
                 identifier.span,
                 function=function,
@@ -371,7 +371,7 @@ class EventReader(ScalarReader):
         """
         name = identifier.name.text
         index = identifier.index
-        if component.kleene and index is Index.ALONE:
+        if component.is_kleene_plus and index is Index.ALONE:
             first_names = identifier.attribute_names[:1]
             raise errors.missing_kleene_index(
                 identifier.span,
@@ -380,7 +380,7 @@ class EventReader(ScalarReader):
                 name=name,
                 attribute=first_names[0] if first_names else "x",
             )
-        if not component.kleene and index is not Index.ALONE:
+        if not component.is_kleene_plus and index is not Index.ALONE:
             raise errors.index_on_single_event(
                 identifier.span,
                 events=identifier.events,
@@ -447,7 +447,11 @@ class EventReader(ScalarReader):
         Args:
             index: the index of the call's first token.
         """
-        names = [component.name.text for component in self.components.positive if component.kleene]
+        names = [
+            component.name.text
+            for component in self.components.positive
+            if component.is_kleene_plus
+        ]
         for token in self.tokens[index : self.sequence.index_after(index + 1)]:
             if token.text in names:
                 return token.text
@@ -459,7 +463,7 @@ class EventReader(ScalarReader):
         Raises:
             MatchRecognizeError: the component is not a Kleene plus, or an aggregate reads it.
         """
-        if not self.find_component(name).kleene:
+        if not self.find_component(name).is_kleene_plus:
             raise errors.len_of_single_event(span, name=name.text, clause=self.where)
         if self.aggregate is not None:
             raise errors.aggregate_in_aggregate(
@@ -635,7 +639,9 @@ class EventReader(ScalarReader):
                     test.span,
                     attribute=self.sequence.text_at(test.attributes[0].span),
                     events=[
-                        f"{component.name.text}[1]" if component.kleene else component.name.text
+                        f"{component.name.text}[1]"
+                        if component.is_kleene_plus
+                        else component.name.text
                         for component in self.components.positive
                     ],
                 )

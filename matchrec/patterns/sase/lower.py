@@ -167,7 +167,7 @@ def build_subsets(components: Components) -> tuple[clauses.Subset, ...]:
             component.name.text, list_component_variables(component), component.name.span
         )
         for component in components.positive
-        if component.kleene
+        if component.is_kleene_plus
     )
 
 

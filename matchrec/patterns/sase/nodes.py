@@ -39,14 +39,14 @@ class Component:
     # Where the component is written, from the type to the name.
     span: Span
     # Whether the component is a Kleene plus: one or more events.
-    kleene: bool
+    is_kleene_plus: bool
     # Whether the component is negated: no such event may occur between its neighbours.
-    negated: bool = False
+    is_negated: bool = False
 
     @property
     def text(self) -> str:
         """Return the component without its type, as a strategy lists it: `a` or `a[]`."""
-        return f"{self.name.text}[]" if self.kleene else self.name.text
+        return f"{self.name.text}[]" if self.is_kleene_plus else self.name.text
 
 
 class SaseStrategy(Enum):
@@ -175,7 +175,7 @@ class Neighbours(NamedTuple):
 def list_component_variables(component: Component) -> tuple[str, ...]:
     """Return the primary variables of a component: `a[1]` and `a[i]` for a Kleene plus `a`."""
     name = component.name.text
-    if component.kleene:
+    if component.is_kleene_plus:
         return (Index.FIRST.write_for(name), Index.CURRENT.write_for(name))
     return (name,)
 
@@ -190,12 +190,12 @@ class Components:
     @cached_property
     def positive(self) -> tuple[Component, ...]:
         """Return the components that are not negated."""
-        return tuple(component for component in self.all if not component.negated)
+        return tuple(component for component in self.all if not component.is_negated)
 
     @cached_property
     def negated(self) -> tuple[Component, ...]:
         """Return the negated components."""
-        return tuple(component for component in self.all if component.negated)
+        return tuple(component for component in self.all if component.is_negated)
 
     @cached_property
     def test_points(self) -> tuple[str, ...]:
@@ -245,8 +245,10 @@ class Components:
     def find_neighbours(self, negated_component: Component) -> Neighbours:
         """Return the nearest positive components before and after a negated one."""
         index = self.all.index(negated_component)
-        components_before = [component for component in self.all[:index] if not component.negated]
-        components_after = [component for component in self.all[index:] if not component.negated]
+        components_before = [
+            component for component in self.all[:index] if not component.is_negated
+        ]
+        components_after = [component for component in self.all[index:] if not component.is_negated]
         return Neighbours(
             preceding=components_before[-1] if components_before else None,
             following=components_after[0] if components_after else None,

@@ -175,7 +175,7 @@ class QueryReader(EventReader):
         reject_missing_comma(self, start + 1, expected)
         self.require(")", expected)
         check_variables(components)
-        if all(component.negated for component in components):
+        if all(component.is_negated for component in components):
             raise errors.only_negated_components(self.sequence.span(start, self.position))
         return Components(components)
 
@@ -190,11 +190,11 @@ class QueryReader(EventReader):
         event = self.read_event()
         if is_in_parentheses:
             self.require(")")
-        if event.kleene:
+        if event.is_kleene_plus:
             raise errors.negated_kleene_plus(
                 self.sequence.span(start, self.position), variable=event.name.text
             )
-        return replace(event, negated=True)
+        return replace(event, is_negated=True)
 
     def read_event(self) -> Component:
         """Read a type and a name: `Stock a` or, for a Kleene plus, `Stock+ a[]`.
@@ -226,7 +226,7 @@ class QueryReader(EventReader):
                 variable=name.text,
                 event_type=self.sequence.text_at(type_span),
             )
-        return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
+        return Component(event_type, name, type_span.to(name.span), is_kleene_plus=has_plus)
 
     def read_event_type(self) -> Term | None:
         """Read the type of an event as the text that it must equal; None for any type."""
@@ -353,8 +353,8 @@ class QueryReader(EventReader):
         has_brackets = self.accept("[", "]")
         component = self.components.find_component(name, self.where)
         span = self.sequence.span(start, self.position)
-        if component.kleene != has_brackets:
-            what = "a Kleene plus" if component.kleene else "one event"
+        if component.is_kleene_plus != has_brackets:
+            what = "a Kleene plus" if component.is_kleene_plus else "one event"
             raise strategy_errors.strategy_component_differs(
                 span, name=name.text, what=what, component=component.text
             )

@@ -82,7 +82,7 @@ def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | No
     Raises:
         MatchRecognizeError: two negated components are read.
     """
-    negated_readings = [reading for reading in readings if reading.component.negated]
+    negated_readings = [reading for reading in readings if reading.component.is_negated]
     if not negated_readings:
         return None
     first_reading = negated_readings[0]

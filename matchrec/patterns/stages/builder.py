@@ -267,7 +267,7 @@ class Pattern(metaclass=PublicClass):
         Pattern.begin('a').followed_by('b').optional().next('c')
         """
         checks.check_can_be_optional(self._stages)
-        return self._change_last(optional=True)
+        return self._change_last(is_optional=True)
 
     def greedy(self) -> Pattern:
         """Let the last stage take as many events as it can before the next stage.
@@ -278,7 +278,7 @@ class Pattern(metaclass=PublicClass):
         Pattern.begin('a').one_or_more().greedy().followed_by('b')
         """
         checks.check_can_be_greedy(self._last)
-        return self._change_last(greedy=True)
+        return self._change_last(is_greedy=True)
 
     def consecutive(self) -> Pattern:
         """Do not let a match skip events between the events of the last stage.
@@ -393,7 +393,7 @@ class Pattern(metaclass=PublicClass):
         checks.check_new_name(self._stages, name, call)
         if previous_stage.may_be_missing:
             raise errors.negation_after_optional(call=call, name=name, before=previous_stage.label)
-        return replace(self, _stages=(*self._stages, Stage(name, contiguity, negated=True)))
+        return replace(self, _stages=(*self._stages, Stage(name, contiguity, is_negated=True)))
 
     def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:
         """Return the pattern with the last stage repeated.
@@ -418,11 +418,11 @@ class Pattern(metaclass=PublicClass):
         if gap is not None:
             repetition_window = read_positive_duration(gap, f"`gap` of {call}()")
         pattern = self._change_last(
-            quantified=True,
+            is_quantified=True,
             least=max(least, 1),
             most=most,
             repetition_window=repetition_window,
-            optional=stage.optional or least == 0,
+            is_optional=stage.is_optional or least == 0,
         )
         checks.check_neighbour_windows(pattern._stages)
         return pattern

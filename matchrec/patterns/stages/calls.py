@@ -9,7 +9,7 @@ from matchrec.plan.stages import Contiguity
 def show_pattern(stages: tuple[Stage, ...]) -> str:
     """Return the calls that build the stages, in an order in which each call is allowed.
 
-    >>> stages = (Stage("a", Contiguity.STRICT), Stage("b", Contiguity.RELAXED, greedy=True))
+    >>> stages = (Stage("a", Contiguity.STRICT), Stage("b", Contiguity.RELAXED, is_greedy=True))
     >>> show_pattern(stages)
     "Pattern.begin('a').followed_by('b').greedy()"
     """
@@ -26,11 +26,11 @@ def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
     for condition in stage.conditions:
         call = "or_where" if condition.is_alternative else "where"
         calls.append(f"{call}({condition.python_code})")
-    if stage.quantified:
+    if stage.is_quantified:
         calls.append(show_quantifier(stage))
-    if stage.optional and not is_repeated_from_zero(stage):
+    if stage.is_optional and not is_repeated_from_zero(stage):
         calls.append("optional()")
-    if stage.greedy:
+    if stage.is_greedy:
         calls.append("greedy()")
     if stage.inner_contiguity is not None:
         is_strict = stage.inner_contiguity is Contiguity.STRICT
@@ -48,14 +48,14 @@ def name_append_call(stage: Stage, *, is_first: bool) -> str:
     """Return the name of the call that appends a stage: `followed_by` or `not_next`."""
     if is_first:
         return "begin"
-    if not stage.negated:
+    if not stage.is_negated:
         return stage.contiguity.value
     return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
 
 
 def is_repeated_from_zero(stage: Stage) -> bool:
     """Return whether `times(0, n)` builds the stage, because this call also makes it optional."""
-    return stage.optional and stage.least == 1 and stage.most not in (1, None)
+    return stage.is_optional and stage.least == 1 and stage.most not in (1, None)
 
 
 def show_quantifier(stage: Stage) -> str:

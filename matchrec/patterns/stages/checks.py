@@ -151,9 +151,9 @@ def check_can_be_repeated(stage: Stage, call: str) -> None:
     Raises:
         MatchRecognizeError: the stage is a NOT, or has a number of repetitions already.
     """
-    if stage.negated:
+    if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
-    if stage.quantified:
+    if stage.is_quantified:
         raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
 
 
@@ -163,7 +163,7 @@ def check_can_have_until(stage: Stage) -> None:
     Raises:
         MatchRecognizeError: the stage is no such loop, or has a condition of `until` already.
     """
-    if stage.negated or stage.most is not None:
+    if stage.is_negated or stage.most is not None:
         raise errors.until_without_loop(stage=stage.label)
     if stage.until is not None:
         raise errors.until_twice(stage=stage.label)
@@ -175,11 +175,11 @@ def check_can_be_greedy(stage: Stage) -> None:
     Raises:
         MatchRecognizeError: the stage is a NOT or a group, is not repeated, or allows combinations.
     """
-    if stage.negated:
+    if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call="greedy", stage=stage.label)
     if stage.is_group:
         raise errors.greedy_group(stage=stage.label)
-    if not stage.quantified:
+    if not stage.is_quantified:
         raise errors.stage_not_repeated(call="greedy", stage=stage.label)
     if stage.inner_contiguity is Contiguity.ANY:
         raise errors.greedy_combinations(stage=stage.label)
@@ -193,7 +193,7 @@ def check_can_have_neighbour_window(stage: Stage) -> None:
     """
     if stage.is_group:
         raise errors.neighbour_window_on_group(stage=stage.label)
-    if stage.negated and stage.contiguity is Contiguity.STRICT:
+    if stage.is_negated and stage.contiguity is Contiguity.STRICT:
         raise errors.neighbour_window_on_negated_stage(stage=stage.label)
 
 
@@ -204,11 +204,11 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
         MatchRecognizeError: the stage is a NOT, is optional already, or follows a greedy stage.
     """
     stage = find_last_stage(stages)
-    if stage.negated:
+    if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call="optional", stage=stage.label)
-    if stage.optional:
+    if stage.is_optional:
         raise errors.optional_twice(stage=stage.label)
-    if len(stages) > 1 and stages[-2].greedy:
+    if len(stages) > 1 and stages[-2].is_greedy:
         raise errors.optional_after_greedy(stage=stage.label, before=stages[-2].label)
 
 
@@ -223,15 +223,15 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         MatchRecognizeError: the stage is a NOT or is not repeated, another call has set its inner
             contiguity, or the stage is greedy and would allow combinations.
     """
-    if stage.negated:
+    if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
-    if not stage.quantified:
+    if not stage.is_quantified:
         raise errors.stage_not_repeated(call=call, stage=stage.label)
     if stage.inner_contiguity is not None:
         is_strict = stage.inner_contiguity is Contiguity.STRICT
         earlier_call = "consecutive" if is_strict else "allow_combinations"
         raise errors.two_contiguities(call=call, stage=stage.label, before=earlier_call)
-    if stage.greedy and call == "allow_combinations":
+    if stage.is_greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage=stage.label)
 
 
@@ -292,15 +292,17 @@ def check_negations(stages: tuple[Stage, ...]) -> None:
     Raises:
         MatchRecognizeError: a NOT breaks one of these rules.
     """
-    nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
+    nots_at_end = list(takewhile(lambda stage: stage.is_negated, reversed(stages)))
     for stage in walk_stages(stages):
-        if stage.negated and stage.neighbour_window is not None and stage not in nots_at_end:
+        if stage.is_negated and stage.neighbour_window is not None and stage not in nots_at_end:
             is_in_group = stage not in stages
             raise errors.neighbour_window_on_negated_stage(
                 stage=stage.label, is_in_group=is_in_group
             )
     last_stage = find_last_single_stage(stages)
-    ends_with_not_followed_by = last_stage.negated and last_stage.contiguity is Contiguity.RELAXED
+    ends_with_not_followed_by = (
+        last_stage.is_negated and last_stage.contiguity is Contiguity.RELAXED
+    )
     has_window = find_match_window(stages) is not None or any(
         stage.neighbour_window is not None for stage in nots_at_end
     )

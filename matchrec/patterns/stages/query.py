@@ -40,4 +40,4 @@ class PatternQuery:
     def stage_names(self) -> tuple[str, ...]:
         """Return the names of the stages that accept events, without NOTs and groups."""
         stages = tree.list_single_stages(self.pattern._stages)
-        return tuple(stage.name for stage in stages if not stage.negated)
+        return tuple(stage.name for stage in stages if not stage.is_negated)

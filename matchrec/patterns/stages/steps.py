@@ -49,7 +49,7 @@ class StepBuilder(ABC):
         The tests are made in a fixed order: conditions, until, near, gap. This is the order of the
         definitions in the plan.
         """
-        if stage.negated:
+        if stage.is_negated:
             condition_test = self.make_condition_test(stage)
             distance_test = self.make_distance_test(f"{stage.name} near", stage.neighbour_window)
             return ForbiddenEvent(
@@ -71,8 +71,8 @@ class StepBuilder(ABC):
             contiguity=stage.contiguity,
             least=stage.least,
             most=stage.most,
-            optional=stage.optional,
-            greedy=stage.greedy,
+            optional=stage.is_optional,
+            greedy=stage.is_greedy,
             inner=stage.inner_contiguity or Contiguity.RELAXED,
             until=until,
             distance_test=distance_test,

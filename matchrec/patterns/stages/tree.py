@@ -89,7 +89,7 @@ class Stage:
     # The stages of a group, in order; empty for a single stage and for a NOT.
     stages: tuple[Stage, ...] = ()
     # Whether the stage is a NOT.
-    negated: bool = False
+    is_negated: bool = False
     # The conditions that an event of the stage must satisfy, in the order of the calls; empty if
     # the stage accepts every event.
     conditions: tuple[StageCondition, ...] = ()
@@ -98,11 +98,11 @@ class Stage:
     # The largest number of repetitions; None if there is no limit.
     most: int | None = 1
     # Whether a call has set `least` and `most`.
-    quantified: bool = False
+    is_quantified: bool = False
     # Whether a match may have no event of the stage, whatever `least` is.
-    optional: bool = False
+    is_optional: bool = False
     # Whether the stage takes as many events as it can before the next stage.
-    greedy: bool = False
+    is_greedy: bool = False
     # Which events a match may skip between two repetitions; None if no call has set it.
     inner_contiguity: Contiguity | None = None
     # The condition of an event that ends the loop; None if no event ends the loop.
@@ -129,7 +129,7 @@ class Stage:
 
         The stage is optional, or it is a group in which every stage may be missing.
         """
-        if self.optional:
+        if self.is_optional:
             return True
         return self.is_group and all(stage.may_be_missing for stage in self.stages)
 

@@ -61,9 +61,9 @@ def test_every_part_has_its_node() -> None:
         PartitionKey(read_tokens("year(ts)")),
     )
     assert clause.order_by == (
-        SortKey(read_tokens("ts"), descending=True, nulls_first=False),
+        SortKey(read_tokens("ts"), is_descending=True, nulls_first=False),
         SortKey(read_tokens("x"), nulls_first=True),
-        SortKey(read_tokens("y"), descending=False),
+        SortKey(read_tokens("y"), is_descending=False),
     )
     assert clause.measures == (
         NamedExpression(read_tokens("FINAL LAST(A.price) - RUNNING FIRST(x)"), "gain", NOWHERE),
@@ -168,7 +168,7 @@ WINDOWS = st.lists(
         st.builds(WindowNode, LENGTHS, st.just(NOWHERE), from_variable=NAMES, to_variable=NAMES),
     ),
     max_size=3,
-    unique_by=lambda window: (window.between_rows, window.from_variable, window.to_variable),
+    unique_by=lambda window: (window.is_between_rows, window.from_variable, window.to_variable),
 ).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
