@@ -176,7 +176,8 @@ def explain_malformed_subset(clause: ClauseTokens, start: int, end: int) -> Matc
     In `U = (A, B) DEFNE A AS x > 1`, a misspelt DEFINE follows the item.
     """
     after_list = clause.pairs.get(start + 2, end) + 1
-    if after_list < len(clause) and find_keyword(clause.key(after_list)) == "DEFINE":
+    key = clause.key(after_list)  # "" at the end of the clause
+    if key != "DEFINE" and find_keyword(key) == "DEFINE":
         word = clause[after_list]
         return misspelt_keyword(
             word.span, text=word.text, keyword="DEFINE", where="MATCH_RECOGNIZE"
