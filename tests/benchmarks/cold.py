@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from tests.benchmarks.engine_alone import report_first_searches
-from tests.benchmarks.fresh_copy import fresh_copy
+from tests.benchmarks.fresh_copy import make_fresh_copy
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import Query, count_seconds, median, open_session, run_query
 from tests.benchmarks.options import Options
@@ -63,10 +63,10 @@ def print_first_query() -> None:
 
 def list_imports(times: int) -> Iterator[list[str]]:
     """Yield the rows of `import matchrec`."""
-    with fresh_copy() as copy:
+    with make_fresh_copy() as copy:
         for before in ("pyspark.sql", "pyspark.sql, pandas, pyarrow"):
             code = IMPORT.format(before=before)
-            seconds = min(read_last_figure(copy.printed(code)) for _ in range(times))
+            seconds = min(read_last_figure(copy.run_code(code)) for _ in range(times))
             yield [f"import matchrec, after {before}", f"{seconds * 1000:,.0f} ms", ""]
 
 
@@ -76,9 +76,9 @@ def list_first_query(times: int) -> Iterator[list[str]]:
     Args:
         times: how often the query runs with the kernels in the cache.
     """
-    with fresh_copy() as copy:
-        compiled = read_last_figure(copy.printed(FIRST_QUERY))
-        cached = min(read_last_figure(copy.printed(FIRST_QUERY)) for _ in range(times))
+    with make_fresh_copy() as copy:
+        compiled = read_last_figure(copy.run_code(FIRST_QUERY))
+        cached = min(read_last_figure(copy.run_code(FIRST_QUERY)) for _ in range(times))
     yield ["first query of a process, kernels in the cache", f"{cached:.2f} s", ""]
     yield [
         "first query on a machine: what it waits for the compiler",

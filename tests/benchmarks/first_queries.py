@@ -30,7 +30,7 @@ import matchrec
 from matchrec.jit import callbacks
 from matchrec.jit.cached_function import CachedFunction
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from tests.benchmarks.fresh_copy import ROOT, FreshCopy, fresh_copy
+from tests.benchmarks.fresh_copy import ROOT, FreshCopy, make_fresh_copy
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import count_seconds, median
 from tests.benchmarks.options import Options
@@ -199,7 +199,7 @@ def describe(function: Any) -> str:
 def run_process(copy: FreshCopy, call: str) -> FirstQuery:
     """Return what a call measures in a new process."""
     code = f"from tests.benchmarks.first_queries import *; {call}"
-    return FirstQuery(**json.loads(copy.printed(code).splitlines()[-1]))
+    return FirstQuery(**json.loads(copy.run_code(code).splitlines()[-1]))
 
 
 def recipes(options: Options) -> Iterator[str]:
@@ -208,7 +208,7 @@ def recipes(options: Options) -> Iterator[str]:
     cells = []
     kernels: dict[str, list[float]] = defaultdict(list)
     waiting: dict[str, list[str]] = {}
-    with fresh_copy() as copy:
+    with make_fresh_copy() as copy:
         for name in names:
             if options.only not in name:
                 continue
@@ -262,7 +262,7 @@ def show_seconds(figures: Sequence[float]) -> str:
 def steps(options: Options, engines: Sequence[str] = ENGINES) -> Iterator[str]:
     """Yield the table of first queries over 1,000 rows, with and without steps by Python."""
     cells = []
-    with fresh_copy() as copy:
+    with make_fresh_copy() as copy:
         for engine in engines:
             for name in SEARCHES:
                 if options.only in name:

@@ -1,6 +1,7 @@
-"""A copy of the package in which nothing is compiled yet, for processes that measure just that.
+"""Copies of the package in which no kernel is compiled yet, to measure how long that takes.
 
-An empty NUMBA_CACHE_DIR is not enough: what lies beside the sources is copied to it.
+An empty NUMBA_CACHE_DIR is not enough, because compiled kernels in the folders of the sources are
+copied to it.
 """
 
 from __future__ import annotations
@@ -17,26 +18,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+# The files of compiled kernels in the folders of the sources, which are not copied.
 COMPILED = ("*.nbi", "*.nbc", "*.sha256", "*.lock")
 
 
 @dataclass(frozen=True)
 class FreshCopy:
-    """folder: that has the package and what its processes compile."""
+    """A copy of the package, and the kernels that its processes have compiled."""
 
+    # The folder with both.
     folder: Path
 
     @property
     def compiled(self) -> Path:
-        """The folder with what the processes of this copy have compiled."""
+        """The folder of the kernels that the processes of this copy have compiled."""
         return self.folder / "compiled"
 
     def forget_compiled(self) -> None:
-        """Remove what has been compiled, so that the next process compiles it again."""
+        """Remove the compiled kernels, so that the next process compiles them again."""
         shutil.rmtree(self.compiled, ignore_errors=True)
 
-    def printed(self, code: str) -> str:
-        """What code prints in a new process."""
+    def run_code(self, code: str) -> str:
+        """Run Python code in a new process, and return what it prints, without the last line break.
+
+        Raises:
+            subprocess.CalledProcessError: the code fails.
+        """
         environment = os.environ | {
             "NUMBA_CACHE_DIR": str(self.compiled),
             "PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}",
@@ -54,8 +61,11 @@ class FreshCopy:
 
 
 @contextmanager
-def fresh_copy() -> Iterator[FreshCopy]:
-    """A copy, with the modules' byte code as an installation has it."""
+def make_fresh_copy() -> Iterator[FreshCopy]:
+    """Yield a copy, which is removed at the end.
+
+    The byte code of its modules is compiled, as in an installation.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         package = folder / "matchrec"
