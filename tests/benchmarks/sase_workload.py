@@ -219,7 +219,7 @@ class Search:
             compiled_task = replace(compiled_task, rules=rules)
         if self.counts_only:
             selection_rules = selection_rules._replace(
-                accepts=np.full_like(selection_rules.accepts, -1)
+                accepting_guards=np.full_like(selection_rules.accepting_guards, -1)
             )
         return replace(search_input, compiled_task=compiled_task, selection_rules=selection_rules)
 
