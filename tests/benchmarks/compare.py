@@ -282,7 +282,7 @@ def print_each(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Print all figures of each workload to standard error once they are known, and return all."""
     printed = []
     for comparison in comparisons:
-        lines = format_table(HEAD, list_figures(comparison), words=2)
+        lines = format_table(HEAD, list_figures(comparison), text_columns=2)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
         printed.append(comparison)
     return printed

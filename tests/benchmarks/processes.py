@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+# Linux's file system of processes.
 PROC = Path("/proc")
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
-# Fields of `/proc/<id>/stat` after the name of the process, from 0: see proc(5).
+# The indices of fields of `/proc/<id>/stat` after the name of the process, from 0: see proc(5).
 PARENT = 1
+# The time in user mode, then the time in the kernel, both in ticks.
 OWN_TIMES = slice(11, 13)
 CHILDREN_TIMES = slice(13, 15)
 RESIDENT_PAGES = 21
@@ -82,7 +84,7 @@ def find_worker_peak() -> int:
 
 @dataclass
 class Peak:
-    """The most bytes that have been seen."""
+    """The greatest number of bytes that `watch_peak` has read so far."""
 
     bytes: int = 0
 
@@ -103,6 +105,7 @@ def watch_peak(
     stop = threading.Event()
 
     def watch() -> None:
+        """Keep the greatest number until the `with` block ends."""
         while not stop.wait(interval):
             peak.bytes = max(peak.bytes, read_bytes())
 

@@ -5,11 +5,15 @@
     --quick           streams of 20 windows, fewer rounds
     --charts FOLDER   draw the throughput charts there
     --memory          only show that live state does not grow with the stream
+    --only NAMES      only these experiments: keys of EXPERIMENTS, with commas
 
-It measures the CPU time of matching alone, in one process over arrays in memory; figures are those
-of the best of several rounds. It prints Markdown: our figures, then the paper's. The machine of the
-paper was a Pentium 4 of 2.8 GHz, and its program was in Java. `basic` is the breadth-first
-algorithm without merging, and `merging` is the same with it; both share the buffer.
+It measures the CPU time of matching alone, in one process over arrays in memory. Figures are from
+the fastest of several rounds. It prints Markdown: our figures beside the paper's. The machine of
+the paper was a Pentium 4 of 2.8 GHz, and its program was in Java.
+
+A query is named as in the paper: `p1` to `p3` are its predicates and `s2` and `s3` its event
+selection strategies, see `sase_workload`. `basic` is the breadth-first algorithm without merging of
+runs, and `merging` is the same algorithm with it. Both build matches from one shared buffer.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import os
 import platform
 import resource
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,22 +46,36 @@ from tests.benchmarks.sase_workload import (
     prepare_search,
 )
 
-SIZES = (500, 1000, 1500, 2000)
-TEMPLATES = [(predicate, strategy) for predicate in ("p1", "p2", "p3") for strategy in STRATEGIES]
-EXPENSIVE = [("p1", "s3"), ("p2", "s3"), ("p3", "s3")]
-HEAD_OF_MERGING = (
-    *("query", "basic", "merging", "merging / basic", "paper"),
-    *("runs a step, basic", "merging"),
+# The sizes of the window, in events.
+WINDOW_SIZES = (500, 1000, 1500, 2000)
+# The predicate and the strategy of each query.
+QUERIES = [(predicate, strategy) for predicate in ("p1", "p2", "p3") for strategy in STRATEGIES]
+# The queries that have many runs at a time.
+EXPENSIVE_QUERIES = [("p1", "s3"), ("p2", "s3"), ("p3", "s3")]
+# The head of the tables that compare `basic` with `merging`.
+MERGING_HEAD = (
+    "query",
+    "basic",
+    "merging",
+    "merging / basic",
+    "paper",
+    "runs a step, basic",
+    "merging",
 )
-Charted = dict[str, dict[str, Any]]  # by experiment and query, events per second
+
+# Events per second, by the number of the experiment and the name of the query: one rate, or a rate
+# for each algorithm or each size of the window, as `sase_charts` reads them.
+Rates = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Bench:
+class Extent:
     """How much is measured."""
 
+    # How often each search runs.
     rounds: int
-    windows: int  # the length of the stream of a symbol
+    # The length of the stream of a symbol, in windows.
+    windows: int
 
     def measure(self, cells: Iterable[Cell]) -> dict[Cell, Result]:
         """Return the results of cells over streams of this length."""
@@ -84,8 +102,8 @@ def format_number(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def predicates(bench: Bench, charted: Charted) -> Iterator[str]:
-    """Yield the table of experiment 1: predicates and strategies."""
+def report_predicates(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
+    """Yield the table of experiment 1: predicates and strategies, with and without output."""
     paper = {
         ("p1", "s2"): ("250", "2"),
         ("p1", "s3"): ("250", "2"),
@@ -94,14 +112,14 @@ def predicates(bench: Bench, charted: Charted) -> Iterator[str]:
     }
     yield "### 1. Predicate and strategy: basic, all results, W = 500\n"
     rows = []
-    for key in TEMPLATES:
-        with_output, without_output = Cell(*key), Cell(*key, output="count")
-        results = bench.measure([with_output, without_output])
+    for query in QUERIES:
+        with_output, without_output = Cell(*query), Cell(*query, output="count")
+        results = extent.measure([with_output, without_output])
         full_result, count_result = results.values()
-        length, runs = paper.get(key, ("near p1", ""))
+        length, runs = paper.get(query, ("near p1", ""))
         rows.append(
             (
-                " ".join(key),
+                " ".join(query),
                 format_number(full_result.rate),
                 format_number(full_result.matches),
                 f"{full_result.length:.1f}",
@@ -112,47 +130,55 @@ def predicates(bench: Bench, charted: Charted) -> Iterator[str]:
                 "60-100 %",
             )
         )
-        charted["1"][" ".join(key)] = full_result.rate
+        rates_by_experiment["1"][" ".join(query)] = full_result.rate
     head = ("query", "events/s", "matches", "match length", "paper", "runs a step", "paper")
     yield from format_table((*head, "matching", "paper"), rows)
 
 
-def windows(bench: Bench, charted: Charted) -> Iterator[str]:
+def report_windows(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     """Yield the table of experiment 2: the size of the window."""
     yield "### 2. W varied: basic, all results, events/s\n"
     yield "ns: nanoseconds per event written out, at W = 2000. Paper: hardly any effect of W"
     yield "on p2 s2; p1 s3 and p3 s3 drop quadratically; the cost is linear in the events written"
     yield "out.\n"
     rows = []
-    for key in TEMPLATES:
-        cells = [Cell(*key, window=size) for size in SIZES]
-        results = [*bench.measure(cells).values()]
+    for query in QUERIES:
+        cells = [Cell(*query, window=size) for size in WINDOW_SIZES]
+        results = [*extent.measure(cells).values()]
         rates = [result.rate for result in results]
         last = results[-1]
         rows.append(
             (
-                " ".join(key),
+                " ".join(query),
                 *map(format_number, rates),
                 f"{rates[0] / rates[-1]:.1f}",
                 format_number(last.mapped),
                 f"{last.seconds / last.mapped * 1e9:.1f}" if last.mapped > 1e6 else "",
             )
         )
-        charted["2"][" ".join(key)] = rates
-    head = ("query", *(f"W = {size}" for size in SIZES), "500 / 2000", "events written", "ns")
+        rates_by_experiment["2"][" ".join(query)] = rates
+    head = (
+        "query",
+        *(f"W = {size}" for size in WINDOW_SIZES),
+        "500 / 2000",
+        "events written",
+        "ns",
+    )
     yield from format_table(head, rows)
 
 
-def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
+def report_backtracking(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     """Yield the table of experiment 3: basic and backtracking."""
     yield "### 3. Basic and backtracking, all results\n"
     yield "At W = 2000 the streams have 10 windows, because backtracking holds all matches to"
     yield "sort them. Reads: how many runs read an event, plus one for the run that it may begin.\n"
     rows = []
     engines = ("basic", "backtracking")
-    for size in (SIZES[0], SIZES[-1]):
-        short = bench if size == SIZES[0] else replace(bench, windows=min(10, bench.windows))
-        cells = [Cell(*key, window=size) for key in TEMPLATES]
+    for size in (WINDOW_SIZES[0], WINDOW_SIZES[-1]):
+        short = (
+            extent if size == WINDOW_SIZES[0] else replace(extent, windows=min(10, extent.windows))
+        )
+        cells = [Cell(*query, window=size) for query in QUERIES]
         for cell, (basic, backtracked) in short.measure_engines(engines, cells):
             assert (basic.matches, basic.mapped) == (backtracked.matches, backtracked.mapped)
             name = f"{cell.predicate} {cell.strategy}"
@@ -169,8 +195,8 @@ def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
                     f"{backtracked.reads:.2f}",
                 )
             )
-            if size == SIZES[0]:
-                charted["3"][name] = (basic.rate, backtracked.rate)
+            if size == WINDOW_SIZES[0]:
+                rates_by_experiment["3"][name] = (basic.rate, backtracked.rate)
     head = (
         "query",
         "basic, events/s",
@@ -182,15 +208,15 @@ def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
     yield from format_table((*head, "backtracking"), rows)
 
 
-def non_overlapping(bench: Bench, charted: Charted) -> Iterator[str]:
+def report_non_overlapping(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     """Yield the table of experiment 4: non-overlapping results."""
     yield "### 4. Non-overlapping results, W = 500, events/s\n"
     yield "p3*: with a component `stock c`, c.price > a[1].price AND c.price < a[a.LEN].price.\n"
     rows = []
     engines = ("basic", "merging", "backtracking")
-    keys = [*TEMPLATES, ("p3*", "s2"), ("p3*", "s3")]
-    cells = [Cell(*key, output="non_overlapping") for key in keys]
-    for cell, results in bench.measure_engines(engines, cells):
+    queries = [*QUERIES, ("p3*", "s2"), ("p3*", "s3")]
+    cells = [Cell(*query, output="non_overlapping") for query in queries]
+    for cell, results in extent.measure_engines(engines, cells):
         assert len({(result.matches, result.mapped) for result in results}) == 1
         name = f"{cell.predicate} {cell.strategy}"
         basic_rate, merging_rate, backtracking_rate = (result.rate for result in results)
@@ -205,18 +231,18 @@ def non_overlapping(bench: Bench, charted: Charted) -> Iterator[str]:
                 format_number(results[0].matches),
             )
         )
-        charted["4"][name] = (basic_rate, merging_rate, backtracking_rate)
+        rates_by_experiment["4"][name] = (basic_rate, merging_rate, backtracking_rate)
     head = ("query", *engines, "merging / basic", "basic / backtracking", "paper", "matches")
     yield from format_table(head, rows)
 
 
-def merging(bench: Bench, charted: Charted) -> Iterator[str]:
+def report_merging(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     """Yield the table of experiment 5: merging."""
     paper = {("p1", "s3"): "1.5", ("p2", "s3"): "1.4", ("p3", "s3"): "1.5"}
     yield "### 5. Merging, all results, W = 500, events/s\n"
     rows = []
-    cells = [Cell(*key) for key in TEMPLATES]
-    for cell, (basic, merged) in bench.measure_engines(("basic", "merging"), cells):
+    cells = [Cell(*query) for query in QUERIES]
+    for cell, (basic, merged) in extent.measure_engines(("basic", "merging"), cells):
         assert (basic.matches, basic.mapped) == (merged.matches, merged.mapped)
         name = f"{cell.predicate} {cell.strategy}"
         rows.append(
@@ -230,22 +256,22 @@ def merging(bench: Bench, charted: Charted) -> Iterator[str]:
                 f"{merged.runs:.2f}",
             )
         )
-        charted["5"][name] = (basic.rate, merged.rate)
-    yield from format_table(HEAD_OF_MERGING, rows)
+        rates_by_experiment["5"][name] = (basic.rate, merged.rate)
+    yield from format_table(MERGING_HEAD, rows)
 
 
-def merging_by_window(bench: Bench, charted: Charted) -> Iterator[str]:
+def report_merging_by_window(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     """Yield the table of experiment 6: merging, by the size of the window."""
     yield "### 6. Merging, W varied, sequence construction off, events/s\n"
     rows = []
-    for key in EXPENSIVE:
-        cells = [Cell(*key, output="count", window=size) for size in SIZES]
+    for query in EXPENSIVE_QUERIES:
+        cells = [Cell(*query, output="count", window=size) for size in WINDOW_SIZES]
         rates = []
-        for cell, (basic, merged) in bench.measure_engines(("basic", "merging"), cells):
+        for cell, (basic, merged) in extent.measure_engines(("basic", "merging"), cells):
             rates.append((basic.rate, merged.rate))
             rows.append(
                 (
-                    f"{' '.join(key)}, W = {cell.window}",
+                    f"{' '.join(query)}, W = {cell.window}",
                     format_number(basic.rate),
                     format_number(merged.rate),
                     f"{merged.rate / basic.rate:.2f}",
@@ -254,11 +280,11 @@ def merging_by_window(bench: Bench, charted: Charted) -> Iterator[str]:
                     f"{merged.runs:.2f}",
                 )
             )
-        charted["6"][" ".join(key)] = rates
-    yield from format_table(HEAD_OF_MERGING, rows)
+        rates_by_experiment["6"][" ".join(query)] = rates
+    yield from format_table(MERGING_HEAD, rows)
 
 
-def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
+def report_other_streams(extent: Extent, _: Rates) -> Iterator[str]:
     """Yield the table of other streams: p = 0.55, and prices that stay in their range."""
     yield "### Other streams: all results, W = 500, events/s\n"
     yield "For p = 0.55 the paper says: p1 is unchanged, p2 and p3 are faster; basic gains less"
@@ -271,8 +297,8 @@ def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
         ("p = 0.55", 0.55, False),
         ("p = 0.7, in 1..1000", 0.7, True),
     ):
-        cells = [Cell(*key, rises=rises, wrapped=wrapped) for key in TEMPLATES]
-        for cell, results in bench.measure_engines(engines, cells):
+        cells = [Cell(*query, rises=rises, wrapped=wrapped) for query in QUERIES]
+        for cell, results in extent.measure_engines(engines, cells):
             basic_rate, merging_rate, backtracking_rate = (result.rate for result in results)
             rows.append(
                 (
@@ -288,23 +314,23 @@ def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
     yield from format_table((*head, "matches", "match length"), rows)
 
 
-def memory(_: Bench, __: Charted) -> Iterator[str]:
-    """Yield the table of the live state over 10 and over 100 windows."""
+def report_memory(_: Extent, __: Rates) -> Iterator[str]:
+    """Yield the table of the live state over streams of 10 and of 100 windows."""
     yield "### Memory: all results, W = 500, over 10 and over 100 windows of events a symbol\n"
     yield "Room: how many nodes and runs fit into the buffer at the end. It starts at 16 nodes and"
     yield "1 run, and doubles when live nodes or runs fill it. Nodes created: without pruning, all"
     yield "of them would be live. Peak: the most memory of the process so far, including its code,"
     yield "events and output.\n"
     rows = []
-    for key in EXPENSIVE:
+    for query in EXPENSIVE_QUERIES:
         for engine in ("basic", "merging"):
             for length in (10, 100):
-                cell = Cell(*key, engine, windows=length)
+                cell = Cell(*query, engine, windows=length)
                 work, counters = find_final_state(cell)
                 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                 rows.append(
                     (
-                        f"{' '.join(key)}, {engine}, {length}",
+                        f"{' '.join(query)}, {engine}, {length}",
                         format_number(len(cell.events)),
                         f"{len(work.nodes):,}",
                         f"{work.runs.shape[1]:,}",
@@ -330,23 +356,24 @@ def find_final_state(cell: Cell) -> tuple[AllMatchesWork, IntArray]:
     return run.work, counters
 
 
-EXPERIMENTS = (
-    memory,  # first, because the others take more memory
-    predicates,
-    windows,
-    backtracking,
-    non_overlapping,
-    merging,
-    merging_by_window,
-    other_streams,
-)
+# The experiments by the names that `--only` takes, in the order in which they run.
+EXPERIMENTS: dict[str, Callable[[Extent, Rates], Iterator[str]]] = {
+    "memory": report_memory,  # first, because the others take more memory
+    "predicates": report_predicates,
+    "windows": report_windows,
+    "backtracking": report_backtracking,
+    "non_overlapping": report_non_overlapping,
+    "merging": report_merging,
+    "merging_by_window": report_merging_by_window,
+    "other_streams": report_other_streams,
+}
 
 
 def describe_machine() -> str:
     """Return the machine and its load averages as text."""
     python = platform.python_version()
-    describe_machine = f"{find_processor_name()}, {os.cpu_count()} cores"
-    return f"{describe_machine}, Python {python}, load {read_load_averages()}"
+    machine = f"{find_processor_name()}, {os.cpu_count()} cores"
+    return f"{machine}, Python {python}, load {read_load_averages()}"
 
 
 def main() -> None:
@@ -355,23 +382,24 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--charts", type=Path)
     parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--only", help="the names of functions here, with commas")
+    parser.add_argument("--only", default=",".join(EXPERIMENTS), metavar="NAME,NAME")
     arguments = parser.parse_args()
-    bench = Bench(2, 20) if arguments.quick else Bench(5, WINDOWS)
-    names = {experiment.__name__: experiment for experiment in EXPERIMENTS}
-    chosen = ["memory"] if arguments.memory else (arguments.only or ",".join(names)).split(",")
-    charted: Charted = defaultdict(dict)
-    print(f"Streams of {bench.windows} windows a symbol, the best of {bench.rounds} rounds.")
+    extent = Extent(rounds=5, windows=WINDOWS)
+    if arguments.quick:
+        extent = Extent(rounds=2, windows=20)
+    names = ["memory"] if arguments.memory else arguments.only.split(",")
+    rates_by_experiment: Rates = defaultdict(dict)
+    print(f"Streams of {extent.windows} windows a symbol, the best of {extent.rounds} rounds.")
     print(f"{describe_machine()} at the start.")
-    for name in chosen:
+    for name in names:
         print()
-        for line in names[name](bench, charted):
+        for line in EXPERIMENTS[name](extent, rates_by_experiment):
             print(line, flush=True)
     print(f"\n{describe_machine()} at the end.")
     if arguments.charts:
         from tests.benchmarks.sase_charts import draw
 
-        draw(charted, SIZES, arguments.charts / "sase_throughput.svg")
+        draw(rates_by_experiment, WINDOW_SIZES, arguments.charts / "sase_throughput.svg")
 
 
 if __name__ == "__main__":

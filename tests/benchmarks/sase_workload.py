@@ -26,13 +26,15 @@ from matchrec.search.match_lists import number_chunks, sort_matches
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions, find_ends_by_row_count
 from matchrec.search.runs_search import RunsSearch
-from matchrec.search.strategies import ALGORITHMS as PRODUCT
+from matchrec.search.strategies import ALGORITHMS as SEARCH_ALGORITHMS
 from matchrec.search.task import Capacity, Task
 from tests.tasks.linking import link, split_plan
 
 SYMBOLS = 2
-WINDOWS = 200  # the length of the stream of a symbol, in windows
+# The length of the stream of a symbol, in windows.
+WINDOWS = 200
 
+# The queries, with the names that the paper gives the strategies and the predicates.
 TEMPLATE = """
 PATTERN SEQ(stock+ a[], stock b{more})
 WHERE {strategy} {{
@@ -46,8 +48,11 @@ PREDICATES = {
     "p3": " AND a[i].price > min(a[..i-1].price)",
     "p3*": " AND a[i].price > min(a[..i-1].price)",
 }
+# The predicate on the third component, which only the query p3* has.
 ON_C = " AND c.price > a[1].price AND c.price < a[a.LEN].price"
 
+# The algorithms that are compared: breadth-first without and with merging of runs, and
+# backtracking.
 ALGORITHMS = ("basic", "merging", "backtracking")
 
 IntArray = npt.NDArray[np.int64]
@@ -55,24 +60,32 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement."""
+    """A query over a stream, and the algorithm that searches it: one measurement."""
 
-    predicate: str  # a key of PREDICATES
-    strategy: str  # a key of STRATEGIES
+    # A key of PREDICATES.
+    predicate: str
+    # A key of STRATEGIES.
+    strategy: str
+    # One of ALGORITHMS.
     engine: str = "basic"
-    output: str = "all"  # or "non_overlapping", or "count": all, without sequence construction
-    window: int = 500  # events
-    windows: int = WINDOWS  # the length of the stream of a symbol
-    rises: float = 0.7  # the probability that a price rises
-    wrapped: bool = False  # whether prices stay in 1 .. 1000
+    # "all", "non_overlapping", or "count" for all matches without sequence construction.
+    output: str = "all"
+    # The size of the window, in events.
+    window: int = 500
+    # The length of the stream of a symbol, in windows.
+    windows: int = WINDOWS
+    # The probability that a price rises.
+    rises: float = 0.7
+    # Whether prices stay in 1 .. 1000: a price of 1000 that rises becomes 1.
+    wrapped: bool = False
 
     @property
     def text(self) -> str:
-        """The query."""
-        more = self.predicate == "p3*"
+        """The query in SASE+."""
+        has_c = self.predicate == "p3*"
         return TEMPLATE.format(
-            more=", stock c" if more else "",
-            on_more=ON_C if more else "",
+            more=", stock c" if has_c else "",
+            on_more=ON_C if has_c else "",
             strategy=STRATEGIES[self.strategy],
             predicate=PREDICATES[self.predicate],
             window=self.window,
@@ -80,7 +93,7 @@ class Cell:
 
     @property
     def events(self) -> pd.DataFrame:
-        """The stream."""
+        """The events of all symbols, symbol after symbol."""
         return make_stream(self.windows * self.window, self.rises, self.wrapped)
 
 
@@ -88,11 +101,15 @@ class Cell:
 class Result:
     """What a search finds and how long it takes."""
 
-    seconds: float  # CPU time
+    # CPU seconds.
+    seconds: float
+    # The number of events of the stream.
     events: int
     matches: int
-    mapped: int  # events of all matches
-    counters: IntArray  # see `kernels.layout`
+    # The number of events of all matches together.
+    mapped: int
+    # The counters of the search: see `kernels.layout`.
+    counters: IntArray
 
     @property
     def rate(self) -> float:
@@ -127,10 +144,17 @@ def make_stream(length: int, rises: float, wrapped: bool) -> pd.DataFrame:
 def make_ticks(
     random: np.random.Generator, length: int, rises: float, wrapped: bool
 ) -> pd.DataFrame:
-    """Return volumes, and prices that rise by one, fall by one, or stay."""
-    chance = random.random(length)
-    falls = rises + (1 - rises) / 2
-    change = np.where(chance < rises, 1, np.where(chance < falls, -1, 0))
+    """Return the events of a symbol: a price that rises by one, falls by one or stays; a volume.
+
+    Args:
+        random: the source of random numbers.
+        length: the number of events.
+        rises: the probability that the price rises. It falls as often as it stays.
+        wrapped: whether prices stay in 1 .. 1000.
+    """
+    draws = random.random(length)
+    rises_or_falls = rises + (1 - rises) / 2
+    change = np.where(draws < rises, 1, np.where(draws < rises_or_falls, -1, 0))
     price = random.integers(1, 1001) + np.cumsum(change)
     price = (price - 1) % 1000 + 1 if wrapped else price
     return pd.DataFrame({"price": price, "volume": random.integers(1, 1001, length)})
@@ -179,9 +203,11 @@ def evaluate_condition(condition: str, events: pd.DataFrame) -> npt.NDArray[np.b
 class Search:
     """The search of a cell, ready to run."""
 
+    # One of ALGORITHMS.
     engine: str
     task: Task
     partitions: Partitions
+    # Whether no match is constructed.
     counts_only: bool
 
     def run(self) -> Result:
@@ -199,7 +225,7 @@ class Search:
     def find_matches(self, counters: IntArray) -> Iterator[Matches]:
         """Yield the matches in chunks."""
         if self.engine == "backtracking":
-            algorithm = PRODUCT[self.engine].choose_strategy(self.task)
+            algorithm = SEARCH_ALGORITHMS[self.engine].choose_strategy(self.task)
             return algorithm.search(self.task, self.partitions, counters)
         runs = RunsSearch(self.task, self.prepare(), Capacity(), counters)
         return number_chunks(self.task, map(sort_matches, runs.find_matches()))
@@ -234,22 +260,24 @@ def prepare_search(cell: Cell) -> Search:
     return Search(cell.engine, linked.task, partitions, cell.output == "count")
 
 
-def measure_cells(cells: list[Cell], rounds: int, enough: float = 6.0) -> dict[Cell, Result]:
+def measure_cells(cells: list[Cell], rounds: int, most_seconds: float = 6.0) -> dict[Cell, Result]:
     """Return the fastest run of every cell.
 
     The cells take turns, so that a time in which the machine is slow affects all of them.
 
     Args:
-        enough: seconds after which a cell that has run twice does not run again.
+        cells: the cells.
+        rounds: how often each cell runs, after a first round that also compiles.
+        most_seconds: the CPU seconds after which a cell that has run twice does not run again.
     """
     searches = {cell: prepare_search(cell) for cell in cells}
     best: dict[Cell, Result] = {}
     seconds_spent = dict.fromkeys(cells, 0.0)
-    for number in range(rounds + 1):  # the first round compiles, too
-        for cell, prepared in searches.items():
-            if number > 1 and seconds_spent[cell] > enough:
+    for round_number in range(rounds + 1):
+        for cell, search in searches.items():
+            if round_number > 1 and seconds_spent[cell] > most_seconds:
                 continue
-            result = prepared.run()
+            result = search.run()
             seconds_spent[cell] += result.seconds
             if cell not in best or result.seconds < best[cell].seconds:
                 best[cell] = result

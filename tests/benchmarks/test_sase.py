@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from matchrec.search.kernels import layout
-from tests.benchmarks.sase import TEMPLATES, find_final_state
+from tests.benchmarks.sase import QUERIES, find_final_state
 from tests.benchmarks.sase_workload import ALGORITHMS, Cell, prepare_search
 
 pytestmark = pytest.mark.slow  # they test benchmarks, not what users run
 
 
 @pytest.mark.parametrize("output", ["all", "non_overlapping"])
-@pytest.mark.parametrize("key", [*TEMPLATES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)
+@pytest.mark.parametrize("key", [*QUERIES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)
 def test_algorithms_find_equally_many_matches_and_events(key: tuple[str, str], output: str) -> None:
     cell = Cell(*key, output=output, windows=5)
     results = [prepare_search(replace(cell, engine=engine)).run() for engine in ALGORITHMS]

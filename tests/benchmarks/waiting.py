@@ -20,6 +20,7 @@ def record_waits(spark: SparkSession) -> Iterator[list[float]]:
     waits: list[float] = []
 
     def send_command(*arguments: Any, **options: Any) -> Any:
+        """Send a command as py4j does, and note how long the answer takes."""
         start = time.perf_counter()
         try:
             return original(*arguments, **options)
