@@ -7,8 +7,8 @@ to runs by the same functions.
    conditions the row satisfies, the run goes on with the row. If the row can be skipped, the run
    also waits (`step_run`).
 2. If a run accepts, its last node leads to one match, or to several matches if runs have merged.
-   Each match is unwound to `path`, tested and written out (`accept`). For totals, the totals that
-   the run carries are added to its group instead.
+   Each match is unwound to `path`, tested and written out (`accept_run`). For totals, the totals
+   that the run carries are added to its group instead.
 3. A run that goes on is added to the runs after the row, or merges with an equal run (`add_run`).
 
     SEQ(A a, B b) with skip till any match, rows A B B
@@ -50,8 +50,8 @@ from matchrec.search.kernels.buffer import add_node, is_expired, put_run
 from matchrec.search.kernels.carried_totals import add_totals, carry_totals, join_totals
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
-    keep_better,
-    satisfies_closing,
+    keep_better_match,
+    satisfies_closing_condition,
     satisfies_negations,
     write_match,
     write_path_row,
@@ -321,8 +321,8 @@ def step_runs(
             return int(step.status)
         next_count = step.next_count
         unmerged_count += step.unmerged_count
-        fork_count += step.ways - int(step.ways > 0)  # all ways but the first are forks
-        begun_count += int(step.ways > 0 and index == run_count)
+        fork_count += step.way_count - int(step.way_count > 0)  # all ways but the first are forks
+        begun_count += int(step.way_count > 0 and index == run_count)
     counts = StepCounts(next_count, unmerged_count, read_count, fork_count, begun_count)
     return finish_step(counts, nodes_before, is_merging, work)
 
@@ -333,7 +333,7 @@ class RunStep(NamedTuple):
     status: int  # DONE, or the status with which the step ended early
     next_count: int  # how many runs there are after the row so far
     unmerged_count: int  # how many runs follow from this run; those that merge count as well
-    ways: int  # in how many ways the run goes on, also if a run that follows ends at once
+    way_count: int  # in how many ways the run goes on, also if a run that follows ends at once
 
 
 @spliced
@@ -411,7 +411,7 @@ def step_run(
                 continue
             if target >= 0:
                 must_not_wait |= program[choice, layout.BLOCKS]
-                new_node = add_row(choice, row, run.node, run.start, work, totals)
+                new_node = add_row_node(choice, row, run.node, run.start, work, totals)
                 if new_node < 0:
                     status = np.int64(layout.NODES_FULL)
                     break
@@ -419,7 +419,7 @@ def step_run(
             else:
                 must_not_wait = np.int64(1)
                 must_end |= target == layout.END_UNLESS_COMPLETED
-                is_match = is_completed(target, ending_kind, progress)
+                is_match = note_completion(target, ending_kind, progress)
         way_count += target >= 0
         # 3. Write out the matches with which the run ends here.
         if is_match:
@@ -429,7 +429,7 @@ def step_run(
             last_slot = run.slot if has_ended else new_slot
             last_row = row - has_ended
             status = np.int64(
-                accept(
+                accept_run(
                     new_node, last_slot, last_row, rules, rows, work, conditions, negation, totals
                 )
             )
@@ -459,10 +459,11 @@ def is_accepting(
 
 
 @spliced
-def is_completed(effect: int, ending_kind: int, progress: AllMatchesProgress) -> bool:
-    """Return whether an effect completes a run so that it is output: as a match, or as timed out.
+def note_completion(effect: int, ending_kind: int, progress: AllMatchesProgress) -> bool:
+    """Note the kind of output of a run on which a row has an effect; return whether it is output.
 
-    If the run times out, set progress.match_kind to `ending_kind`, the kind of its output.
+    A run is output as a match, or as timed out. If the run times out, progress.match_kind becomes
+    `ending_kind`; NOTHING means that it is not output.
     """
     if effect == layout.TIME_OUT:
         progress.match_kind = ending_kind
@@ -533,7 +534,7 @@ def is_merging_row(
 
 
 @spliced
-def add_row(
+def add_row_node(
     choice: int, row: int, node: int, start: int, work: AllMatchesWork, totals: TotalArrays | None
 ) -> int:
     """Add a node for a row that is mapped after `node`; return its number, -1 if there is no room.
@@ -549,7 +550,7 @@ def add_row(
 
 
 @spliced
-def accept(
+def accept_run(
     node: int,
     slot: int,
     row: int,
@@ -577,7 +578,7 @@ def accept(
         DONE, also if the tests of a match as a whole reject the matches; or another status.
     """
     if negation is not None:
-        answer = satisfies_closing(row, slot, negation, rows.satisfied, conditions)
+        answer = satisfies_closing_condition(row, slot, negation, rows.satisfied, conditions)
         if answer == HOLDS_NOT:
             return layout.DONE
         if answer != HOLDS:
@@ -599,10 +600,10 @@ def add_to_group(
     negation: NegationArrays | None,
     totals: TotalArrays,
 ) -> int:
-    """Add the totals of a run that accepts to the totals of its group. See `accept` for arguments.
+    """Add the totals of a run that accepts to the totals of its group.
 
-    A run with totals stands for several matches. All of them begin with the starting row in the
-    node and end with `row`.
+    The arguments are the same as for `accept_run`, and so is the result. A run with totals stands
+    for several matches. All of them begin with the starting row in the node and end with `row`.
     """
     last_node = work.nodes[node]
     path = work.path
@@ -763,7 +764,7 @@ def unwind_matches(
             nodes[node, layout.NODE_OTHER] = layout.COMPLETES
             continue
         if output_kind == layout.NON_OVERLAPPING:
-            keep_better(size - length, length, path, progress)
+            keep_better_match(size - length, length, path, progress)
             continue
         status = write_match(layout.PATH_ROWS, size - length, length, path, progress, output)
         if status != layout.DONE:

@@ -37,7 +37,7 @@ evaluate_out_of_line = inner(evaluate_condition.py_func)  # type: ignore[attr-de
 
 
 @spliced
-def satisfies_closing(
+def satisfies_closing_condition(
     row: int, slot: int, negation: NegationArrays, satisfied: IntArray, conditions: RunConditions
 ) -> int:
     """Return whether a run satisfies the closing condition: HOLDS, HOLDS_NOT or an error.
@@ -155,19 +155,21 @@ def find_enclosed_rows(
     if kind == layout.AT_THE_BEGINNING:
         return find_first_with_window(window_end, partition_begin, start, end), start
     choices = path[layout.PATH_CHOICES]
-    before = last
-    while before >= first_column:
-        if members[index, layout.BEFORE_ABSENCE, program[choices[before], layout.VARIABLE]]:
+    column_before = last
+    while column_before >= first_column:
+        variable = program[choices[column_before], layout.VARIABLE]
+        if members[index, layout.BEFORE_ABSENCE, variable]:
             break
-        before -= 1
-    after = before + 1
-    while after <= last:
-        if members[index, layout.AFTER_ABSENCE, program[choices[after], layout.VARIABLE]]:
+        column_before -= 1
+    column_after = column_before + 1
+    while column_after <= last:
+        variable = program[choices[column_after], layout.VARIABLE]
+        if members[index, layout.AFTER_ABSENCE, variable]:
             break
-        after += 1
-    if before < first_column or after > last:
+        column_after += 1
+    if column_before < first_column or column_after > last:
         return 0, 0
-    return path[layout.PATH_ROWS, before] + 1, path[layout.PATH_ROWS, after]
+    return path[layout.PATH_ROWS, column_before] + 1, path[layout.PATH_ROWS, column_after]
 
 
 @inner
@@ -186,7 +188,7 @@ def find_first_with_window(window_end: IntArray, begin: int, end: int, row: int)
 
 
 @inner
-def keep_better(first_column: int, length: int, path: IntArray, progress: BestMatch) -> None:
+def keep_better_match(first_column: int, length: int, path: IntArray, progress: BestMatch) -> None:
     """Make the match in `path` the best match, unless the best match so far `comes_before` it.
 
     The match has `length` rows in `path` from `first_column` on.
@@ -333,7 +335,7 @@ def is_match(
         ):
             return HOLDS_NOT
     if negation is not None:
-        answer = satisfies_closing(last, depth, negation, rows.satisfied, conditions)
+        answer = satisfies_closing_condition(last, depth, negation, rows.satisfied, conditions)
         if answer == HOLDS:
             answer = satisfies_negations(
                 0,
@@ -364,6 +366,6 @@ def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
         return write_completed(A_MATCH, row - 1, depth, work)
     if row - 1 != progress.best_last_row:  # the path is complete earlier, so it is better
         progress.best_start = -1
-    keep_better(0, depth, work.path, progress)
+    keep_better_match(0, depth, work.path, progress)
     progress.best_last_row = row - 1
     return layout.DONE

@@ -426,8 +426,8 @@ ERROR_TO_STATUS = OVERFLOW - instructions.OVERFLOW
 #                         is_worth_following
 #                         is_match                  HOLDS, HOLDS_NOT,      as it is, see
 #                                                   REJECTED               `is_failure_status`
-#     all_matches,        step_run, accept          DONE                   as it is
-#     totals              add_row, add_run          a node, a number       -1 for NODES_FULL
+#     all_matches,        step_run, accept_run      DONE                   as it is
+#     totals              add_row_node, add_run     a node, a number       -1 for NODES_FULL
 
 # In a search of all runs at once, `runs` is int64[2, k, 3]. One half has the runs before the row,
 # and the other half the runs after it; they change places at each row. Runs are in the order in

@@ -93,7 +93,7 @@ from matchrec.search.task import Capacity, Task
 # The values of `blocked`: what a run can do with a row. A greater value allows less.
 FREE = 0  # the run can map the row and skip the row
 BLOCKED = 1  # the run can map the row, but not skip it
-STOPPED = 3  # the run can map the row only if the row completes the run
+STOPPED = 2  # the run can map the row only if the row completes the run
 
 # The status of `search_from` if the search of the starting row is over.
 ACCEPTED = -1
@@ -203,7 +203,7 @@ def search_from(
     state = first_state
     depth = np.int64(0)
     choice = first_choice[first_state]
-    blocked = match_count = reads = forks = deepest = np.int64(0)
+    blocked = match_count = read_count = fork_count = max_depth = np.int64(0)
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
@@ -225,12 +225,12 @@ def search_from(
             break
         if status != layout.DONE:
             return status
-        reads += 1
+        read_count += 1
         if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
             depth = depth + 1
             row = row + 1
-            if depth > deepest:
-                deepest = depth
+            if depth > max_depth:
+                max_depth = depth
             state = program[choice, layout.TARGET]
             blocked = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
@@ -267,23 +267,29 @@ def search_from(
         state = program[choice, layout.SOURCE]
         blocked = unpack_blocked(mark)
         choice = choice + 1
-        forks += 1
-    count_search(reads, forks, depth, deepest, work.counters)
+        fork_count += 1
+    count_search(read_count, fork_count, depth, max_depth, work.counters)
     return int(status)
 
 
 @spliced
-def count_search(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
+def count_search(
+    read_count: int, fork_count: int, depth: int, max_depth: int, counters: IntArray
+) -> None:
     """Add the counts of the search from a starting row to the counters.
 
-    The search has read `reads` rows and has gone back `forks` times, so it has followed `forks` + 1
-    runs. Its path has `depth` rows at the end, and had at most `deepest` rows.
+    Args:
+        read_count: how often the run has come to a row.
+        fork_count: how often the search has gone back, so that it has followed one more run.
+        depth: how many rows the path has at the end.
+        max_depth: how many rows the path has had at most.
+        counters: int64[COUNTER_COUNT], which are changed: see `layout`.
     """
-    counters[layout.READS] += reads
-    counters[layout.FORKS] += forks
-    counters[layout.RUNS_CREATED] += forks + 1
-    counters[layout.NODES_CREATED] += forks + depth
-    counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], deepest)
+    counters[layout.READS] += read_count
+    counters[layout.FORKS] += fork_count
+    counters[layout.RUNS_CREATED] += fork_count + 1
+    counters[layout.NODES_CREATED] += fork_count + depth
+    counters[layout.MAX_LIVE] = max(counters[layout.MAX_LIVE], max_depth)
 
 
 class Position(NamedTuple):

@@ -322,12 +322,12 @@ def update_registers(
             if steps[index, op.ARGUMENT_C] > 0:
                 added_row = registers[steps[index, op.ARGUMENT_C] - 1]
             if added_row >= 0:
-                add_row(operation, a, b, added_row, registers, inputs)
+                add_row_to_aggregate(operation, a, b, added_row, registers, inputs)
         index += 1
 
 
 @spliced
-def add_row(
+def add_row_to_aggregate(
     operation: int, a: int, b: int, row: int, registers: IntArray, inputs: MachineInput
 ) -> None:
     """Add a row to an aggregate of the run.
@@ -349,11 +349,11 @@ def add_row(
         if operation == op.ADD_VALID:
             registers[a] += 1
         else:
-            add_value(operation, registers, a, inputs.columns[b, row])
+            reduce_value(operation, registers, a, inputs.columns[b, row])
 
 
 @spliced
-def add_value(operation: int, registers: IntArray, a: int, value: int) -> None:
+def reduce_value(operation: int, registers: IntArray, a: int, value: int) -> None:
     """Add a value to a sum, or keep it if it is the least or the greatest so far.
 
     Register a has a flag: 0 before the first value, 1 after it, -1 once the sum has overflowed.
