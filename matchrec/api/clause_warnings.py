@@ -92,7 +92,7 @@ def find_clause_warnings(
 
 def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: Source) -> Warnings:
     """Return the warning that the state of a stream grows without bound, if it does."""
-    if compiled_query.is_bounded or compiled_query.sent_columns.ends:
+    if compiled_query.is_bounded or compiled_query.sent_columns.window_end_columns:
         return ()
     if compiled_query.task.needs_event_selection:
         warning = unbounded_runs(plan.pattern.span)

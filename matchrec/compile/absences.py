@@ -300,20 +300,20 @@ def find_next_phases(phase: Phase, absence: AbsenceCondition, choice: Choice) ->
     """Return the phases in which a run can be after a choice has mapped a row.
 
     The result has two phases if the run must guess, and none if the row contradicts its guess. The
-    parts of a pattern with absences are matched in order, so after a row of `absence.before`, no
-    row is mapped to a variable of `absence.after`.
+    parts of a pattern with absences are matched in order. So once a row is mapped to a variable
+    after the absence, no row is mapped to a variable before it.
 
     Args:
         phase: the phase of the run before the row.
         absence: the absence that the phase is about, between two rows of a match.
         choice: the choice that maps the row.
     """
-    assert absence.after is not None
-    assert absence.before is not None
-    if choice.variable in absence.after:
+    assert absence.variables_before is not None
+    assert absence.variables_after is not None
+    if choice.variable in absence.variables_before:
         can_come_before_absence = phase in (Phase.BEFORE, Phase.MORE_BEFORE)
         return (Phase.INSIDE, Phase.MORE_BEFORE) if can_come_before_absence else ()
-    if phase is Phase.INSIDE and choice.variable in absence.before:
+    if phase is Phase.INSIDE and choice.variable in absence.variables_after:
         return (Phase.AFTER,)
     return (phase,)
 

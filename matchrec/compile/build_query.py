@@ -104,8 +104,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         outputs=outputs.columns,
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
-        totalled=totalled,
-        nearby=conditions.nearby_conditions,
+        totalled_columns=totalled,
+        nearby_conditions=conditions.nearby_conditions,
         needed_bits=find_needed_bits(query, joined),
         can_be_searched_in_pieces=searches_in_pieces,
     )
@@ -242,8 +242,8 @@ def build_absence_condition(plan: MatchPlan, absence: Absence) -> AbsenceConditi
     """Return an absence for the search, with the ids of its variables instead of their names."""
     return AbsenceCondition(
         variable=plan.variables.index(absence.variable),
-        after=find_members(plan, absence.after),
-        before=find_members(plan, absence.before),
+        variables_before=find_members(plan, absence.after),
+        variables_after=find_members(plan, absence.before),
     )
 
 

@@ -50,29 +50,29 @@ class SentColumns:
     # All columns that are sent, for this query and for the other rules of its set.
     columns: tuple[RowColumn, ...]
     # The columns that this query uses.
-    used: tuple[int, ...]
+    used_columns: tuple[int, ...]
     # The columns that conditions on the run read as integers.
-    integers: tuple[int, ...]
+    integer_columns: tuple[int, ...]
     # The columns that conditions on the run read as doubles.
-    floats: tuple[int, ...]
+    float_columns: tuple[int, ...]
     # The columns that conditions on the run read as ranks of their values.
-    ranked: frozenset[int]
+    ranked_columns: frozenset[int]
     # The name and the column of each partition key, for messages.
     keys: tuple[tuple[str, int], ...]
     # The window of a match: the order column along which it is measured, and the end of the window
     # that begins with each row. Without the end if `distance` is known, and empty without a window.
-    window: tuple[int, ...] = ()
+    window_columns: tuple[int, ...] = ()
     # How far the window of a match reaches; None if that is not known when the query is compiled,
     # or if there is no window.
-    distance: Distance | None = None
+    window_distance: Distance | None = None
     # As `window`, for the window between each row of a match and the next one.
-    gap: tuple[int, ...] = ()
+    gap_columns: tuple[int, ...] = ()
     # As `distance`, for this window.
     gap_distance: Distance | None = None
     # For a plan of stages with windows between neighbouring rows, the ends of all windows that
     # begin with a row: first the window of the match, if there is one, then the windows between
     # neighbours, the shortest first. Empty for other plans.
-    ends: tuple[int, ...] = ()
+    window_end_columns: tuple[int, ...] = ()
 
 
 class ResultForm(Enum):
@@ -167,9 +167,9 @@ class CompiledQuery:
     # The number of rows in the frame of a row pattern window; None if the frame is unbounded.
     window_rows: int | None = None
     # The columns that aggregates over all matches read.
-    totalled: tuple[TotalledColumn, ...] = ()
+    totalled_columns: tuple[TotalledColumn, ...] = ()
     # The row conditions that the worker computes for all rows before the search.
-    nearby: tuple[NearbyCondition, ...] = ()
+    nearby_conditions: tuple[NearbyCondition, ...] = ()
     # Bits of `row_conditions`. A partition has output only if it has a row for each of these bits,
     # so other partitions need not be searched.
     needed_bits: tuple[int, ...] = ()
@@ -199,8 +199,10 @@ class CompiledQuery:
         """Return how many rows around a run are read; None if it may read the whole partition."""
         if not self.can_be_searched_in_pieces:
             return None
-        offsets = [offset for condition in self.nearby for offset in condition.offsets]
-        return find_lookaround(self.task, len(self.sent_columns.integers), self.reads, offsets)
+        offsets = [offset for condition in self.nearby_conditions for offset in condition.offsets]
+        return find_lookaround(
+            self.task, len(self.sent_columns.integer_columns), self.reads, offsets
+        )
 
     @property
     def is_bounded(self) -> bool:

@@ -133,7 +133,7 @@ def build_coverage_query(query: SplitQuery) -> CoverageQuery:
         outputs=outputs,
         all_outputs=outputs,
         conditions=query.conditions,
-        observed=tuple(observed),
+        observed_tests=tuple(observed),
         scope=query.scope,
         origins=query.origins,
         conjuncts=query.conjuncts,
@@ -198,7 +198,7 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
     """
     task = compiled_query.task
     if task.needs_event_selection:
-        integer_count = len(compiled_query.sent_columns.integers)
+        integer_count = len(compiled_query.sent_columns.integer_columns)
         if compile_task(task, integer_count).reads_match_number:
             raise errors.coverage_of_match_number()
     columns = compiled_query.sent_columns.columns
@@ -225,7 +225,7 @@ def find_worker_tests(compiled_query: CompiledQuery) -> dict[RowColumn, NearbyCo
     """Return the tests that the worker computes, by their column."""
     return {
         condition.column: condition
-        for condition in compiled_query.nearby
+        for condition in compiled_query.nearby_conditions
         # A condition with a bit of Spark is a test of Spark and a test of the worker together.
         if condition.spark_bit is None
     }

@@ -20,9 +20,9 @@ class Lookaround:
     """The numbers of rows around a run that are read."""
 
     # The number of rows before the first row of the run.
-    before: int
+    rows_before: int
     # The number of rows after the last row of the run.
-    after: int
+    rows_after: int
 
 
 def find_lookaround(
@@ -52,4 +52,4 @@ def find_lookaround(
         read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
     ]
     all_offsets += compile_task(task, integer_count).offsets
-    return Lookaround(before=-min(all_offsets), after=max(all_offsets))
+    return Lookaround(rows_before=-min(all_offsets), rows_after=max(all_offsets))

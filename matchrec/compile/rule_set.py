@@ -84,7 +84,9 @@ class RuleSet:
     def bit_count(self) -> int:
         """Return the number of bits of a row, including the bits that a worker computes."""
         worker_bits = [
-            condition.bit for rule in self.rules for condition in rule.compiled_query.nearby
+            condition.bit
+            for rule in self.rules
+            for condition in rule.compiled_query.nearby_conditions
         ]
         return max([len(self.row_conditions), *(bit + 1 for bit in worker_bits)])
 

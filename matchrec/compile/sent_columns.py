@@ -55,16 +55,16 @@ def build_sent_columns(
 
     return SentColumns(
         columns=columns,
-        used=find_indices(list_used_columns(plan, types, measure_columns, run_columns)),
-        integers=find_indices(run_columns.integers),
-        floats=find_indices(run_columns.floats),
-        ranked=frozenset(find_indices(run_columns.ranked)),
+        used_columns=find_indices(list_used_columns(plan, types, measure_columns, run_columns)),
+        integer_columns=find_indices(run_columns.integers),
+        float_columns=find_indices(run_columns.floats),
+        ranked_columns=frozenset(find_indices(run_columns.ranked)),
         keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
-        window=find_indices(find_window_columns(plan, plan.within, types)),
-        distance=None if plan.within is None else plan.within.distance,
-        gap=find_indices(find_window_columns(plan, plan.row_gap, types)),
+        window_columns=find_indices(find_window_columns(plan, plan.within, types)),
+        window_distance=None if plan.within is None else plan.within.distance,
+        gap_columns=find_indices(find_window_columns(plan, plan.row_gap, types)),
         gap_distance=None if plan.row_gap is None else plan.row_gap.distance,
-        ends=find_indices(find_window_end_columns(plan, types)),
+        window_end_columns=find_indices(find_window_end_columns(plan, types)),
     )
 
 

@@ -39,7 +39,7 @@ class SplitQuery(ResolvedQuery):
     row_filters: tuple[RowColumn, ...] = ()
     # Truth values of rows that are not part of a condition, but are needed for another purpose,
     # such as coverage. Spark or the worker computes them.
-    observed: tuple[RowColumn | NearbyTest, ...] = ()
+    observed_tests: tuple[RowColumn | NearbyTest, ...] = ()
     # Where the user wrote the values that Spark computes, for errors of Spark. The origins are
     # found while the query is planned, because its text and its language are known only then.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class SplitQuery(ResolvedQuery):
         row_tests = [condition.row_test for condition in self.conditions]
         if self.plan.staging is not None:
             row_tests = [test for test in row_tests if test != ALWAYS_TRUE]
-        tests = (*row_tests, *self.observed)
+        tests = (*row_tests, *self.observed_tests)
         return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
 
     @cached_property
@@ -85,7 +85,7 @@ class SplitQuery(ResolvedQuery):
             for condition in self.conditions
             if condition.nearby_test is not None
         ]
-        for test in self.observed:
+        for test in self.observed_tests:
             if isinstance(test, NearbyTest):
                 text = show_column(test.column)
                 tests.append((SplitCondition(text, span=None, nearby_test=test), test))

@@ -176,4 +176,6 @@ def can_merge_runs(compiled_query: CompiledQuery) -> bool:
     task = compiled_query.task
     if compiled_query.strategy.algorithm != "breadth_first" or task.output is MatchOutput.GRAPH:
         return False
-    return not compile_task(task, len(compiled_query.sent_columns.integers)).outputs_ended_runs
+    return not compile_task(
+        task, len(compiled_query.sent_columns.integer_columns)
+    ).outputs_ended_runs

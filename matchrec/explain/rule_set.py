@@ -101,7 +101,9 @@ def describe_shared_work(rule_set: RuleSet, sorter: Sorter | None) -> Iterator[s
     """
     for index, column in enumerate(rule_set.columns):
         users = [
-            rule.name for rule in rule_set.rules if index in rule.compiled_query.sent_columns.used
+            rule.name
+            for rule in rule_set.rules
+            if index in rule.compiled_query.sent_columns.used_columns
         ]
         yield f"c{index} = {show_column(column)}{name_users(users)}"
     for bit, condition in enumerate(rule_set.row_conditions):

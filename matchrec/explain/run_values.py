@@ -35,11 +35,11 @@ def describe_registers(compiled_query: CompiledQuery) -> Iterator[str]:
     """
     task = compiled_query.task
     sent_columns = compiled_query.sent_columns
-    linked = compile_task(task, len(sent_columns.integers)).linked
+    linked = compile_task(task, len(sent_columns.integer_columns)).linked_conditions
     if linked is None or not linked.meanings:
         return
     # The code of conditions has an index into these two lists together.
-    run_columns = (*sent_columns.integers, *sent_columns.floats)
+    run_columns = (*sent_columns.integer_columns, *sent_columns.float_columns)
     columns = [show_column(sent_columns.columns[index]) for index in run_columns]
     describer = RegisterDescriber(task, linked, columns)
     meanings = dict(sorted(linked.meanings, key=lambda value: value[0]))

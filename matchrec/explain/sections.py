@@ -100,11 +100,11 @@ def describe_needed_partitions(
 
 def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the columns and conditions that the engine computes, and which rows it sends."""
-    for index in compiled_query.sent_columns.used:
+    for index in compiled_query.sent_columns.used_columns:
         yield f"c{index} = {show_column(compiled_query.sent_columns.columns[index])}"
     for bit in compiled_query.used_bits:
         yield f"condition {bit} = {show_column(compiled_query.row_conditions[bit])}"
-    if not compiled_query.sent_columns.used and not compiled_query.used_bits:
+    if not compiled_query.sent_columns.used_columns and not compiled_query.used_bits:
         yield "nothing"
     if compiled_query.row_filters:
         tests = " or ".join(name_filters(compiled_query))
@@ -127,7 +127,7 @@ def name_filters(compiled_query: CompiledQuery) -> list[str]:
 
 def describe_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the conditions on neighbouring rows that the workers compute."""
-    for condition in compiled_query.nearby:
+    for condition in compiled_query.nearby_conditions:
         row_test = "" if condition.spark_bit is None else f"condition {condition.spark_bit} AND "
         yield f"condition {condition.bit} = {row_test}{show_column(condition.column)}"
 
@@ -207,10 +207,10 @@ def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
         yield f"memory: whole partitions, because {reason}"
         return
     rows_around = []
-    if lookaround.before:
-        rows_around.append(f"{show_count(lookaround.before, 'row')} before them")
-    if lookaround.after:
-        rows_around.append(f"{show_count(lookaround.after, 'row')} after a match")
+    if lookaround.rows_before:
+        rows_around.append(f"{show_count(lookaround.rows_before, 'row')} before them")
+    if lookaround.rows_after:
+        rows_around.append(f"{show_count(lookaround.rows_after, 'row')} after a match")
     more = f", and {' and '.join(rows_around)}" if rows_around else ""
     yield f"memory: {UNFINISHED_ROWS}{more}"
 
@@ -224,7 +224,7 @@ def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
     if compiled_query.task.needs_event_selection:
         yield "the unfinished runs with their rows"
     else:
-        before = compiled_query.lookaround.before if compiled_query.lookaround else 0
+        before = compiled_query.lookaround.rows_before if compiled_query.lookaround else 0
         rows_before = f", and {show_count(before, 'row')} before them" if before else ""
         yield f"{UNFINISHED_ROWS}{rows_before}"
     yield describe_row_bound(compiled_query)

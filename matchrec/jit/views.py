@@ -59,7 +59,7 @@ def find_compiled_function(pointer: Any) -> Any:
 
 
 # The names of arrays from which kernels read only single elements, and no rows.
-READ_BY_ELEMENT = frozenset({"first_choice", "satisfied", "instructions"})
+READ_BY_ELEMENT = frozenset({"first_choice", "condition_bits", "instructions"})
 
 
 def share_with_python(argument: A) -> A:

@@ -76,7 +76,7 @@ def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
         input_rows[has_current_row] = matches.rows[current_rows[has_current_row]]
     output_rows = OutputRows(input_rows, match_indices, current_rows)
     is_shown = np.ones(len(match_indices), np.bool_)
-    is_shown[has_current_row] = ~matches.excluded[current_rows[has_current_row]]
+    is_shown[has_current_row] = ~matches.is_excluded[current_rows[has_current_row]]
     return output_rows if is_shown.all() else output_rows.take(is_shown)
 
 

@@ -80,7 +80,7 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     The result is ANY_ROW if all rows should be tried, because it does not pay to leave rows out.
     """
     rows = arrays.rows
-    row_count = len(rows.satisfied)
+    row_count = len(rows.condition_bits)
     edges = rows.frontier.edge
     # Rows can be missing at the end of the last partition. If they are missing elsewhere, all rows
     # are tried.
@@ -119,14 +119,14 @@ def unmark_by_first_rows(
         compared_row_count: how many rows at the beginning of a match are compared at most.
     """
     remaining_count = len(can_begin)
-    satisfied = arrays.rows.satisfied[:present_row_count]
+    condition_bits = arrays.rows.condition_bits[:present_row_count]
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     masks = program[:, layout.MASK].astype(np.uint64)
     # Comparisons are faster if all compared bits fit into one byte, as they mostly do.
-    bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
+    bits = condition_bits.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
     states = {0}  # the states in which a run can be after `depth` rows
-    for depth in range(min(compared_row_count, len(satisfied))):
+    for depth in range(min(compared_row_count, len(condition_bits))):
         is_possible = [source in states for source in program[:, layout.SOURCE].tolist()]
         states = {*program[is_possible, layout.TARGET].tolist()}
         if layout.ACCEPT in states:
@@ -136,7 +136,7 @@ def unmark_by_first_rows(
         row_conditions = list_row_conditions(program[is_possible])
         if all(mask != 0 for _, mask in row_conditions):
             satisfies_one = find_rows_satisfying_one(bits[depth:], row_conditions)
-            can_begin[: len(satisfied) - depth] &= satisfies_one
+            can_begin[: len(condition_bits) - depth] &= satisfies_one
             remaining_count = int(np.count_nonzero(can_begin))
             if remaining_count < SMALL_SHARE * len(can_begin):
                 break
@@ -157,17 +157,17 @@ def list_row_conditions(choices: IntArray) -> set[tuple[int, int]]:
 
 
 def find_rows_satisfying_one(
-    satisfied: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
+    condition_bits: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
 ) -> BoolArray:
     """Return for each row whether it satisfies at least one of some row conditions: bool[n].
 
     Args:
-        satisfied: int[n, w], the bits of the row conditions that each row satisfies.
+        condition_bits: int[n, w], the bits of the row conditions that each row satisfies.
         row_conditions: the word and the mask of each of these row conditions.
     """
-    satisfies = np.zeros(len(satisfied), np.bool_)
+    satisfies = np.zeros(len(condition_bits), np.bool_)
     for word, mask in row_conditions:
-        satisfies |= satisfied[:, word] & mask == mask
+        satisfies |= condition_bits[:, word] & mask == mask
     return satisfies
 
 
@@ -187,7 +187,7 @@ def follow_moves_back(
     viable = np.concatenate([moves.accepting_states, moves.accepting_states])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
         viable[:] = ALL_STATES  # rows that have not arrived yet can satisfy any condition
-    mark_beginnings(rows.starts, rows.satisfied, moves, viable, can_begin[:present_row_count])
+    mark_beginnings(rows.starts, rows.condition_bits, moves, viable, can_begin[:present_row_count])
 
 
 # Cached because the worker of a stream calls this for every key.
@@ -305,7 +305,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     first_choices = rules.program[: rules.first_choice[compiled.selection_rules.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.row_count, np.bool_)
-    satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
+    condition_bits = build_row_arrays(partitions, for_event_selection=True).condition_bits
     return find_rows_satisfying_one(
-        satisfied, first_choices[:, [layout.WORD, layout.MASK]].tolist()
+        condition_bits, first_choices[:, [layout.WORD, layout.MASK]].tolist()
     )

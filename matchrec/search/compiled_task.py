@@ -47,7 +47,7 @@ class CompiledTask:
     # The code of the conditions on the run.
     code: ConditionCode
     # The conditions on the run, linked; None if no condition depends on the run.
-    linked: LinkedConditions | None
+    linked_conditions: LinkedConditions | None
     # Whether failures can be remembered in all states that can be reached twice, because no
     # register decides how a run goes on from any of these states.
     remembers_all: bool
@@ -59,9 +59,9 @@ class CompiledTask:
         An offset counts rows from a row of the run, or from the row that is about to be mapped: -1
         for PREV, 1 for NEXT.
         """
-        if self.linked is None:
+        if self.linked_conditions is None:
             return ()
-        code = self.linked.all_code
+        code = self.linked_conditions.all_code
         is_read = code[:, op.OPERATION] == op.READ
         return tuple(code[is_read, op.ARGUMENT_C].tolist())
 
@@ -73,7 +73,7 @@ class CompiledTask:
     @property
     def register_count(self) -> int:
         """Return how many registers a run has."""
-        return len(self.linked.initial_registers) if self.linked else 0
+        return len(self.linked_conditions.initial_registers) if self.linked_conditions else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +141,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merges_runs: bool) -> C
         selection_rules=selection_rules,
         outputs_ended_runs=outputs_ended_runs,
         code=build_condition_code(task, linked, state_count),
-        linked=linked,
+        linked_conditions=linked,
         remembers_all=remembers_all,
     )
 
@@ -344,9 +344,9 @@ def encode_optional(value: int | None) -> int:
 def find_bit(condition: Condition) -> tuple[int, int]:
     """Return the word and the mask with which kernels test a row condition.
 
-    A row satisfies the condition if `satisfied[row, word] & mask == mask`. Without a row condition,
-    the mask is 0, which every row satisfies. The mask is signed, because kernels read the words as
-    int64.
+    A row satisfies the condition if `condition_bits[row, word] & mask == mask`. Without a row
+    condition, the mask is 0, which every row satisfies. The mask is signed, because kernels read
+    the words as int64.
 
     >>> find_bit(Condition(row_bit=70)), find_bit(Condition())
     ((1, 64), (0, 0))
@@ -363,4 +363,6 @@ def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
 
     Both are equal if the variable has no condition on the run.
     """
-    return compiled.linked.code_ranges[variable] if compiled.linked else (0, 0)
+    return (
+        compiled.linked_conditions.code_ranges[variable] if compiled.linked_conditions else (0, 0)
+    )

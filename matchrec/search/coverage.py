@@ -184,13 +184,15 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
             counts=self.counts._replace(
                 trails=self.working_arrays["trails"],
                 ends=self.working_arrays["ends"],
-                remembered=self.working_arrays["remembered"],
+                remembered_runs=self.working_arrays["remembered"],
             ),
         )
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        conditions = None if self.arrays.compiled_task.linked is None else self.conditions
+        conditions = (
+            None if self.arrays.compiled_task.linked_conditions is None else self.conditions
+        )
         return self.rules, self.arrays.rows, self.work, conditions
 
 
@@ -289,21 +291,21 @@ def build_run_counts(
     no_runs = np.empty((0, 0), np.int64)
     return RunCounts(
         remaining_rows=np.array(occurrences.remaining_rows, np.int64),
-        nearer_first=np.cumsum([0, *map(len, occurrences.nearer_choices)]).astype(np.int64),
-        nearer=np.array(list(chain.from_iterable(occurrences.nearer_choices)), np.int64),
+        first_nearer=np.cumsum([0, *map(len, occurrences.nearer_choices)]).astype(np.int64),
+        nearer_choices=np.array(list(chain.from_iterable(occurrences.nearer_choices)), np.int64),
         occurrences=np.array(occurrences.occurrence_by_choice, np.int64),
-        targets=program[:, layout.TARGET].copy(),
-        tested=program[:, layout.TEST].copy(),
+        target_states=program[:, layout.TARGET].copy(),
+        tested_variables=program[:, layout.TEST].copy(),
         parts_first=parts_first,
         parts=parts,
-        reached=counts.reached,
+        reached_counts=counts.reached,
         end_counts=counts.end_counts,
         false_parts=counts.false_parts,
         nearest_of_all=counts.nearest_of_all,
         notes=counts.notes,
         trails=no_runs,
         ends=no_runs,
-        remembered=np.empty((0, 0, 0), np.int64),
+        remembered_runs=np.empty((0, 0, 0), np.int64),
     )
 
 
@@ -315,7 +317,7 @@ def find_absences_on_data(
     Such a negation can be decided as soon as the row after it is mapped.
     """
     negation = build_negation_arrays(
-        annotated_task.task, arrays.compiled_task, arrays.rows.satisfied
+        annotated_task.task, arrays.compiled_task, arrays.rows.condition_bits
     )
     absences = negation.absences
     is_between = absences[:, layout.ABSENCE_KIND] == layout.IN_THE_MIDDLE

@@ -65,7 +65,7 @@ class SearchState:
     # int64[b, 2], the start bounds of a skip strategy as numbers of rows: see `match_order.SET_AT`.
     start_bounds: IntArray
     # The matches that a skip strategy holds until runs that began earlier have ended. Their field
-    # `completed` has numbers of rows.
+    # `completing_rows` has numbers of rows.
     held_matches: Matches
 
     @property
@@ -142,7 +142,7 @@ class ResumedSearch:
         self.live_runs = state.live_runs
         # int64[n], for each starting row, the last row at which a run from it was live; int64[0]
         # if this is not needed.
-        self.last_live = np.zeros(0, np.int64)
+        self.last_live_rows = np.zeros(0, np.int64)
         new_row_count = len(call.has_ended) - len(state.row_numbers)
         new_numbers = np.arange(state.rows_searched, state.rows_searched + new_row_count)
         # The numbers of all rows of the call: see `SearchState`.
@@ -189,17 +189,17 @@ class ResumedSearch:
             yield from search.find_matches()
             search.prune()
             self.live_runs = search.copy_live_runs()
-            self.last_live = search.last_live
+            self.last_live_rows = search.last_live_rows
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
         if arrays.compiled_task.outputs_ended_runs:
             search = resume_search(task, arrays, self.live_runs.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
-            if len(self.last_live):
-                self.last_live = np.maximum(search.last_live, self.last_live)
+            if len(self.last_live_rows):
+                self.last_live_rows = np.maximum(search.last_live_rows, self.last_live_rows)
             else:
-                self.last_live = search.last_live
+                self.last_live_rows = search.last_live_rows
         self.live_runs = prune_runs(task, arrays, self.live_runs.keep(~has_ended), self.call)
 
     def find_ended_runs(self) -> BoolArray:
@@ -231,19 +231,23 @@ class ResumedSearch:
         # rows that can no longer be kept. The positions of such rows are computed with the same
         # difference. They are negative, and only their order matters.
         shift = state.rows_searched - len(state.row_numbers)
-        assert state.held_matches.completed is not None
-        held_before = replace(state.held_matches, completed=state.held_matches.completed - shift)
+        assert state.held_matches.completing_rows is not None
+        held_before = replace(
+            state.held_matches, completing_rows=state.held_matches.completing_rows - shift
+        )
         position = SearchPosition(
             stop=self.call.stop,
             live_first_rows=self.live_runs.first_rows,
-            last_live=self.last_live,
+            last_live_rows=self.last_live_rows,
             start_bounds=self.convert_to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
         matches = concatenate_matches([held_before, *new_matches])
         release = release_matches(self.task, matches, position)
-        assert release.held_matches.completed is not None
-        held = replace(release.held_matches, completed=release.held_matches.completed + shift)
+        assert release.held_matches.completing_rows is not None
+        held = replace(
+            release.held_matches, completing_rows=release.held_matches.completing_rows + shift
+        )
         bounds = self.convert_to_numbers(release.start_bounds, shift)
         return replace(release, held_matches=held, start_bounds=bounds)
 
@@ -336,7 +340,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
 
 def find_row_registers(arrays: SearchInput) -> IntArray:
     """Return the indices of the registers that hold rows."""
-    linked = arrays.compiled_task.linked
+    linked = arrays.compiled_task.linked_conditions
     meanings = linked.meanings if linked else ()
     registers = [register for register, meaning in meanings if isinstance(meaning, RowRegister)]
     return np.array(registers, np.int64)
@@ -414,7 +418,7 @@ def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     """
     if not columns:
         return False
-    linked = compile_task(task, 1 + max(columns)).linked
+    linked = compile_task(task, 1 + max(columns)).linked_conditions
     meanings = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
         isinstance(meaning, AggregateRegister)

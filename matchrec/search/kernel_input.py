@@ -159,7 +159,7 @@ def prepare_input(
     rows = build_row_arrays(partitions, for_event_selection=for_event_selection)
     negation = None
     if task.absences or task.closing_condition is not None:
-        negation = build_negation_arrays(task, compiled_task, rows.satisfied)
+        negation = build_negation_arrays(task, compiled_task, rows.condition_bits)
     values, python_calls = build_condition_values(compiled_task, partitions)
     return SearchInput(
         compiled_task=compiled_task,
@@ -182,13 +182,15 @@ def build_condition_values(
     """
     columns = make_read_only(partitions.columns, np.int64)
     valid = make_read_only(partitions.valid, np.bool_)
-    if compiled_task.linked is None:
+    if compiled_task.linked_conditions is None:
         no_stack = np.zeros((2, 1), np.int64)
         return ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, no_stack), None
     # Imported here, because it loads all functions that conditions can call.
     from matchrec.conditions.evaluate.python_calls import PythonCalls
 
-    calls = PythonCalls(compiled_task.linked, RowValues(columns, valid, partitions.ranked_values))
+    calls = PythonCalls(
+        compiled_task.linked_conditions, RowValues(columns, valid, partitions.ranked_values)
+    )
     values = ConditionValues(
         columns=columns,
         valid=valid,
@@ -220,7 +222,7 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
     return layout.RowArrays(
         starts=starts,
         frontier=frontier,
-        satisfied=make_read_only(partitions.satisfied, np.uint64).view(np.int64),
+        condition_bits=make_read_only(partitions.condition_bits, np.uint64).view(np.int64),
         window_end=make_read_only(window_end, np.int64),
         # Searches that pass over starting rows replace this array: see `beginnings`.
         can_begin=make_read_only(np.empty(0), np.bool_),
@@ -228,24 +230,24 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
 
 
 def build_negation_arrays(
-    task: Task, compiled_task: CompiledTask, satisfied: IntArray
+    task: Task, compiled_task: CompiledTask, condition_bits: IntArray
 ) -> layout.NegationArrays:
     """Return the arrays for negations and the closing condition.
 
     Args:
         task: a task with negations or a closing condition.
         compiled_task: the same task, compiled.
-        satisfied: int64[n, w], the row conditions that each row satisfies.
+        condition_bits: int64[n, w], the row conditions that each row satisfies.
     """
     absence_count = len(task.absences)
-    row_count = len(satisfied)
+    row_count = len(condition_bits)
     absences = np.zeros((absence_count, layout.ABSENCE_SIZE), np.int64)
     members = np.zeros((absence_count, layout.SIDE_COUNT, len(task.variables)), np.bool_)
     next_satisfying_rows = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
-        if absence.after is None:
+        if absence.variables_before is None:
             kind = layout.AT_THE_BEGINNING
-        elif absence.before is None:
+        elif absence.variables_after is None:
             kind = layout.AT_THE_END
         else:
             kind = layout.IN_THE_MIDDLE
@@ -253,10 +255,10 @@ def build_negation_arrays(
         absences[index, layout.ABSENCE_KIND] = kind
         absences[index, layout.ABSENCE_CODE] = code
         absences[index, layout.ABSENCE_CODE_END] = code_end
-        members[index, layout.BEFORE_ABSENCE, list(absence.after or ())] = True
-        members[index, layout.AFTER_ABSENCE, list(absence.before or ())] = True
+        members[index, layout.BEFORE_ABSENCE, list(absence.variables_before or ())] = True
+        members[index, layout.AFTER_ABSENCE, list(absence.variables_after or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
-        is_satisfied = satisfied[:, word] & mask == mask
+        is_satisfied = condition_bits[:, word] & mask == mask
         # For each row, the first row from it on that satisfies the condition. Other rows count as
         # `row_count`, so this is the minimum over all rows from the last row back to the row.
         satisfying_rows = np.where(is_satisfied, np.arange(row_count), row_count)
@@ -264,13 +266,13 @@ def build_negation_arrays(
     return layout.NegationArrays(
         absences=absences,
         members=members,
-        closing=build_closing_array(task, compiled_task),
+        closing_conditions=build_closing_array(task, compiled_task),
         next_satisfying_rows=next_satisfying_rows,
     )
 
 
 def build_closing_array(task: Task, compiled_task: CompiledTask) -> IntArray:
-    """Return `layout.NegationArrays.closing`; it has no rows if there is no closing condition."""
+    """Return `layout.NegationArrays.closing_conditions`: no rows without a closing condition."""
     if task.closing_condition is None:
         return np.zeros((0, layout.CLOSING_SIZE), np.int64)
     word, mask = find_bit(task.conditions[task.closing_condition])
@@ -302,7 +304,7 @@ def build_total_arrays(
         group_count = partitions.row_count
     # Runs with equal keys can merge. Usually the key is the end of the window. If the group or a
     # leading negation depends on the first row, the key is that row.
-    has_leading_negation = any(absence.after is None for absence in task.absences)
+    has_leading_negation = any(absence.variables_before is None for absence in task.absences)
     if grouping is Grouping.START or has_leading_negation:
         merge_keys = np.arange(partitions.row_count)
     else:

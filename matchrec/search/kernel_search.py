@@ -249,7 +249,7 @@ class KernelSearch(ABC, Generic[W]):
                 if smaller is not None:
                     array[tuple(map(slice, smaller.shape))] = smaller
                 self.working_arrays[name] = array
-        linked = self.arrays.compiled_task.linked
+        linked = self.arrays.compiled_task.linked_conditions
         if linked is not None:
             self.working_arrays["registers"][0] = linked.initial_registers
         self.work = self.make_work()
@@ -329,11 +329,11 @@ class KernelSearch(ABC, Generic[W]):
             start=match_facts[layout.MATCH_START],
             offsets=output.matches[layout.MATCH_OFFSET, : count + 1],
             classifiers=np.empty(mapped, np.int16),
-            excluded=np.zeros(mapped, np.bool_),
+            is_excluded=np.zeros(mapped, np.bool_),
         )
         self.fill_by_choice(layout.VARIABLE, output.choices, matches.classifiers)
         if self.rules.program[:, layout.EXCLUDED].any():
-            self.fill_by_choice(layout.EXCLUDED, output.choices, matches.excluded)
+            self.fill_by_choice(layout.EXCLUDED, output.choices, matches.is_excluded)
         if not self.arrays.for_event_selection:
             return matches
         # Preferred matches are not compared with each other, so it does not matter where they end.
@@ -342,7 +342,7 @@ class KernelSearch(ABC, Generic[W]):
             matches,
             number=np.zeros(count, np.int64),
             rows=output.rows[:mapped],
-            completed=None if is_preferred else match_facts[layout.MATCH_COMPLETED],
+            completing_rows=None if is_preferred else match_facts[layout.MATCH_COMPLETED],
             kind=match_facts[layout.MATCH_KIND],
         )
         if self.arrays.end_times is None:
@@ -393,7 +393,7 @@ class KernelSearch(ABC, Generic[W]):
         Args:
             variable: the id of the variable whose condition has failed.
         """
-        linked = self.arrays.compiled_task.linked
+        linked = self.arrays.compiled_task.linked_conditions
         assert linked is not None
         # `machine.evaluate_condition` stores the index of the instruction on the stack.
         stack = self.arrays.values.stack
@@ -412,7 +412,10 @@ class KernelSearch(ABC, Generic[W]):
         Row 0 of the array has the registers before the first row of a run. Each other row has the
         registers of one run.
         """
-        if self.arrays.compiled_task.linked is None and not self.arrays.for_event_selection:
+        if (
+            self.arrays.compiled_task.linked_conditions is None
+            and not self.arrays.for_event_selection
+        ):
             return {}
         return {"registers": ((run_count + 1, self.arrays.compiled_task.register_count), np.int64)}
 

@@ -29,14 +29,14 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
         by_start: whether the first row counts before the completing row.
     """
     assert matches.rows is not None
-    assert matches.completed is not None
+    assert matches.completing_rows is not None
     if matches.count < 2:
         return matches
     assert matches.kind is not None
     if by_start:
-        keys = np.stack([matches.partition, matches.kind, matches.start, matches.completed])
+        keys = np.stack([matches.partition, matches.kind, matches.start, matches.completing_rows])
     else:
-        keys = np.stack([matches.partition, matches.kind, matches.completed, matches.start])
+        keys = np.stack([matches.partition, matches.kind, matches.completing_rows, matches.start])
     order = np.lexsort(keys[::-1]).astype(np.int64)
     keys = keys[:, order]
     # The rows and variables of matches are compared only within groups of equal keys.
@@ -72,11 +72,11 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         partition=matches.partition[order],
         number=matches.number[order],
         start=matches.start[order],
-        completed=take_from(matches.completed, order),
+        completing_rows=take_from(matches.completing_rows, order),
         kind=take_from(matches.kind, order),
         totals=take_from(matches.totals, order),
         classifiers=matches.classifiers[indices],
-        excluded=matches.excluded[indices],
+        is_excluded=matches.is_excluded[indices],
         rows=take_from(matches.rows, indices),
     )
 
@@ -120,11 +120,11 @@ def concatenate_matches(chunks: Sequence[Matches]) -> Matches:
         partition=np.concatenate([chunk.partition for chunk in chunks]),
         number=np.concatenate([chunk.number for chunk in chunks]),
         start=np.concatenate([chunk.start for chunk in chunks]),
-        completed=join_columns([chunk.completed for chunk in chunks]),
+        completing_rows=join_columns([chunk.completing_rows for chunk in chunks]),
         kind=join_columns([chunk.kind for chunk in chunks]),
         totals=join_columns([chunk.totals for chunk in chunks]),
         classifiers=np.concatenate([chunk.classifiers for chunk in chunks]),
-        excluded=np.concatenate([chunk.excluded for chunk in chunks]),
+        is_excluded=np.concatenate([chunk.is_excluded for chunk in chunks]),
         rows=join_columns([chunk.rows for chunk in chunks]),
     )
 

@@ -62,7 +62,7 @@ class Pointers:
     """The g pointers of the graph of all matches. Each leads to an earlier pointer: see `graph`."""
 
     # int64[g], for each pointer, the index of the pointer before; -1 at the start of a run.
-    before: IntArray
+    previous_pointers: IntArray
     # bool[g], whether a match ends with the pointer.
     completes: BoolArray
     # The version number of pointer i is digits[offsets[i] : offsets[i + 1]].
@@ -86,7 +86,7 @@ class Matches:
     # int16[k], variable id of each mapped row, match after match.
     classifiers: npt.NDArray[np.int16]
     # bool[k], true for rows matched inside an exclusion.
-    excluded: BoolArray
+    is_excluded: BoolArray
     # int64[k], the position of each mapped row; None if the rows of every match follow each other
     # without a gap.
     rows: IntArray | None = None
@@ -95,7 +95,7 @@ class Matches:
     pointers: Pointers | None = None
     # int64[m], with event selection, the row at which each match is complete. None for preferred
     # matches, which are not ordered by this row.
-    completed: IntArray | None = None
+    completing_rows: IntArray | None = None
     # int64[m], the kind of output: A_MATCH, or the kind of a run whose window has ended, see
     # `automaton.run_endings`. None if a search without event selection finds them, because then all
     # are matches.
@@ -138,7 +138,7 @@ def make_one_row_matches(
         start=row,
         offsets=offsets,
         classifiers=classifiers,
-        excluded=np.zeros(len(row), np.bool_),
+        is_excluded=np.zeros(len(row), np.bool_),
         rows=row,
     )
 
@@ -148,7 +148,7 @@ def make_empty_matches() -> Matches:
     """Return no matches, with the fields that matches of event selection have."""
     nothing = np.zeros(0, np.int64)
     matches = make_one_row_matches(nothing, nothing, np.zeros(0, np.int16))
-    return replace(matches, completed=nothing, kind=nothing)
+    return replace(matches, completing_rows=nothing, kind=nothing)
 
 
 class Numbering:

@@ -3,9 +3,9 @@
     price < PREV(price)     for example, bit 3 of a row is set if its price is less than the price
                             of the row before it
 
-For a search, these nearby conditions are row conditions: bits of `Partitions.satisfied`. A query
-has nearby conditions only in the scope WORKER of `conditions.split.RowScope`. In the other scopes,
-the engine or the search computes such conditions.
+For a search, these nearby conditions are row conditions: bits of `Partitions.condition_bits`. A
+query has nearby conditions only in the scope WORKER of `conditions.split.RowScope`. In the other
+scopes, the engine or the search computes such conditions.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def add_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     The bits of rows that a search is allowed to look at are computed, because the neighbours of
     these rows are present. The bits of other rows stay 0.
 
-    To save memory, the bits are set in place if the words of `partitions.satisfied` have room for
-    them. So the argument must not be used afterwards.
+    To save memory, the bits are set in place if the words of `partitions.condition_bits` have room
+    for them. So the argument must not be used afterwards.
 
     Raises:
         RunFailure: a condition cannot be computed for a row.
     """
-    satisfied = partitions.satisfied
+    condition_bits = partitions.condition_bits
     words_needed = 1 + max((split_bit(condition.bit)[0] for condition in conditions), default=0)
-    if words_needed > satisfied.shape[1]:
+    if words_needed > condition_bits.shape[1]:
         wider = np.zeros((partitions.row_count, words_needed), np.uint64)
-        wider[:, : satisfied.shape[1]] = satisfied
-        partitions = replace(partitions, satisfied=wider)
+        wider[:, : condition_bits.shape[1]] = condition_bits
+        partitions = replace(partitions, condition_bits=wider)
     set_nearby_bits(partitions, conditions)
     return partitions
 
@@ -53,20 +53,20 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     if not conditions:
         return
     for evaluator in make_evaluator(partitions).split_into_blocks():
-        satisfied = partitions.satisfied[evaluator.begin : evaluator.end]
+        condition_bits = partitions.condition_bits[evaluator.begin : evaluator.end]
         for condition in conditions:
             # An error is raised only for rows that satisfy the part that Spark has computed. One
             # truth value stands for all rows.
             demanded = np.asarray(True)
             if condition.spark_bit is not None:
-                demanded = find_rows_with_bit(satisfied, condition.spark_bit)
+                demanded = find_rows_with_bit(condition_bits, condition.spark_bit)
             try:
                 holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
                 details = {"variable": condition.name, "origin": failure.origin}
                 raise RunFailure(failure.make_error, failure.row, details) from failure
             word, bit_of_word = split_bit(condition.bit)
-            satisfied[:, word] |= np.left_shift(holds, bit_of_word, dtype=np.uint64)
+            condition_bits[:, word] |= np.left_shift(holds, bit_of_word, dtype=np.uint64)
 
 
 def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
@@ -110,19 +110,19 @@ def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     return VectorEvaluator(columns_by_kind, partitions.starts, begin, end)
 
 
-def find_rows_with_bit(satisfied: WordArray, bit: int) -> BoolArray:
+def find_rows_with_bit(condition_bits: WordArray, bit: int) -> BoolArray:
     """Return bool[n], which rows satisfy a row condition.
 
     Args:
-        satisfied: see `Partitions`.
+        condition_bits: see `Partitions`.
         bit: index of the row condition.
     """
     word, bit_of_word = split_bit(bit)
-    return np.asarray(satisfied[:, word] & np.uint64(1 << bit_of_word) != 0)
+    return np.asarray(condition_bits[:, word] & np.uint64(1 << bit_of_word) != 0)
 
 
 def split_bit(bit: int) -> tuple[int, int]:
-    """Return the index of the word of a row condition in `Partitions.satisfied`, and the bit in it.
+    """Return the index of the word in `Partitions.condition_bits`, and the index of the bit in it.
 
     >>> split_bit(3), split_bit(64)
     ((0, 3), (1, 0))

@@ -148,7 +148,7 @@ class PartialSearch(SkippingSearch):
     def keeps_states(self) -> bool:
         """Return whether reached states are kept, because some failures cannot be remembered."""
         compiled = self.arrays.compiled_task
-        return compiled.linked is not None and not compiled.remembers_all
+        return compiled.linked_conditions is not None and not compiled.remembers_all
 
     @property
     def shapes(self) -> Shapes:

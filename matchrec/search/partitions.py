@@ -190,7 +190,7 @@ class Partitions:
     starts: IntArray
     # uint64[n, words], at least one word. Bit i of a row, in word i // 64, tells whether the row
     # satisfies row condition i.
-    satisfied: WordArray
+    condition_bits: WordArray
     # int64[columns, n], the columns that run conditions read: integers, then the bits of floats.
     # After them come the columns that only totals over all matches read, in the same order.
     columns: IntArray
@@ -229,7 +229,7 @@ class Partitions:
         rows = slice(begin, end)
         return Partitions(
             starts=np.array([0, end - begin], np.int64),
-            satisfied=self.satisfied[rows],
+            condition_bits=self.condition_bits[rows],
             columns=self.columns[:, rows],
             valid=self.valid[:, rows],
             integer_count=self.integer_count,

@@ -49,7 +49,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        self.last_live = make_last_live(task, arrays)
+        self.last_live_rows = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
         # If runs that are live at the end of the partition are output, the search takes one more
         # step, at the row after the last one.
@@ -77,7 +77,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
             path=self.working_arrays["path"],
             pending_sides=self.working_arrays["pending_sides"],
             counters=self.search_counters,
-            last_live=self.last_live,
+            last_live_rows=self.last_live_rows,
         )
 
     def build_arguments(self) -> tuple[object, ...]:

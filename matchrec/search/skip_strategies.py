@@ -90,8 +90,8 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     # 2. Decide on the runs that timed out. For each of them, find the index of the last bound that
     # was set before; -1 if there is none.
     timed_out_runs = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
-    assert timed_out_runs.completed is not None
-    bound_indices = np.searchsorted(bound_set_at, timed_out_runs.completed, side="left") - 1
+    assert timed_out_runs.completing_rows is not None
+    bound_indices = np.searchsorted(bound_set_at, timed_out_runs.completing_rows, side="left") - 1
     can_begin = timed_out_runs.start >= take_or_default(earliest_starts, bound_indices, NO_BOUND)
 
     # 3. Put the results in order of partition, and keep the bounds that later decisions need.
@@ -125,7 +125,7 @@ def decide_matches(
     """
     skip = task.skip
     assert skip is not None
-    assert matches.completed is not None
+    assert matches.completing_rows is not None
     outcomes = np.full(matches.count, LEFT_OUT, np.int64)
     # The bound before the first match, then the bound after each match.
     bounds = np.full((matches.count + 1, BOUND_SIZE), NO_BOUND)
@@ -137,7 +137,7 @@ def decide_matches(
     sorted_matches = SortedMatches(
         partition_begin=int(position.starts[matches.partition[0]]),
         first_rows=np.ascontiguousarray(matches.start),
-        completing_rows=np.ascontiguousarray(matches.completed),
+        completing_rows=np.ascontiguousarray(matches.completing_rows),
         next_starts=next_starts,
     )
     position = position._replace(live_first_rows=np.sort(position.live_first_rows))
@@ -211,7 +211,7 @@ class SkipStrategySearch:
         position = SearchPosition(
             stop=int(search.progress.start),
             live_first_rows=live_first_rows,
-            last_live=search.last_live,
+            last_live_rows=search.last_live_rows,
             start_bounds=self.start_bounds,
             starts=search.arrays.rows.starts,
         )

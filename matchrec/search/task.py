@@ -35,7 +35,7 @@ BREADTH_FIRST = "breadth_first"
 class Condition:
     """The condition of a variable: both parts must be true. A missing part is true."""
 
-    # The index of the bit in `Partitions.satisfied` of the part that depends on the row only.
+    # The index of the bit in `Partitions.condition_bits` of the part that depends on the row only.
     row_bit: int | None = None
     # The part that depends on the run: on the rows mapped so far.
     run_condition: RunExpression | None = None
@@ -55,7 +55,7 @@ class NearbyCondition:
     spark_bit: int | None
     # The column that Spark would compute if the worker did not compute the condition.
     column: RowColumn
-    # The bit of `Partitions.satisfied` in which the result is stored.
+    # The bit of `Partitions.condition_bits` in which the result is stored.
     bit: int
     # What messages call the condition: the first variable that has it, or its text if no variable
     # has it.
@@ -75,24 +75,27 @@ class AbsenceCondition:
 
     The part is between two rows of the match, or before or after the match in a window:
 
-        PATTERN (A NOT C B)   after={A}, before={B}    no C between the last A and the first B
-        PATTERN (NOT C A B)   after=None, before={A}   no C in a window that ends with the match
-        PATTERN (A B NOT C)   after={B}, before=None   no C after the match in its window
+        PATTERN (A NOT C B)   variables_before={A}, variables_after={B}
+            no C between the last A and the first B
+        PATTERN (NOT C A B)   variables_before=None, variables_after={A}
+            no C in a window that ends with the match
+        PATTERN (A B NOT C)   variables_before={B}, variables_after=None
+            no C after the match in its window
     """
 
     # Id of the variable.
     variable: int
     # Ids of the variables whose last row comes just before the part. None: the part consists of the
     # rows before the match whose window contains the last row of the match.
-    after: frozenset[int] | None
+    variables_before: frozenset[int] | None
     # Ids of the variables whose first row comes just after the part. None: the part consists of the
     # rows after the match that are in its window.
-    before: frozenset[int] | None
+    variables_after: frozenset[int] | None
 
     @property
     def is_between_rows(self) -> bool:
         """Return whether the part is between two rows of the match."""
-        return self.after is not None and self.before is not None
+        return self.variables_before is not None and self.variables_after is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def collect_compiled_partition(
     """
     (clause,) = compiled_rules.rules
     compiled_query = clause.compiled_query
-    assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
+    assert not compiled_query.nearby_conditions, "for a trace, Spark reads neighbouring rows"
     key_values = finder.collect_key_values()
     key_tests = finder.write_key_tests(key_values)
     columns = build_partition_columns(clause, finder, key_tests)

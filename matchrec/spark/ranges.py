@@ -426,7 +426,7 @@ def find_first_row_mask(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
         return 0
     task = compiled_query.task
     # For each condition that the worker computes, the condition that Spark computes as its part.
-    parts_in_spark = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby}
+    parts_in_spark = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby_conditions}
     first_row_conditions = set()
     for variable in task.pattern.follow_sets.first:
         condition = task.conditions[variable].row_bit

@@ -118,7 +118,7 @@ class CoverageWorker:
         if isinstance(tie_test, NearbyCondition):
             is_tie = find_satisfying_rows(partitions, tie_test)
         else:
-            is_tie = find_rows_with_bit(partitions.satisfied, tie_test)
+            is_tie = find_rows_with_bit(partitions.condition_bits, tie_test)
         # The row before the first row of a partition is in another partition.
         is_tie[piece.starts[:-1]] = False
         return int(is_tie[len(is_tie) - piece.new_rows :].sum())

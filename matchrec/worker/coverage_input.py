@@ -44,7 +44,7 @@ def prepare_partitions(
     compiled_query = task.compiled_query
     partitions = encode_partitions(compiled_query, piece.table, piece.starts, piece.frontier)
     with check_and_locate(compiled_query, piece, partitions, task_input.order_columns):
-        yield add_nearby_bits(partitions, compiled_query.nearby)
+        yield add_nearby_bits(partitions, compiled_query.nearby_conditions)
 
 
 def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

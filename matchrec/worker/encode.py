@@ -25,7 +25,7 @@ from matchrec.worker.ranks import rank_columns
 from matchrec.worker.sort_keys import make_sort_keys, rank_values
 from matchrec.worker.windows import find_window_ends
 
-BITS_PER_WORD = 64  # of `Partitions.satisfied`
+BITS_PER_WORD = 64  # of `Partitions.condition_bits`
 
 
 def encode_partitions(
@@ -54,7 +54,7 @@ def encode_partitions(
         window_end=find_window_ends(compiled_query, table, starts, frontier),
         end_times=encode_end_times(compiled_query, table),
         starts=starts,
-        satisfied=satisfied,
+        condition_bits=satisfied,
         columns=encoded.columns,
         valid=encoded.valid,
         integer_count=encoded.integer_count,
@@ -77,21 +77,24 @@ class EncodedColumns(NamedTuple):
 
 def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedColumns:
     """Return the columns that conditions on the run and totals read."""
-    integer_indices = compiled_query.sent_columns.integers
+    integer_indices = compiled_query.sent_columns.integer_columns
     rankings = rank_columns(compiled_query, table)
     integers = [
         rankings[index].ranks if index in rankings else take_column(table, wire.name_column(index))
         for index in integer_indices
     ]
     floats = [
-        take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.floats
+        take_column(table, wire.name_column(index))
+        for index in compiled_query.sent_columns.float_columns
     ]
-    totalled = [take_column(table, wire.name_column(use.column)) for use in compiled_query.totalled]
+    totalled = [
+        take_column(table, wire.name_column(use.column)) for use in compiled_query.totalled_columns
+    ]
     numbers = [encode_for_conditions(values) for values in integers]
     numbers += [read_floats(values).view(np.int64) for values in floats]
     numbers += [
         encode_totalled(values, use.aspect)
-        for values, use in zip(totalled, compiled_query.totalled, strict=True)
+        for values, use in zip(totalled, compiled_query.totalled_columns, strict=True)
     ]
     valid = [find_valid(values) for values in (*integers, *floats, *totalled)]
     return EncodedColumns(
@@ -149,10 +152,15 @@ def encode_end_times(compiled_query: CompiledQuery, table: pa.Table) -> IntArray
     neighbouring rows has ended.
     """
     stages = compiled_query.task.stages
-    if not compiled_query.sent_columns.ends or stages is None or not stages.outputs_timeouts:
+    if (
+        not compiled_query.sent_columns.window_end_columns
+        or stages is None
+        or not stages.outputs_timeouts
+    ):
         return None
     ends = [
-        take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.ends
+        take_column(table, wire.name_column(index))
+        for index in compiled_query.sent_columns.window_end_columns
     ]
     if not all(is_whole(values.type) for values in ends):
         ranks = rank_values(append_columns(ends))

@@ -265,14 +265,15 @@ def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
     assert pointers is not None
     partition_start = gatherer.reader.partitions.starts[matches.partition]
     row_number = matches.mapped_rows - partition_start + 1
-    is_first = pointers.before < 0  # `before` is -1 then, and the value at -1 becomes NULL below
+    # At the start of a run, -1 selects some value, which becomes NULL below.
+    is_first = pointers.previous_pointers < 0
     match read.field:
         case PointerField.ROW:
             return make_array(row_number)
         case PointerField.PREVIOUS_ROW:
-            return make_array(row_number[pointers.before], is_first)
+            return make_array(row_number[pointers.previous_pointers], is_first)
         case PointerField.PREVIOUS_STATE:
-            states = matches.classifiers[pointers.before].astype(np.int64)
+            states = matches.classifiers[pointers.previous_pointers].astype(np.int64)
             return gatherer.name_variables(np.where(is_first, -1, states))
         case PointerField.COMPLETES:
             return make_array(pointers.completes)
@@ -302,7 +303,7 @@ def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
     replace it.
     """
     reader = gatherer.reader
-    is_listed = reader.mark_mapped_rows(read.variable) & ~reader.matches.excluded
+    is_listed = reader.mark_mapped_rows(read.variable) & ~reader.matches.is_excluded
     mapped, offsets = reader.collect_rows(is_listed, Semantics.FINAL)
     structs, variables = gatherer.take_mapped_rows(mapped, [read.column])
     names = [struct_field.name for struct_field in structs.type]

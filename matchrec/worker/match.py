@@ -106,7 +106,7 @@ class PieceWorker:
         """
         with check_and_locate(self.compiled_query, piece, partitions, self.order_columns):
             with self.tally.measure_time(WorkerCounter.ENCODING):
-                partitions = add_bits(partitions, self.compiled_query.nearby)
+                partitions = add_bits(partitions, self.compiled_query.nearby_conditions)
             matches = self.find_matches(partitions, piece)
             if number_matches is not None:
                 matches = number_matches(matches)

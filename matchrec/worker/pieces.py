@@ -168,7 +168,7 @@ def split_into_pieces(
         if lookaround is not None and waiting.has_large_partition:
             if waiting.last_start:
                 yield waiting.take_partitions(waiting.last_start)
-            piece = waiting.make_piece(waiting.batches, waiting.row_count - lookaround.after)
+            piece = waiting.make_piece(waiting.batches, waiting.row_count - lookaround.rows_after)
             yield piece
             waiting.drop_decided(piece, lookaround)
             del piece  # so that its table is gone while the next table grows
@@ -324,7 +324,7 @@ class WaitingRows:
         """
         frontier, is_covered = piece.read_search()
         start = int(frontier.start[-1])
-        rows_to_keep = max(1, lookaround.before)  # one, so that the partition is not empty
+        rows_to_keep = max(1, lookaround.rows_before)  # one, so that the partition is not empty
         dropped = max(start - rows_to_keep, 0)
         self.remove_first(dropped)
         self.progress = PartitionProgress(

@@ -42,7 +42,7 @@ def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ra
         distinct values if their type is nested, or if a condition calls Python.
     """
     indices_by_type: dict[object, list[int]] = {}
-    for index in sorted(compiled_query.sent_columns.ranked):
+    for index in sorted(compiled_query.sent_columns.ranked_columns):
         shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
     calls_python = any(compiled_query.task.find_python_expressions())

@@ -304,7 +304,7 @@ class RuleSetOutput:
         match_numbers = reader.find_match_numbers()
         is_match = match_numbers >= 0
         kinds = np.where(is_match, RowKind.MATCH, RowKind.PARTIAL)
-        mapped, offsets = reader.collect_rows(~reader.matches.excluded, Semantics.FINAL)
+        mapped, offsets = reader.collect_rows(~reader.matches.is_excluded, Semantics.FINAL)
         values = gatherer.take_mapped_rows(mapped, rule_set.events.values())
         return {
             wire.ROW_KIND: pa.array(kinds.astype(np.int32)),

@@ -37,7 +37,7 @@ class SharedRows:
     table: pa.Table
     # int64[p + 1], the row at which each partition starts, then the number of rows.
     starts: IntArray
-    # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
+    # uint64[n, w], which conditions hold on each row, as in `Partitions.condition_bits`.
     words: WordArray
     # int64[p], for each partition, the partition of the set to which its rows belong; None if the
     # partitions belong to the set.
@@ -72,7 +72,7 @@ class SharedRows:
             RunFailure: a condition cannot be computed on a row. Some bits may be set then, but
                 `computed_bits` has none of them: the next rule that needs one of them also fails.
         """
-        assert partitions.satisfied is self.words, "the bits are set for all rules"
+        assert partitions.condition_bits is self.words, "the bits are set for all rules"
         missing = [condition for condition in conditions if condition.bit not in self.computed_bits]
         set_nearby_bits(partitions, missing)
         self.computed_bits.update(condition.bit for condition in missing)

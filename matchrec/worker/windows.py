@@ -75,8 +75,12 @@ def find_ends_in_table(
     if compiled_query.window_rows is not None:
         ends: IntArray | None = find_ends_by_row_count(starts, compiled_query.window_rows)
     else:
-        ends = find_ends_along_order(table, starts, sent_columns.window, sent_columns.distance)
-    gap_ends = find_ends_along_order(table, starts, sent_columns.gap, sent_columns.gap_distance)
+        ends = find_ends_along_order(
+            table, starts, sent_columns.window_columns, sent_columns.window_distance
+        )
+    gap_ends = find_ends_along_order(
+        table, starts, sent_columns.gap_columns, sent_columns.gap_distance
+    )
     if gap_ends is None:
         return ends
     first_gaps = find_first_gaps(gap_ends, starts)
@@ -218,11 +222,11 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
             the conditions of a window.
     """
     sent_columns = compiled_query.sent_columns
-    check_window_ends("WITHIN", table, sent_columns.window)
-    check_window_ends("WITHIN BETWEEN ROWS", table, sent_columns.gap)
-    distance = sent_columns.distance
+    check_window_ends("WITHIN", table, sent_columns.window_columns)
+    check_window_ends("WITHIN BETWEEN ROWS", table, sent_columns.gap_columns)
+    distance = sent_columns.window_distance
     if distance is not None and distance.bits and not compiled_query.ansi:
-        order = take_column(table, wire.name_column(sent_columns.window[0]))
+        order = take_column(table, wire.name_column(sent_columns.window_columns[0]))
         check_distance(distance, starts, order)
 
 

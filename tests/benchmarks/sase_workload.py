@@ -177,7 +177,8 @@ def make_partitions(linked: CompiledQuery, events: pd.DataFrame) -> Partitions:
     for bit, condition in enumerate(linked.row_conditions):
         bits |= evaluate_condition(condition.text, events).astype(np.uint64) << np.uint64(bit)
     columns = [
-        events[linked.sent_columns.columns[i].text.strip("`")] for i in linked.sent_columns.integers
+        events[linked.sent_columns.columns[i].text.strip("`")]
+        for i in linked.sent_columns.integer_columns
     ]
     integers = np.array(columns, np.int64).reshape(-1, len(events))
     return Partitions(

@@ -173,10 +173,10 @@ def test_what_the_worker_computes_is_what_the_reference_says(
             failure = raised.value
             assert failures[failure.row] == name_failure(failure)
             return
-        satisfied = add_nearby_bits(partitions, (nearby,)).satisfied
+        satisfied = add_nearby_bits(partitions, (nearby,)).condition_bits
     copies = copies_of(partitions.row_count, LARGE)  # in blocks of their own size
     large = copy_beside(make_partitions(parts, computed), copies)
-    large_satisfied = add_nearby_bits(large, (nearby,)).satisfied
+    large_satisfied = add_nearby_bits(large, (nearby,)).condition_bits
     assert np.array_equal(large_satisfied, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
     assert bits.tolist() == [
@@ -206,4 +206,4 @@ def test_rows_without_all_their_neighbours_are_not_tested() -> None:
 
     condition = build_operation(Comparison.EQUAL, divide(read(0)), Constant(0, Kind.INTEGER))
     nearby = NearbyCondition(condition, None, build_row_column("TRUE"), 0, "A")
-    assert add_nearby_bits(partitions, (nearby,)).satisfied.tolist() == [[0], [1], [1], [0]]
+    assert add_nearby_bits(partitions, (nearby,)).condition_bits.tolist() == [[0], [1], [1], [0]]

@@ -76,7 +76,7 @@ def compute_expected_rows(
     for number, decided in run.decided.items():
         partition = partitions[(keys[number].as_py(),)]
         rows += compute_partition_rows(batch, query, partition, decided)
-        if query.window is not None and not run.compiled_query.lookaround.after:
+        if query.window is not None and not run.compiled_query.lookaround.rows_after:
             assert decided == len(partition), "each window has ended"
     counts = count_rows(batch, query, [tuple(map(cast_to_text, row)) for row in rows])
     assert isinstance(counts, Counter)

@@ -89,7 +89,9 @@ def search_in_pieces(
             for partition, arrival in enumerate(arrivals)
         ]
         arrived = join_partitions(parts).partitions(query.variables)
-        edges = [max(0, arrival.arrived - arrival.begin - lookaround.after) for arrival in arrivals]
+        edges = [
+            max(0, arrival.arrived - arrival.begin - lookaround.rows_after) for arrival in arrivals
+        ]
         edge = arrived.starts[:-1] + np.array(edges, np.int64)
         start = arrived.starts[:-1] + np.array([arrival.start for arrival in arrivals], np.int64)
         number = np.array([arrival.number for arrival in arrivals], np.int64)
@@ -104,7 +106,7 @@ def search_in_pieces(
         for partition, arrival in enumerate(arrivals):
             arrival.number = int(partitions.frontier.number[partition])
             new_start = int(partitions.frontier.start[partition] - arrived.starts[partition])
-            dropped = max(new_start - max(1, lookaround.before), 0)
+            dropped = max(new_start - max(1, lookaround.rows_before), 0)
             arrival.begin += dropped
             arrival.start = new_start - dropped
     return sorted(matches), [arrival.begin + arrival.start for arrival in arrivals]
@@ -177,7 +179,7 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
             show_pattern(query.pattern),
         )
         starts.add(tuple(ends))
-        if rows.window_end is not None and not find_lookaround(query.task(), 2, ()).after:
+        if rows.window_end is not None and not find_lookaround(query.task(), 2, ()).rows_after:
             assert ends == [*map(len, rows.words)], "each window has ended"
     assert len(starts) <= 1
 

@@ -38,7 +38,7 @@ def record_search(piece: Piece, decided_rows: int) -> int:
     """
     partitions = Partitions(
         starts=piece.starts,
-        satisfied=np.zeros((piece.table.num_rows, 1), np.uint64),
+        condition_bits=np.zeros((piece.table.num_rows, 1), np.uint64),
         columns=np.zeros((0, piece.table.num_rows), np.int64),
         valid=np.zeros((0, piece.table.num_rows), np.bool_),
         integer_count=0,

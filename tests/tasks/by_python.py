@@ -155,7 +155,7 @@ def list_matches(chunk: Matches) -> Iterator[tuple[object, ...]]:
         match_arrays = [chunk.partition, chunk.number, chunk.start]
         if chunk.kind is not None:
             match_arrays.append(chunk.kind)
-        row_arrays = [chunk.classifiers, chunk.excluded]
+        row_arrays = [chunk.classifiers, chunk.is_excluded]
         if chunk.rows is not None and chunk.chains is None:
             row_arrays.append(chunk.rows)
         yield (

@@ -273,7 +273,7 @@ def run_algorithm_in_pieces(
         steps = 0
         while edge != NO_EDGE:
             end = min(end + step, length)
-            edge = end - begin - lookaround.after if end < length else NO_EDGE
+            edge = end - begin - lookaround.rows_after if end < length else NO_EDGE
             piece = rows.part(partition, begin, end).partitions(task.variables)
             frontier = Frontier.create(piece.starts, start, edge, number, steps)
             first_row = offset + begin
@@ -287,7 +287,7 @@ def run_algorithm_in_pieces(
             start = int(frontier.start[0])
             number = int(frontier.number[0])
             steps = int(frontier.steps[0])
-            dropped = max(start - max(1, lookaround.before), 0)
+            dropped = max(start - max(1, lookaround.rows_before), 0)
             begin += dropped
             start -= dropped
     return outcome
@@ -298,7 +298,7 @@ def list_matches(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, in
     result = []
     for i in range(matches.count):
         begin, end = matches.offsets[i : i + 2]
-        mapped = zip(matches.classifiers[begin:end], matches.excluded[begin:end], strict=True)
+        mapped = zip(matches.classifiers[begin:end], matches.is_excluded[begin:end], strict=True)
         word = " ".join(f"[{names[v]}]" if excluded else names[v] for v, excluded in mapped)
         partition = int(matches.partition[i])
         number = int(matches.number[i])

@@ -82,7 +82,7 @@ def count_copies(partitions: Partitions) -> int:
     One example in eight has LARGE rows after copying. Which ones depends on their values, so that a
     failing example fails again.
     """
-    is_eighth = zlib.crc32(partitions.satisfied.tobytes()) % 8 == 0
+    is_eighth = zlib.crc32(partitions.condition_bits.tobytes()) % 8 == 0
     return copies_of(partitions.row_count, LARGE if is_eighth else MIDDLE)
 
 
@@ -277,7 +277,7 @@ def take_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     values = {
         "columns": partitions.columns[:, rows],
         "valid": partitions.valid[:, rows] & exists,
-        "satisfied": np.where(exists[:, None], partitions.satisfied[rows], np.uint64(0)),
+        "satisfied": np.where(exists[:, None], partitions.condition_bits[rows], np.uint64(0)),
     }
     # Kernels need contiguous arrays.
     contiguous = {name: np.ascontiguousarray(array) for name, array in values.items()}
@@ -337,7 +337,7 @@ def find_gap(task: Task, partitions: Partitions) -> int:
     )
     lookaround = find_lookaround(contiguous, partitions.integer_count, ())
     assert lookaround is not None
-    return max(lookaround.before, lookaround.after) + 1
+    return max(lookaround.rows_before, lookaround.rows_after) + 1
 
 
 def join_in_one_partition(task: Task, partitions: Partitions, gap: int, copies: int) -> Partitions:

@@ -23,7 +23,7 @@ ONE = replace(
     start=np.array([4]),
     offsets=np.array([0, 1]),
     classifiers=np.array([2], np.int16),
-    excluded=np.array([False]),
+    is_excluded=np.array([False]),
     rows=np.array([4]),
 )
 FAILED = RunFailure(overflow_in_condition, 4, {"variable": "A"})
@@ -43,9 +43,9 @@ def test_runs_may_come_between_other_matches() -> None:
         start=np.array([4, 3, 6]),
         offsets=np.array([0, 1, 3, 5]),
         classifiers=np.array([2, 1, 1, 2, 3], np.int16),
-        excluded=np.zeros(5, np.bool_),
+        is_excluded=np.zeros(5, np.bool_),
         rows=np.array([4, 3, 5, 6, 7]),
-        completed=np.array([4, 5, 7]),
+        completing_rows=np.array([4, 5, 7]),
         kind=np.array([A_MATCH, TIMED_OUT, A_MATCH]),
     )
     others = replace(
@@ -55,7 +55,7 @@ def test_runs_may_come_between_other_matches() -> None:
         offsets=np.array([0, 1, 3, 5]),
         classifiers=np.array([2, 2, 3, 1, 1], np.int16),
         rows=np.array([4, 6, 7, 3, 5]),
-        completed=np.array([4, 7, 5]),
+        completing_rows=np.array([4, 7, 5]),
         kind=np.array([A_MATCH, A_MATCH, TIMED_OUT]),
     )
     check_same(Outcome([matches]), Outcome([others]))

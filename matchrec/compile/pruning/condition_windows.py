@@ -192,7 +192,7 @@ class WindowRewrite:
     def build_distance(self) -> Distance:
         """Return the length of the window, with the variables whose conditions it replaces."""
         limit, bound = self.window
-        comparison = "less than" if bound.strict else "at most"
+        comparison = "less than" if bound.is_strict else "at most"
         implied_forms = [
             fact.form
             for facts in self.facts.values()
@@ -204,7 +204,7 @@ class WindowRewrite:
             text=f"{comparison} {bound.text}",
             variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
             forms=tuple(dict.fromkeys(implied_forms)),
-            strict=limit.strict,
+            strict=limit.is_strict,
             first_must_be_inside=self.first_must_be_inside,
             bits=find_integer_bits(self.order),
         )

@@ -45,7 +45,7 @@ class Bound:
     # The amount as the user wrote it.
     text: str
     # Whether the distance must be less than the amount; otherwise it may be equal.
-    strict: bool
+    is_strict: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class DistanceReader:
             amount = read_constant(length)
             if amount is not None:
                 text = render(length, str).strip("() ")
-                return Bound(form, amount, text, strict=operator == "<")
+                return Bound(form, amount, text, is_strict=operator == "<")
         return self.read_not_before(smaller, larger) if operator == "<=" else None
 
     def find_lengths(

@@ -42,12 +42,12 @@ class Limit:
     # The operation by which rows are compared, which matters only along a DOUBLE.
     form: DistanceForm = DistanceForm.DIFFERENCE
     # Whether a row at the limit is outside the window.
-    strict: bool = False
+    is_strict: bool = False
 
     @property
     def reach(self) -> tuple[float, bool]:
         """Return a key that compares limits of one form: a larger key is a wider window."""
-        return self.value, not self.strict
+        return self.value, not self.is_strict
 
 
 def find_limit(bound: Bound, order: OrderType) -> Limit | None:
@@ -61,7 +61,7 @@ def find_limit(bound: Bound, order: OrderType) -> Limit | None:
     if unit is None:
         return None
     units = bound.amount.value / unit
-    limit = ceil(units) - 1 if bound.strict else floor(units)
+    limit = ceil(units) - 1 if bound.is_strict else floor(units)
     is_possible = 0 <= limit < LIMITS_OF_UNITS.get(order.type.family, LIMIT_OF_NUMBERS)
     return Limit(limit) if is_possible else None
 
@@ -71,7 +71,7 @@ def find_double_limit(bound: Bound) -> Limit | None:
     if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRY_DIFFERENCE):
         return None
     value = float(bound.amount.value)
-    strict = bound.strict
+    strict = bound.is_strict
     if bound.form is DistanceForm.DIFFERENCE and strict:
         value = nextafter(value, -1)
         strict = False
@@ -149,5 +149,5 @@ def measure_interval(interval: RowExpression, order: OrderType) -> Distance | No
     length = interval.amount
     if length is None or order.type == DOUBLE:
         return None
-    limit = find_limit(Bound(DistanceForm.SUM, length, interval.text, strict=True), order)
+    limit = find_limit(Bound(DistanceForm.SUM, length, interval.text, is_strict=True), order)
     return None if limit is None else Distance(limit.value, f"less than {interval.text}")

@@ -29,12 +29,12 @@ SAFE_PRODUCT = 2.0**62
 class ValueLimits(NamedTuple):
     """Numbers that no value is less or greater than. Both are NaN if there is a NaN."""
 
-    least: int | float
-    greatest: int | float
+    minimum: int | float
+    maximum: int | float
 
     def fit(self, bits: int) -> bool:
         """Return whether integers within these limits fit into this number of bits."""
-        return -(1 << bits - 1) <= self.least and self.greatest < 1 << bits - 1
+        return -(1 << bits - 1) <= self.minimum and self.maximum < 1 << bits - 1
 
 
 class NullableVector(NamedTuple):
@@ -52,7 +52,7 @@ class NullableVector(NamedTuple):
         """Return whether a float can be NaN. The values are looked at if that is not known."""
         if self.limits is None:  # the minimum of values with NaN is NaN
             return bool(np.isnan(self.values.min(initial=np.inf)))
-        return isnan(self.limits.least)
+        return isnan(self.limits.minimum)
 
 
 def find_limits(values: Vector) -> ValueLimits:
@@ -142,9 +142,9 @@ def find_result_limits(
         return None
     match operator:
         case ArithmeticOperator.ADD:
-            return ValueLimits(left.least + right.least, left.greatest + right.greatest)
+            return ValueLimits(left.minimum + right.minimum, left.maximum + right.maximum)
         case ArithmeticOperator.SUBTRACT:
-            return ValueLimits(left.least - right.greatest, left.greatest - right.least)
+            return ValueLimits(left.minimum - right.maximum, left.maximum - right.minimum)
         case _:
             return None
 

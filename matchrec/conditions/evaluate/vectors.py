@@ -314,7 +314,7 @@ def widen(integers: NullableVector) -> NullableVector:
     """Return integers as floats."""
     limits = integers.limits
     if limits is not None:
-        limits = ValueLimits(float(limits.least), float(limits.greatest))
+        limits = ValueLimits(float(limits.minimum), float(limits.maximum))
     return NullableVector(integers.values.astype(np.float64), integers.valid, limits)
 
 

@@ -101,7 +101,7 @@ def make_matches_of_trials(
         start=np.array([path[0].row for path in paths], np.int64),
         offsets=np.cumsum([0, *map(len, paths)]).astype(np.int64),
         classifiers=np.array(variables, np.int16),
-        excluded=np.zeros(len(rows), np.bool_),
+        is_excluded=np.zeros(len(rows), np.bool_),
         rows=np.array(rows, np.int64) if task.needs_event_selection else None,
         kind=np.full(len(keys), A_MATCH, np.int64),
     )

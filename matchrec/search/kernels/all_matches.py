@@ -122,7 +122,7 @@ class AllMatchesWork(NamedTuple):
     counters: IntArray
     # int64[n], for each starting row the last row at which a run from it is live; int64[0] if this
     # is not needed.
-    last_live: IntArray
+    last_live_rows: IntArray
 
 
 @stoppable_kernel
@@ -192,7 +192,7 @@ def search_from_start(
     match_count_before = progress.match_count
     mapped_count_before = progress.mapped_count
     progress.stamp += 1
-    progress.completed = row
+    progress.completing_row = row
     status = step_runs(row, rules, selection_rules, rows, work, conditions, negation, None)
     progress.best_start = -1
     if status != layout.DONE:
@@ -284,7 +284,7 @@ def step_runs(
     only given to the runs that are output because the partition has ended.
     """
     progress = work.progress
-    last_live = work.last_live
+    last_live_rows = work.last_live_rows
     window_end = rows.window_end
     ending_kinds = selection_rules.ending_kinds
     run_count = progress.run_count
@@ -297,8 +297,8 @@ def step_runs(
     for index in range(run_count + selection_rules.start_count if can_begin_runs else run_count):
         run = get_run(index, row, work)
         is_live = index < run_count
-        if is_live and last_live.shape[0] > 0:
-            last_live[run.start] = row
+        if is_live and last_live_rows.shape[0] > 0:
+            last_live_rows[run.start] = row
         has_ended = window_end[run.start] <= row
         if has_ended and (not is_live or ending_kinds[run.state] == NOTHING):
             continue
@@ -399,7 +399,7 @@ def step_run(
             if target == layout.ACCEPT or (must_end and target >= 0 and can_continue[target]):
                 continue
             answer = can_map_row(
-                choice, run.slot, new_slot, row, program, rows.satisfied, progress, conditions
+                choice, run.slot, new_slot, row, program, rows.condition_bits, progress, conditions
             )
             if answer == HOLDS_NOT:
                 continue
@@ -578,7 +578,7 @@ def accept_run(
         DONE, also if the tests of a match as a whole reject the matches; or another status.
     """
     if negation is not None:
-        answer = satisfies_closing_condition(row, slot, negation, rows.satisfied, conditions)
+        answer = satisfies_closing_condition(row, slot, negation, rows.condition_bits, conditions)
         if answer == HOLDS_NOT:
             return layout.DONE
         if answer != HOLDS:

@@ -37,7 +37,7 @@ STATES_PER_WORD = 63
 ALL_STATES = (1 << STATES_PER_WORD) - 1
 
 # Columns of `Moves.table`.
-WORD = 0  # the row condition: `satisfied[row, WORD] & MASK == MASK`
+WORD = 0  # the row condition: `condition_bits[row, WORD] & MASK == MASK`
 MASK = 1
 IS_SHIFT = 2  # whether the move is a shift, otherwise it is a join
 # The word and the bit of the target of a join. For a shift, the word and the bit of the
@@ -61,7 +61,7 @@ class Moves(NamedTuple):
 @linear_kernel
 def mark_beginnings(
     starts: IntArray,
-    satisfied: IntArray,
+    condition_bits: IntArray,
     moves: Moves,
     viable_states: IntArray,
     can_begin: BoolArray,
@@ -70,7 +70,7 @@ def mark_beginnings(
 
     Args:
         starts: see `Partitions`.
-        satisfied: see `RowArrays`.
+        condition_bits: see `RowArrays`.
         moves: the moves of the query.
         viable_states: int64[2 w], the states that are viable after the last row, twice. It is
             overwritten: the states of a row and of the next row are in different halves, which
@@ -96,7 +96,7 @@ def mark_beginnings(
             viable_states[row_offset + word] = accepting_states[word]
         for move in range(table.shape[0]):
             mask = table[move, MASK]
-            if satisfied[row, table[move, WORD]] & mask == mask:
+            if condition_bits[row, table[move, WORD]] & mask == mask:
                 if table[move, IS_SHIFT]:
                     shift_states(move, row_offset, next_offset, moves, viable_states)
                 else:

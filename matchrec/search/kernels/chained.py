@@ -162,7 +162,7 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     continuations = work.continuations
     path = work.path
     progress = work.progress
@@ -188,7 +188,7 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
                 mask = program[choice, layout.MASK]
                 if (
                     row < partition_end
-                    and satisfied[row, program[choice, layout.WORD]] & mask == mask
+                    and condition_bits[row, program[choice, layout.WORD]] & mask == mask
                 ):
                     # How the run goes on from the target at the next row, if that is noted.
                     target_memo = program[choice, layout.MEMO]

@@ -173,12 +173,12 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     path = work.path
     progress = work.progress
     start = progress.start
     edge = progress.edge
-    longest = rules.output == layout.LONGEST
+    seeks_longest = rules.output == layout.LONGEST
     row = start
     state = np.int64(0)
     while True:
@@ -189,7 +189,7 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
                 continue
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
-                if longest and row < goal:
+                if seeks_longest and row < goal:
                     continue
                 return int(row - start)
             if row >= goal:
@@ -197,7 +197,7 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
             if row >= edge:
                 return UNDECIDED
             mask = program[choice, layout.MASK]
-            if satisfied[row, program[choice, layout.WORD]] & mask != mask:
+            if condition_bits[row, program[choice, layout.WORD]] & mask != mask:
                 continue
             distance = get_distance(target, row + 1, rules, rows, work)
             if distance == NO_ROOM:
@@ -205,7 +205,7 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
             if distance == TOO_FAR and goal > edge:
                 return UNDECIDED
             end = row + 1 + distance
-            if end == goal or (end < goal and not longest):
+            if end == goal or (end < goal and not seeks_longest):
                 chosen_choice = choice
                 break
         if chosen_choice < 0:
@@ -251,12 +251,12 @@ def compute_distance(
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     path = work.path
     best_before = work.best_before
     progress = work.progress
-    longest = rules.output == layout.LONGEST
-    no_distance = np.int64(NO_FARTHEST if longest else NO_NEAREST)
+    seeks_longest = rules.output == layout.LONGEST
+    no_distance = np.int64(NO_FARTHEST if seeks_longest else NO_NEAREST)
     start = progress.start
     first_row = row
     choice = first_choice[state]
@@ -268,7 +268,7 @@ def compute_distance(
         while choice < first_choice[state + 1]:
             mask = program[choice, layout.MASK]
             guard = program[choice, layout.GUARD]
-            if satisfied[row, program[choice, layout.WORD]] & mask == mask and (
+            if condition_bits[row, program[choice, layout.WORD]] & mask == mask and (
                 guard == 0 or is_anchored(guard, row, progress)
             ):
                 target = program[choice, layout.TARGET]
@@ -277,8 +277,8 @@ def compute_distance(
                     distance = np.int64(look_up_distance(target, row + 1, rules, work))
                     if distance == NOT_NOTED:
                         break
-                    distance = np.int64(add_row_to_distance(distance, longest))
-                best = max(best, distance) if longest else min(best, distance)
+                    distance = np.int64(add_row_to_distance(distance, seeks_longest))
+                best = max(best, distance) if seeks_longest else min(best, distance)
             choice += 1
         # 2. If there is one, compute that distance first.
         if choice < first_choice[state + 1]:
@@ -299,9 +299,9 @@ def compute_distance(
         row -= 1
         choice = path[row - start]
         state = program[choice, layout.SOURCE]
-        distance = add_row_to_distance(best, longest)
+        distance = add_row_to_distance(best, seeks_longest)
         distance_before = np.int64(best_before[row - start])
-        best = max(distance_before, distance) if longest else min(distance_before, distance)
+        best = max(distance_before, distance) if seeks_longest else min(distance_before, distance)
         choice += 1
 
 
@@ -328,13 +328,15 @@ def note_needed_rows(row: int, progress: Progress) -> int:
 
 
 @inlined
-def add_row_to_distance(distance: int, longest: bool) -> int:
+def add_row_to_distance(distance: int, seeks_longest: bool) -> int:
     """Return `distance` plus one row; NO_NEAREST, NO_FARTHEST and TOO_FAR stay as they are.
 
-    `longest` is whether the longest match, and so the farthest acceptance, is sought.
+    `seeks_longest` is whether the longest match, and so the farthest acceptance, is sought.
     """
     return (
-        distance if distance >= TOO_FAR or (longest and distance == NO_FARTHEST) else distance + 1
+        distance
+        if distance >= TOO_FAR or (seeks_longest and distance == NO_FARTHEST)
+        else distance + 1
     )
 
 
@@ -357,15 +359,15 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     program = rules.program
     distances = work.distances
     progress = work.progress
-    longest = rules.output == layout.LONGEST
+    seeks_longest = rules.output == layout.LONGEST
     if row < progress.memo_to:
         distance = distances[find_in_ring(row, distances.shape[0]), state]
-        if distance >= 0 or (longest and distance == NO_FARTHEST):
+        if distance >= 0 or (seeks_longest and distance == NO_FARTHEST):
             return int(distance)
         if row + unpack_too_far(distance) == progress.horizon:
             return TOO_FAR
     ends_here = row == progress.horizon
-    if longest and not ends_here and row < progress.edge:
+    if seeks_longest and not ends_here and row < progress.edge:
         return NOT_NOTED
     accepts = False
     for choice in range(first_choice[state], first_choice[state + 1]):
@@ -373,11 +375,11 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
         if guard == 0 or is_anchored(guard, row, progress):
             if program[choice, layout.TARGET] == layout.ACCEPT:
                 accepts = True
-            elif longest and not ends_here:
+            elif seeks_longest and not ends_here:
                 return TOO_FAR  # a choice could map the row at the edge, and lead farther
     if accepts:
         return 0
-    if longest:
+    if seeks_longest:
         return NO_FARTHEST
     if not ends_here:
         return NOT_NOTED

@@ -38,20 +38,24 @@ evaluate_out_of_line = inner(evaluate_condition.py_func)  # type: ignore[attr-de
 
 @spliced
 def satisfies_closing_condition(
-    row: int, slot: int, negation: NegationArrays, satisfied: IntArray, conditions: RunConditions
+    row: int,
+    slot: int,
+    negation: NegationArrays,
+    condition_bits: IntArray,
+    conditions: RunConditions,
 ) -> int:
     """Return whether a run satisfies the closing condition: HOLDS, HOLDS_NOT or an error.
 
     `row` is the last row of the run, and `slot` has its registers.
     """
-    closing = negation.closing
-    if closing.shape[0] == 0:
+    closing_conditions = negation.closing_conditions
+    if closing_conditions.shape[0] == 0:
         return HOLDS
-    mask = closing[0, layout.CLOSING_MASK]
-    if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
+    mask = closing_conditions[0, layout.CLOSING_MASK]
+    if condition_bits[row, closing_conditions[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    begin = closing[0, layout.CLOSING_CODE]
-    end = closing[0, layout.CLOSING_CODE_END]
+    begin = closing_conditions[0, layout.CLOSING_CODE]
+    end = closing_conditions[0, layout.CLOSING_CODE_END]
     return evaluate_code(begin, end, slot, row, conditions)
 
 
@@ -247,7 +251,7 @@ def write_match(
         output_rows[index] = rows[index]
         output_choices[index] = choices[index]
     add_match(matches, progress, rows[0] if length > 0 else progress.start, length)
-    matches[layout.MATCH_COMPLETED, match] = progress.completed
+    matches[layout.MATCH_COMPLETED, match] = progress.completing_row
     matches[layout.MATCH_KIND, match] = progress.match_kind
     progress.mapped_count = begin + length
     return layout.DONE
@@ -288,7 +292,7 @@ def write_completed(match_kind: int, row: int, depth: int, work: SelectionWork) 
 
     `match_kind` is the kind of output, such as A_MATCH: see `automaton.run_endings`.
     """
-    work.progress.completed = row
+    work.progress.completing_row = row
     work.progress.match_kind = match_kind
     return write_path_row(layout.PATH_ROWS, depth, work)
 
@@ -335,7 +339,7 @@ def is_match(
         ):
             return HOLDS_NOT
     if negation is not None:
-        answer = satisfies_closing_condition(last, depth, negation, rows.satisfied, conditions)
+        answer = satisfies_closing_condition(last, depth, negation, rows.condition_bits, conditions)
         if answer == HOLDS:
             answer = satisfies_negations(
                 0,

@@ -96,8 +96,8 @@ class RowArrays(NamedTuple):
     starts: IntArray
     # How far the search of each partition has come. Searches update it.
     frontier: Frontier
-    # int64[n, w], the words of `Partitions.satisfied`, signed.
-    satisfied: IntArray
+    # int64[n, w], the words of `Partitions.condition_bits`, signed.
+    condition_bits: IntArray
     # int64[n]; int64[0] for a contiguous search without a window.
     window_end: IntArray
     # bool[n], whether a match can begin with a row; bool[0] if any row can begin one.
@@ -140,7 +140,7 @@ class NegationArrays(NamedTuple):
     # allowed to be: see the sides below.
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
-    closing: IntArray
+    closing_conditions: IntArray
     # int64[a, n + 1], for each negation, the first row from each row on that satisfies the row
     # condition of the negation; n if no row does.
     next_satisfying_rows: IntArray
@@ -281,7 +281,7 @@ class Completion(Progress):
     """A progress with two columns of the match that is written out next."""
 
     # The row at which the match is complete.
-    completed: int
+    completing_row: int
     # The kind of output, a match or a run whose window has ended: see `automaton.run_endings`.
     match_kind: int
 
@@ -353,7 +353,7 @@ TARGET = 1  # a state, ACCEPT, or an effect of a row that is not mapped
 VARIABLE = 2  # -1 if the choice accepts
 GUARD = 3  # the anchors that must hold before the row: see `automaton.folding.Choice`
 MEMO = 4  # the memo number of the target, if its failures are worth remembering
-WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 is always true
+WORD = 5  # the row condition: `condition_bits[row, WORD] & MASK == MASK`; mask 0 is always true
 MASK = 6
 IS_TARGET = 7  # whether AFTER MATCH SKIP can go to rows mapped by this choice
 STEPS = 8  # begin and end of the instructions by which mapping the row changes the registers
@@ -478,7 +478,7 @@ IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 # Indices of the second axis of `NegationArrays.members`: the variables before and after the part.
 BEFORE_ABSENCE, AFTER_ABSENCE, SIDE_COUNT = range(3)
 
-# Columns of `closing`.
+# Columns of `closing_conditions`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
 # Indices of `counters`. Only searches with event selection count:

@@ -97,7 +97,7 @@ def can_map_row(
     new_slot: int,
     row: int,
     program: IntArray,
-    satisfied: IntArray,
+    condition_bits: IntArray,
     progress: Progress,
     conditions: RunConditions,
 ) -> int:
@@ -107,7 +107,7 @@ def can_map_row(
     as `evaluate_condition` returns it: see `make_failure_status`.
     """
     mask = program[choice, layout.MASK]
-    if satisfied[row, program[choice, layout.WORD]] & mask != mask:
+    if condition_bits[row, program[choice, layout.WORD]] & mask != mask:
         return HOLDS_NOT
     guard = program[choice, layout.GUARD]
     if guard != 0 and not is_anchored(guard, row, progress):

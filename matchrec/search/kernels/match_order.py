@@ -164,7 +164,7 @@ class SearchPosition(NamedTuple):
     live_first_rows: IntArray
     # int64[n], for each starting row, the last row at which a run from it was live since the search
     # went on; int64[0] if it does not matter when matches are released.
-    last_live: IntArray
+    last_live_rows: IntArray
     # int64[b, 2], the start bounds so far: see the columns below.
     start_bounds: IntArray
     # int64[p + 1], see `Partitions`.
@@ -209,7 +209,7 @@ def choose_outcomes(
     first_rows = matches.first_rows
     next_starts = matches.next_starts
     live_first_rows = position.live_first_rows
-    last_live = position.last_live
+    last_live_rows = position.last_live_rows
     last_kept_start = matches.partition_begin
     live_index = np.int64(0)
     for match in range(first_rows.shape[0]):
@@ -230,10 +230,10 @@ def choose_outcomes(
                 return match
             outcomes[match] = KEPT
             released_at = max(released_at, matches.completing_rows[match])
-            if last_live.shape[0] > 0:
+            if last_live_rows.shape[0] > 0:
                 # `released_at` already waits for runs that began before the last kept match.
                 for row in range(max(last_kept_start, bound), first_row):
-                    released_at = max(released_at, last_live[row])
+                    released_at = max(released_at, last_live_rows[row])
             last_kept_start = first_row
             bound = max(bound, next_start)
         bounds[match + 1, SET_AT] = released_at

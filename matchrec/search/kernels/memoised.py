@@ -102,7 +102,7 @@ def find_match(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     path = work.path
     memo = work.memo
     progress = work.progress
@@ -126,7 +126,7 @@ def find_match(rules: Rules, rows: RowArrays, work: PathWork) -> int:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 word = program[choice, layout.WORD]
-                if row < partition_end and satisfied[row, word] & mask == mask:
+                if row < partition_end and condition_bits[row, word] & mask == mask:
                     # The memo number of the target; -1 if its failures are not remembered.
                     target_memo = program[choice, layout.MEMO]
                     if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):

@@ -175,12 +175,12 @@ def expand_run(
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     runs = work.runs
     nodes = work.nodes
     progress = work.progress
     memo = work.memo
-    longest = rules.output == layout.LONGEST
+    seeks_longest = rules.output == layout.LONGEST
     bank = run.bank
     latest_end = find_window_end(rows.window_end, run.start, progress)
     must_not_skip = np.int64(0)  # 1 once a choice keeps the run from skipping the row
@@ -194,7 +194,7 @@ def expand_run(
         target = program[choice, layout.TARGET]
         # 1. Accept.
         if target == layout.ACCEPT:
-            if has_mapped_last_row and accept_run(run, row, longest, progress) == CUTS_OFF:
+            if has_mapped_last_row and accept_run(run, row, seeks_longest, progress) == CUTS_OFF:
                 return CUTS_OFF
             continue
         # 2. Test the row. The condition on the run comes last, because it takes longest.
@@ -203,10 +203,10 @@ def expand_run(
         if row >= progress.edge:
             return layout.MORE_ROWS
         mask = program[choice, layout.MASK]
-        if satisfied[row, program[choice, layout.WORD]] & mask != mask:
+        if condition_bits[row, program[choice, layout.WORD]] & mask != mask:
             continue
         target_memo = program[choice, layout.MEMO]
-        if rows.window_end.shape[0] > 0 or longest:
+        if rows.window_end.shape[0] > 0 or seeks_longest:
             target_memo = layout.NOT_REMEMBERED
         if target_memo >= 0 and has_failed(memo, progress, target_memo, row + 1):
             continue
@@ -254,12 +254,12 @@ def expand_run(
 
 
 @spliced
-def accept_run(run: LiveRun, row: int, longest: bool, progress: MergingProgress) -> int:
+def accept_run(run: LiveRun, row: int, seeks_longest: bool, progress: MergingProgress) -> int:
     """Make a run that accepts before `row` the best match; return GOES_ON or CUTS_OFF.
 
     If the longest match is sought, a longer match is better, and no other run is cut off.
     """
-    if longest:
+    if seeks_longest:
         # Runs of one starting row come one after the other, and none of these began later than the
         # best match.
         if progress.best_start == run.start and progress.best_end >= row:
@@ -269,7 +269,7 @@ def accept_run(run: LiveRun, row: int, longest: bool, progress: MergingProgress)
     progress.best_start = run.start
     progress.best_end = row
     progress.best_node = run.node
-    return GOES_ON if longest else CUTS_OFF
+    return GOES_ON if seeks_longest else CUTS_OFF
 
 
 @spliced
@@ -510,7 +510,7 @@ def find_match(
     """
     runs = work.runs
     progress = work.progress
-    longest = rules.output == layout.LONGEST
+    seeks_longest = rules.output == layout.LONGEST
     run_count = progress.run_count
     row = progress.next_row
     edge = progress.edge
@@ -546,7 +546,7 @@ def find_match(
                 node = runs[bank, index, layout.RUN_NODE]
                 start = runs[bank, index, layout.RUN_START]
                 run = LiveRun(state, node, start, find_slot(index, bank), 1 - bank)
-            if longest and 0 <= progress.best_start < run.start:
+            if seeks_longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
                 answer = np.int64(keep_failed_run(run.state, run.node, run.start, runs, progress))
@@ -588,7 +588,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         self.kernel = search_data
         if arrays.for_event_selection:
             self.kernel = search_with_gaps
-        elif arrays.compiled_task.linked is not None:
+        elif arrays.compiled_task.linked_conditions is not None:
             self.kernel = search_runs
         super().__init__(task, arrays, capacity, counters)
 
@@ -632,7 +632,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         if self.selection_rules is not None:
             skipping = SkippingInput(self.selection_rules.states_after_skip, self.search_counters)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
-        if self.arrays.compiled_task.linked is not None:
+        if self.arrays.compiled_task.linked_conditions is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions
         return self.rules, self.arrays.rows, self.work
 

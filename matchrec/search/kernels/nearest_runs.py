@@ -13,7 +13,7 @@ first d rows of the path:
 
     ends[d]      how this run ended: see the columns END_...
     trails[d]    the occurrences in PATTERN that its rows after the first d took, as bits
-    remembered   the nearest run from a state at a row on, for each failure that is remembered
+    remembered_runs  the nearest run from a state at a row on, for each failure that is remembered
 
 When a search goes back a row, it puts this row before the nearest run from the next depth on, and
 compares the result with the nearest run from this depth on (`keep_nearer`).
@@ -45,14 +45,14 @@ class RunCounts(NamedTuple):
     remaining_rows: IntArray
     # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
     # need fewer rows.
-    nearer_first: IntArray
-    nearer: IntArray
+    first_nearer: IntArray
+    nearer_choices: IntArray
     # int64[c], for each choice, the occurrence in PATTERN of the variable that it maps a row to.
     occurrences: IntArray
     # int64[c], the target state of each choice.
-    targets: IntArray
+    target_states: IntArray
     # int64[c], the variable whose condition each choice tests.
-    tested: IntArray
+    tested_variables: IntArray
     # The condition of variable i has the parts parts[parts_first[i] : parts_first[i + 1]], int64[3]
     # each: see the columns below.
     parts_first: IntArray
@@ -60,7 +60,7 @@ class RunCounts(NamedTuple):
 
     # The counts:
     # int64[o], for each occurrence, the number of starting rows whose match or nearest run took it.
-    reached: IntArray
+    reached_counts: IntArray
     # int64[c + 1, 5], the number of starting rows without a match, by the last choice of their
     # nearest run plus one, then by the reason why it ended. Row 0 is for runs without rows.
     end_counts: IntArray
@@ -80,7 +80,7 @@ class RunCounts(NamedTuple):
     # int64[r, b, 2 + t], the nearest run from a state at a row on, by row in a ring and by memo
     # number: see the columns below. It is int64[0, 0, 0] in `selection_coverage`, which remembers
     # no failures. If `coverage` remembers none, the ring never grows.
-    remembered: IntArray
+    remembered_runs: IntArray
 
 
 # Why a run ended, as columns of `end_counts`.
@@ -120,7 +120,7 @@ END_UNTIL = 4
 END_REASON = 5  # why it ended, or UNKNOWN
 END_SIZE = 6
 
-# Columns of `remembered`. The words of the trail begin at REMEMBERED_TRAIL.
+# Columns of `remembered_runs`. The words of the trail begin at REMEMBERED_TRAIL.
 REMEMBERED_CHOICE, REMEMBERED_ROW, REMEMBERED_TRAIL = range(3)
 
 NO_CHOICE = -1
@@ -204,11 +204,11 @@ def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: 
     It does what `keep_nearer` does after a search. `choice` leads to the state, which has the memo
     number `memo_number`, at `row`.
     """
-    index = find_in_ring(row, counts.remembered.shape[0])
-    entry = counts.remembered[index, memo_number]
+    index = find_in_ring(row, counts.remembered_runs.shape[0])
+    entry = counts.remembered_runs[index, memo_number]
     end_row = entry[REMEMBERED_ROW]
     last_choice = entry[REMEMBERED_CHOICE]
-    state = counts.targets[choice if last_choice == NO_CHOICE else last_choice]
+    state = counts.target_states[choice if last_choice == NO_CHOICE else last_choice]
     if is_nearer(depth, state, end_row, counts):
         begin_nearest(depth, state, end_row, end_row, end_row + 1, counts)
         counts.ends[depth, END_CHOICE] = last_choice
@@ -220,8 +220,8 @@ def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: 
 @inlined
 def remember_nearest(depth: int, memo_number: int, row: int, counts: RunCounts) -> None:
     """Remember the nearest run from `depth` on, together with the failure of a state at a row."""
-    index = find_in_ring(row, counts.remembered.shape[0])
-    entry = counts.remembered[index, memo_number]
+    index = find_in_ring(row, counts.remembered_runs.shape[0])
+    entry = counts.remembered_runs[index, memo_number]
     entry[REMEMBERED_CHOICE] = counts.ends[depth, END_CHOICE]
     entry[REMEMBERED_ROW] = counts.ends[depth, END_ROW]
     for word in range(counts.trails.shape[1]):
@@ -255,8 +255,8 @@ def count_match(length: int, choices: ChoiceArray, counts: RunCounts) -> None:
 @inner
 def count_trail(depth: int, counts: RunCounts) -> None:
     """Count the occurrences in the trail after `depth` rows."""
-    for occurrence in range(counts.reached.shape[0]):
-        counts.reached[occurrence] += is_in_trail(counts.trails[depth], occurrence)
+    for occurrence in range(counts.reached_counts.shape[0]):
+        counts.reached_counts[occurrence] += is_in_trail(counts.trails[depth], occurrence)
 
 
 @inner
@@ -289,8 +289,8 @@ def count_start(
             counts.nearest_of_all[NEAREST_REMAINING] = remaining
             counts.nearest_of_all[NEAREST_START] = progress.start
     reason = np.int64(default_reason)
-    for index in range(counts.nearer_first[state], counts.nearer_first[state + 1]):
-        nearer_choice = counts.nearer[index]
+    for index in range(counts.first_nearer[state], counts.first_nearer[state + 1]):
+        nearer_choice = counts.nearer_choices[index]
         guard = program[nearer_choice, layout.GUARD]
         if guard == 0 or is_anchored(guard, nearest[END_ROW], progress):
             reason = np.int64(FALSE)
@@ -328,7 +328,7 @@ def count_parts(
     first = counts.ends[0, END_ROW]
     choice = counts.ends[0, END_CHOICE]
     occurrence = 0 if choice == NO_CHOICE else counts.occurrences[choice] + 1
-    variable = counts.tested[nearer_choice]
+    variable = counts.tested_variables[nearer_choice]
     word = program[nearer_choice, layout.WORD]
     mask = program[nearer_choice, layout.MASK]
     for part in range(counts.parts_first[variable], counts.parts_first[variable + 1]):
@@ -338,7 +338,7 @@ def count_parts(
         holds = False
         row = first
         while row < until and not holds:
-            holds = rows.satisfied[row, part_word] & part_mask == part_mask
+            holds = rows.condition_bits[row, part_word] & part_mask == part_mask
             row += 1
         # For a part on the run, `holds` is about the rest of the condition.
         if until > first and holds == is_on_run and parts[part, PART_START] != start:

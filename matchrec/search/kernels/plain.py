@@ -87,7 +87,7 @@ def find_match(
     """
     first_choice = rules.first_choice
     program = rules.program
-    satisfied = rows.satisfied
+    condition_bits = rows.condition_bits
     path = work.path
     memo = work.memo
     progress = work.progress
@@ -109,7 +109,10 @@ def find_match(
                 if row == edge and row < latest_end:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
-                if row < latest_end and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                if (
+                    row < latest_end
+                    and condition_bits[row, program[choice, layout.WORD]] & mask == mask
+                ):
                     # The memo number of the target; -1 if its failures are not remembered.
                     target_memo = program[choice, layout.MEMO]
                     if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):

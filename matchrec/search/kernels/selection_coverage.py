@@ -288,7 +288,7 @@ def try_choices(
             blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
         ):
             answer = evaluate_choice(
-                choice, row, depth, program, rows.satisfied, path, work.progress, conditions
+                choice, row, depth, program, rows.condition_bits, path, work.progress, conditions
             )
             if answer < 0:
                 status = np.int64(-answer)

@@ -121,7 +121,7 @@ class SkippingWork(NamedTuple):
     counters: IntArray
     # int64[n], for each starting row the last row at which a run from it is live; int64[0] if this
     # is not needed.
-    last_live: IntArray
+    last_live_rows: IntArray
 
 
 class Tracing(Protocol):
@@ -198,7 +198,7 @@ def search_from(
     states_after_skip = selection_rules.states_after_skip
     ending_kinds = selection_rules.ending_kinds
     start = progress.start
-    last_live = work.last_live
+    last_live_rows = work.last_live_rows
     row = start
     state = first_state
     depth = np.int64(0)
@@ -207,8 +207,8 @@ def search_from(
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
-        if last_live.shape[0] > 0:
-            last_live[start] = max(last_live[start], row)
+        if last_live_rows.shape[0] > 0:
+            last_live_rows[start] = max(last_live_rows[start], row)
         if progress.best_start >= 0:
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it can be, too, if its rows come earlier.
@@ -365,7 +365,7 @@ def try_choices(
             blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
         ):
             answer = evaluate_choice(
-                choice, row, depth, program, rows.satisfied, path, work.progress, conditions
+                choice, row, depth, program, rows.condition_bits, path, work.progress, conditions
             )
             if answer < 0:
                 status = np.int64(-answer)
@@ -429,7 +429,7 @@ def evaluate_choice(
     row: int,
     depth: int,
     program: IntArray,
-    satisfied: IntArray,
+    condition_bits: IntArray,
     path: IntArray,
     progress: Progress,
     conditions: RunConditions,
@@ -445,7 +445,9 @@ def evaluate_choice(
         answer = np.int64(-layout.TOO_MANY_STEPS)
     else:
         answer = np.int64(
-            can_map_row(choice, depth, depth + 1, row, program, satisfied, progress, conditions)
+            can_map_row(
+                choice, depth, depth + 1, row, program, condition_bits, progress, conditions
+            )
         )
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
@@ -646,7 +648,7 @@ def go_on_after(start: int, work: SkippingWork) -> int:
     if progress.best_start < 0 or start < last_row:
         progress.start = start + 1
         return layout.DONE
-    progress.completed = progress.best_last_row
+    progress.completing_row = progress.best_last_row
     status = write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work)
     if status == layout.DONE:
         forget(progress.best_last_row + 1, progress)
@@ -684,7 +686,7 @@ def find_live_run(
         if rules.forgets_after_match and starts.match_number[start] != progress.match_number:
             forget(start, progress)
         progress.match_number = starts.match_number[start]
-        progress.completed = end
+        progress.completing_row = end
         progress.match_kind = kind
         begin_states(progress)
         status = np.int64(
@@ -708,7 +710,7 @@ class SkippingSearch(PathSearch[SkippingWork]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        self.last_live = make_last_live(task, arrays)
+        self.last_live_rows = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
         if task.absences or needs_release_times(task):
             # A state at a row that leads to no match must be searched again: with another first
@@ -730,7 +732,7 @@ class SkippingSearch(PathSearch[SkippingWork]):
             path=self.working_arrays["path"],
             memo=self.working_arrays["memo"],
             counters=self.search_counters,
-            last_live=self.last_live,
+            last_live_rows=self.last_live_rows,
         )
 
 

@@ -50,7 +50,7 @@ class EventSelectionSearch(StreamSearch[EventSelectionStates]):
     def make_empty_states(self) -> EventSelectionStates:
         """Return the search states of one key that has had no events."""
         task = self.compiled_query.task
-        compiled_task = compile_task(task, len(self.compiled_query.sent_columns.integers))
+        compiled_task = compile_task(task, len(self.compiled_query.sent_columns.integer_columns))
         empty_state = make_empty_state(compiled_task.register_count, count_node_columns(task))
         return EventSelectionStates.join([empty_state])
 

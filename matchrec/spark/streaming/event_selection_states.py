@@ -64,9 +64,9 @@ class HeldMatchesOfKeys(KeyRecord):
     # One value more than the key has matches.
     offsets: KeyedValues
     classifiers: KeyedValues
-    excluded: KeyedValues
+    is_excluded: KeyedValues
     rows: KeyedValues
-    completed: KeyedValues
+    completing_rows: KeyedValues
     kind: KeyedValues
 
     @staticmethod

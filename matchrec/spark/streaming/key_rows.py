@@ -188,7 +188,7 @@ class RowsOfKey:
     def find_stop_row(self) -> int:
         """Return the index of the row before which the search stops; n to search all rows."""
         row_count = len(self.numbers)
-        ends_with_absence = any(absence.before is None for absence in self.task.absences)
+        ends_with_absence = any(absence.variables_after is None for absence in self.task.absences)
         if not ends_with_absence:
             return row_count
         if self.rows_of_keys.end_time <= self.watermark:  # no further row arrives
@@ -205,7 +205,9 @@ class RowsOfKey:
         Args:
             stop: the index of the row before which the search stops.
         """
-        begins_with_absence = any(absence.after is None for absence in self.task.absences)
+        begins_with_absence = any(
+            absence.variables_before is None for absence in self.task.absences
+        )
         if not begins_with_absence:
             return stop
         row_count = len(self.numbers)

@@ -385,12 +385,14 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
         raise streams.list_over_stream()
     # Ranks of strings are only valid in one call, so no run is allowed to keep one.
     ranked_columns = frozenset(
-        index for index, column in enumerate(sent_columns.integers) if column in sent_columns.ranked
+        index
+        for index, column in enumerate(sent_columns.integer_columns)
+        if column in sent_columns.ranked_columns
     )
     if keeps_values(task, ranked_columns):
         raise streams.min_of_strings_over_stream()
     # Rows around a row that is kept can be dropped.
-    condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
+    condition_offsets = compile_task(task, len(sent_columns.integer_columns)).offsets
     read_offsets = [
         read.navigation.physical_offset
         for read in compiled_query.reads

@@ -144,7 +144,9 @@ class StreamSearch(ABC, Generic[SearchStates]):
         compiled_query = self.compiled_query
         if self.batch_maker is not None or compiled_query.task.max_matches is not None:
             return True
-        compiled_task = compile_task(compiled_query.task, len(compiled_query.sent_columns.integers))
+        compiled_task = compile_task(
+            compiled_query.task, len(compiled_query.sent_columns.integer_columns)
+        )
         return ReadMatchNumber() in compiled_query.reads or compiled_task.reads_match_number
 
     @property
@@ -167,13 +169,13 @@ def find_window_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntA
     NEVER if the query has no window.
     """
     sent_columns = compiled_query.sent_columns
-    if not sent_columns.window:
+    if not sent_columns.window_columns:
         return np.full(rows.num_rows, NEVER, np.int64)
-    times = read_integers(take_column(rows, wire.name_column(sent_columns.window[-1])))
-    if sent_columns.distance is None:
+    times = read_integers(take_column(rows, wire.name_column(sent_columns.window_columns[-1])))
+    if sent_columns.window_distance is None:
         return times
     # The column has the time of the row, and the window ends a known distance later.
-    length = int(sent_columns.distance.limit) + 1
+    length = int(sent_columns.window_distance.limit) + 1
     return np.asarray(np.minimum(times, NEVER - length) + length, np.int64)
 
 
@@ -184,8 +186,10 @@ def find_neighbour_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> I
         int64[w, n], for w windows: when the window that begins with each row ends, in microseconds.
         None if the pattern has no such windows.
     """
-    end_columns = compiled_query.sent_columns.ends
-    if compiled_query.sent_columns.window:  # the first column is for the window of the match
+    end_columns = compiled_query.sent_columns.window_end_columns
+    if (
+        compiled_query.sent_columns.window_columns
+    ):  # the first column is for the window of the match
         end_columns = end_columns[1:]
     if not end_columns:
         return None
@@ -255,7 +259,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
             until = row_ends
             edge = np.full(len(first_rows), NO_EDGE)
         else:
-            edge = np.maximum(first_rows, row_ends - self.lookaround.after)
+            edge = np.maximum(first_rows, row_ends - self.lookaround.rows_after)
             until = edge
         match_counts = states.match_count.values
         return Frontier(
@@ -306,7 +310,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         frontier, is_covered = piece.read_search()
         first_rows = piece.starts[:-1]
         undecided_starts = frontier.start - first_rows
-        dropped_counts = np.maximum(0, undecided_starts - self.lookaround.before)
+        dropped_counts = np.maximum(0, undecided_starts - self.lookaround.rows_before)
         kept_counts = rows.sizes - dropped_counts
         kept_rows = list_positions(first_rows + dropped_counts, kept_counts)
 

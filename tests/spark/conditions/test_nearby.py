@@ -164,11 +164,11 @@ def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list
     table = prepared.table(compiled_query, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
     partitions = encode_partitions(compiled_query, table, starts)
-    result = add_nearby_bits(partitions, compiled_query.nearby)
+    result = add_nearby_bits(partitions, compiled_query.nearby_conditions)
     (condition,) = compiled_query.task.conditions
     assert compiled_query.task.reads_only_data
     assert condition.row_bit is not None
-    bits = result.satisfied[:, 0] >> np.uint64(condition.row_bit) & np.uint64(1)
+    bits = result.condition_bits[:, 0] >> np.uint64(condition.row_bit) & np.uint64(1)
     return [bool(bit) for bit in bits]
 
 

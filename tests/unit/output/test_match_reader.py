@@ -28,11 +28,11 @@ MATCHES = Matches(
     start=np.array([1, 4, 5]),
     offsets=np.array([0, 3, 3, 5]),
     classifiers=np.array([A, B, A, B, B], np.int16),
-    excluded=np.array([False, True, False, False, False]),
+    is_excluded=np.array([False, True, False, False, False]),
 )
 PARTITIONS = Partitions(
     starts=np.array([0, 5, 8]),
-    satisfied=np.zeros((ROWS, 1), np.uint64),
+    condition_bits=np.zeros((ROWS, 1), np.uint64),
     columns=np.zeros((0, ROWS), np.int64),
     valid=np.zeros((0, ROWS), np.bool_),
     integer_count=0,

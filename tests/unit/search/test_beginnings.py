@@ -71,7 +71,7 @@ def test_conditions_may_have_any_bits(first: int) -> None:
     a, b, c = (1 << bit for bit in range(first, first + 3))
     words = np.array([a, b, c, b, 0, a, b, a], object)
     both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
-    rows = replace(make_partitions(np.zeros(8), 4), satisfied=both)
+    rows = replace(make_partitions(np.zeros(8), 4), condition_bits=both)
     arrays = prepare_input(task, rows, for_event_selection=False)
     can_begin = find_possible_beginnings(task, arrays)
     assert " ".join("X" if is_possible else "." for is_possible in can_begin) == "X . . . . . . X"

@@ -62,7 +62,7 @@ def list_pointers(matches: Matches, names: tuple[str, ...]) -> list[Pointer]:
         (names[state], int(row))
         for state, row in zip(matches.classifiers, matches.rows, strict=True)
     ]
-    before = matches.pointers.before
+    before = matches.pointers.previous_pointers
     offsets = matches.pointers.offsets
     return [
         Pointer(

@@ -94,7 +94,7 @@ def take_rows(rows: Partitions, numbers: IntArray) -> Partitions:
     """Return some of the rows as one partition, without their windows."""
     return Partitions(
         np.array([0, len(numbers)]),
-        rows.satisfied[numbers],
+        rows.condition_bits[numbers],
         rows.columns[:, numbers],
         rows.valid[:, numbers],
         rows.integer_count,
@@ -175,9 +175,9 @@ def make_call(
     )
     ended = (true_end <= arrived) if ends_by_clock else (true_end < arrived)
     stop = needed = len(numbers)
-    if any(absence.before is None for absence in task.absences):
+    if any(absence.variables_after is None for absence in task.absences):
         stop = kept + int(ended[kept:].sum())
-    if any(absence.after is None for absence in task.absences):
+    if any(absence.variables_before is None for absence in task.absences):
         next_row = numbers[stop] if stop < len(numbers) else arrived
         needed = int(np.searchsorted(true_end, next_row, side="right"))
     return SearchCall(partitions, stop, ended, min(stop, needed))

@@ -135,7 +135,7 @@ def test_read_only_rows_need_no_other_kernel(algorithm: SearchAlgorithm) -> None
     expected = [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
     assert list_matches(algorithm, make_query("A A"), rows) == expected
     compiled = sum(len(function.compiled) for function in CACHED_FUNCTIONS)
-    rows.satisfied.flags.writeable = False
+    rows.condition_bits.flags.writeable = False
     assert list_matches(algorithm, make_query("A A"), rows) == expected
     assert sum(len(function.compiled) for function in CACHED_FUNCTIONS) == compiled
 

@@ -161,7 +161,7 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
     compiled_query = compile_query(text)
     assert [condition.text for condition in compiled_query.row_conditions] == ["`x` > 1"]
-    assert [condition.spark_bit for condition in compiled_query.nearby] == [None, 0]
+    assert [condition.spark_bit for condition in compiled_query.nearby_conditions] == [None, 0]
     assert [condition.row_bit for condition in compiled_query.task.conditions] == [None, 1, 2, 1]
     on_the_run = [
         condition.run_condition is not None for condition in compiled_query.task.conditions
