@@ -21,9 +21,9 @@ from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
 
-MATCHES = ("partition", "number", "start", "completed", "kind")
+MATCHES = ("partition", "number", "start", "completing_rows", "kind")
 # If matches share their rows, the rows have another order.
-MAPPED_ROWS = ("classifiers", "excluded", "mapped_rows")
+MAPPED_ROWS = ("classifiers", "is_excluded", "mapped_rows")
 
 
 @dataclass

@@ -122,7 +122,7 @@ def check_copies(
         if task.output is MatchOutput.GRAPH:
             del expected["number"]  # no query can read the number of a pointer
         if task.wants_chains:  # if a chunk ends within a partition, the next one repeats the chains
-            for name in ("classifiers", "excluded", "rows"):
+            for name in ("classifiers", "is_excluded", "rows"):
                 expected.pop(name, None)
         for name, values in expected.items():
             equal = np.array_equal(part.arrays[name], values)
@@ -195,9 +195,9 @@ class FoundMatches:
     def join(chunks: Sequence[Matches], partitions: Partitions) -> FoundMatches:
         """Join the chunks of matches that were found in partitions."""
         arrays = {"length": join_arrays([np.diff(chunk.offsets) for chunk in chunks])}
-        for name in ("partition", "number", "start", "classifiers", "excluded"):
+        for name in ("partition", "number", "start", "classifiers", "is_excluded"):
             arrays[name] = join_arrays([getattr(chunk, name) for chunk in chunks])
-        for name in ("rows", "completed", "kind"):
+        for name in ("rows", "completing_rows", "kind"):
             values = [getattr(chunk, name) for chunk in chunks]
             if values and values[0] is not None:
                 arrays[name] = join_arrays(values)
@@ -211,7 +211,7 @@ class FoundMatches:
         numbers = self.arrays["number"]
         matches = 0 if self.partitions else int(np.count_nonzero(numbers > 0))
         steps = {"partition": self.partitions, "number": matches}
-        steps |= dict.fromkeys(("start", "rows", "completed", "frontier start"), self.rows)
+        steps |= dict.fromkeys(("start", "rows", "completing_rows", "frontier start"), self.rows)
         return {
             name: repeat_with_step(values, copies, steps.get(name, 0), kept=name == "number")
             for name, values in self.arrays.items()
@@ -277,7 +277,7 @@ def take_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     values = {
         "columns": partitions.columns[:, rows],
         "valid": partitions.valid[:, rows] & exists,
-        "satisfied": np.where(exists[:, None], partitions.condition_bits[rows], np.uint64(0)),
+        "condition_bits": np.where(exists[:, None], partitions.condition_bits[rows], np.uint64(0)),
     }
     # Kernels need contiguous arrays.
     contiguous = {name: np.ascontiguousarray(array) for name, array in values.items()}

@@ -68,7 +68,7 @@ def test_arrays_of_a_state_have_the_names_of_its_fields() -> None:
     single += ["rows_searched", "last_match_number"]
     several = ["row_numbers", "live_runs.runs", "live_runs.registers", "live_runs.nodes"]
     several += ["start_bounds", "held.partition", "held.number", "held.start", "held.classifiers"]
-    several += ["held.excluded", "held.rows", "held.completed", "held.kind"]
+    several += ["held.is_excluded", "held.rows", "held.completing_rows", "held.kind"]
     names = [*single, *several, *(f"{name} sizes" for name in several)]
     assert sorted(arrays) == sorted(f"rule {name}" for name in names)
     assert arrays["rule kept_rows"].tolist() == [7]
