@@ -10,7 +10,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
-from threading import Lock
+from threading import Event, Lock
 from typing import TypeVar
 
 from matchrec import memory
@@ -40,6 +40,9 @@ class SharedCounter:
 # The number of rows that the workers of this program have read, for all queries so far.
 rows_read_by_workers = SharedCounter()
 
+# Set when this program ends. Workers that are threads of this program then read no further rows.
+program_ends = Event()
+
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield the output of a worker. Append the fields of matchrec's errors to their messages.
@@ -68,10 +71,12 @@ def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
 
     Raises:
         MatchRecognizeRunError: the engine cannot compute a row. This happens if the worker is a
-            thread of the engine; Spark fails before its rows reach a worker.
+            thread of the engine; Spark fails before its rows reach a worker. Or the program ends.
     """
     try:
         for batch in batches:
+            if program_ends.is_set():
+                raise RuntimeError("the program ends")
             rows_read_by_workers.add(len(batch))
             yield batch
     except RuntimeError as error:

@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.errors import machine as errors
 from matchrec.memory import find_mimalloc_settings, keep_freed_memory
+from matchrec.spark.sail.ending import wait_for_tasks
 from matchrec.spark.session import find_application
 
 # The modules that the extra `sail` installs: the server, and what PySpark needs to connect to it.
@@ -210,4 +211,5 @@ def end_session(session: SparkSession, server: Any, folder: TemporaryDirectory[s
     """End a session, its server and the server's folder."""
     session.stop()
     server.stop()
+    wait_for_tasks()
     folder.cleanup()

@@ -1,0 +1,56 @@
+"""Wait, when the program ends, for the tasks that Sail still runs in its threads.
+
+A query that needs only its first rows can be answered while tasks still search. If Python ends
+meanwhile, it ends the threads that run Python code. Up to Python 3.13 that is an abort of the whole
+program, because the threads are Sail's, and code in Rust must not be unwound.
+
+Source: https://github.com/python/cpython/issues/87135.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from types import FrameType
+
+from matchrec.worker.failing import program_ends
+
+# How long to sleep between two looks at the threads.
+SECONDS_BETWEEN_LOOKS = 0.01
+
+
+def wait_for_tasks() -> None:
+    """Wait until no thread of the engine runs a task. From now on, tasks read no further rows.
+
+    A thread that has just returned from a task can still need Python, for example to free memory.
+    So no thread may run a task at two looks in a row.
+    """
+    program_ends.set()
+    idle_looks = 0
+    while idle_looks < 2:
+        idle_looks = 0 if is_task_running() else idle_looks + 1
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def is_task_running() -> bool:
+    """Return whether a thread that Python has not started runs code of this package."""
+    python_threads = {
+        thread.ident
+        for thread in threading.enumerate()
+        if not isinstance(thread, threading._DummyThread)  # the record of another thread
+    }
+    return any(
+        is_in_package(frame)
+        for thread_id, frame in sys._current_frames().items()
+        if thread_id not in python_threads
+    )
+
+
+def is_in_package(frame: FrameType) -> bool:
+    """Return whether a frame, or one of its callers, runs code of this package."""
+    return any(
+        str(caller.f_globals.get("__name__")).startswith("matchrec.")
+        for caller, _ in traceback.walk_stack(frame)
+    )
