@@ -162,11 +162,12 @@ def _reject_options_in_window(clause: MatchRecognize) -> None:
     if clause.windows:
         span = clause.windows[0].interval_span
         raise errors.part_not_allowed_in_window(span, what="WITHIN")
-    for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
+    for option in (clause.partial, clause.first_matches):
         if option is not None:
-            # `selection` and `output` are enum members, which have no span.
-            span = getattr(option, "span", clause.pattern_span)
-            raise errors.part_not_allowed_in_window(span or clause.span, what=option.words)
+            raise errors.part_not_allowed_in_window(option.span or clause.span, what=option.words)
+    for choice in (clause.selection, clause.output):
+        if choice is not None:
+            raise errors.part_not_allowed_in_window(clause.options_span, what=choice.words)
     for node in patterns.walk_pattern(clause.pattern):
         if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
             what = (
