@@ -114,32 +114,54 @@ def reject_part_inside_pattern(clause: ClauseTokens, opening: int) -> None:
         clause: the tokens of the clause.
         opening: the parenthesis that opens the row pattern.
     """
-    closing = clause.pairs[opening]
-    for index in range(opening + 1, closing):
+    for index in range(opening + 1, clause.pairs[opening]):
         part = _find_part_inside(clause, index)
-        if part is None:
-            continue
-        group = clause.enclosing_openings[index]
-        group_end = end = clause.pairs[group] if group >= opening else closing
-        text = clause.text_at(clause.span(index, end))
-        if part == "WITHIN":
-            end = _find_end_of_window(clause, index + 1, end)
-            if find_definite_part(clause, end):  # DEFINE or SUBSET is inside, too
-                end = group_end
-            text = clause.text_at(clause.span(index, end))
-            if is_length_of_time(clause, index + 1):
-                text = f"WITHIN INTERVAL {clause.text_at(clause.span(index + 1, end))}"
-        before = Span(clause[opening].span.end, clause[index].span.start)
-        after = Span(clause[end - 1].span.end, clause[closing].span.start)
-        text_after = clause.text_at(after).strip()
-        separator = " " if text_after and end not in clause.openings else ""
-        raise errors.part_inside_pattern(
-            clause.span(index, end),
-            part=part,
-            text=shorten(text),
-            row_pattern=clause.text_at(before).strip() + separator + text_after,
-            precedes_pattern=part in _PARTS_BEFORE_PATTERN,
-        )
+        if part is not None:
+            raise _explain_part_inside(clause, opening, index, part)
+
+
+def _explain_part_inside(
+    clause: ClauseTokens, opening: int, start: int, part: str
+) -> MatchRecognizeError:
+    """Return the error for another part of the clause in PATTERN's parentheses.
+
+    The error shows the part as it must be written outside, and the row pattern without it.
+
+    Args:
+        clause: the tokens of the clause.
+        opening: the parenthesis that opens the row pattern.
+        start: the first token of the part.
+        part: the name of the part in messages.
+    """
+    closing = clause.pairs[opening]
+    end = _find_end_of_part_inside(clause, start, part)
+    text = clause.text_at(clause.span(start, end))
+    if part == "WITHIN" and is_length_of_time(clause, start + 1):
+        text = f"WITHIN INTERVAL {clause.text_at(clause.span(start + 1, end))}"
+    before = Span(clause[opening].span.end, clause[start].span.start)
+    after = Span(clause[end - 1].span.end, clause[closing].span.start)
+    text_after = clause.text_at(after).strip()
+    separator = " " if text_after and end not in clause.openings else ""
+    return errors.part_inside_pattern(
+        clause.span(start, end),
+        part=part,
+        text=shorten(text),
+        row_pattern=clause.text_at(before).strip() + separator + text_after,
+        precedes_pattern=part in _PARTS_BEFORE_PATTERN,
+    )
+
+
+def _find_end_of_part_inside(clause: ClauseTokens, start: int, part: str) -> int:
+    """Return the index after a part that is inside PATTERN's parentheses.
+
+    A part ends with the innermost group around it. Only after the window of a WITHIN can the row
+    pattern go on, unless DEFINE or SUBSET follows the window.
+    """
+    group_end = clause.pairs[clause.enclosing_openings[start]]
+    if part != "WITHIN":
+        return group_end
+    window_end = _find_end_of_window(clause, start + 1, group_end)
+    return group_end if find_definite_part(clause, window_end) else window_end
 
 
 def _find_part_inside(clause: ClauseTokens, index: int) -> str | None:

@@ -269,9 +269,9 @@ def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) 
     if tokens.key(window - 1) != "AS":
         return
     name = tokens[window - 2].name.lower()
-    for copy in select.copies:
-        if tokens[copy].name.lower() == name:
-            raise errors.derived_from_pattern_window(tokens[copy].span, name=tokens[copy].text)
+    for index in select.copied_names:
+        if tokens[index].name.lower() == name:
+            raise errors.derived_from_pattern_window(tokens[index].span, name=tokens[index].text)
     windows_of_calls = [
         opening
         for opening in tokens.pairs
@@ -312,7 +312,7 @@ def read_window(tokens: TokenSequence, window: PatternWindow) -> ParsedWindow:
         raise errors.pattern_window_without_order(tokens.span(window.opening, window.opening + 1))
     texts = []
     for part, section in parts.items():
-        if part in sections.PARTS_OF_TWO_WORDS:  # PARTITION BY and ORDER BY
+        if part in sections.KEY_PARTS:
             last = clause[section.end - 1]
             texts.append(clause.text_at(section.keyword.to(last.span)))
     return ParsedWindow(window, grammar.read_clause(clause), " ".join(texts))

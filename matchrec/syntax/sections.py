@@ -43,7 +43,7 @@ from matchrec.syntax.token_checks import reject_unquoted_characters
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-PARTS_OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+KEY_PARTS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 # How many words the keyword of a part has; 1 for parts that are not listed.
 _KEYWORD_LENGTHS = {
     ClausePart.PARTITION_BY: 2,
@@ -159,7 +159,7 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
                 part = None
         if part is not None:
             yield PartStart(part, index)
-            content_start = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
+            content_start = index + (2 if part in KEY_PARTS else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:

@@ -24,11 +24,12 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
 from matchrec.plan.row_counts import find_first_variables
 
-# The variable X, to which the rows are mapped that are passed over.
-PASSED = "before the match"
+# The variable X of the rows that are passed over. No user can call a variable like this without
+# quotes.
+_PASSED_ROWS = "before the match"
 
-# The union variable U, whose rows are the rows of the match.
-MATCHED = "the match"
+# The union variable U of the rows of the match.
+_MATCH_ROWS = "the match"
 
 
 def build_seek_plan(plan: MatchPlan) -> MatchPlan:
@@ -46,13 +47,13 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
             what = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
             raise errors.part_not_allowed_with_seek(plan.after_match.span, what=what)
     for name in (*plan.variables, *plan.unions):
-        if name in (PASSED, MATCHED):
+        if name in (_PASSED_ROWS, _MATCH_ROWS):
             raise errors.part_not_allowed_with_seek(
                 plan.pattern.span, what=f"a variable called `{name}`"
             )
-    passed_rows = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
+    passed_rows = patterns.Quantified(patterns.Variable(_PASSED_ROWS), 0, None, greedy=False)
     pattern = patterns.make_concatenation([passed_rows, plan.pattern], plan.pattern.span)
-    union = Subset(MATCHED, patterns.list_variable_names(plan.pattern))
+    union = Subset(_MATCH_ROWS, patterns.list_variable_names(plan.pattern))
     with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))
     return map_plan_references(with_union, read_match_only)
 
@@ -67,13 +68,13 @@ def read_match_only(reference: Reference) -> Reference:
         case Aggregate(variable=variable):
             if MatchValue(MatchFunction.ROW_NUMBER) in list_inner_references(reference):
                 raise errors.part_not_allowed_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
-            return replace(reference, variable=variable or MATCHED)
+            return replace(reference, variable=variable or _MATCH_ROWS)
         case Classifier(navigation) if navigation.physical_offset:
             raise errors.part_not_allowed_with_seek(
                 reference.span, what="PREV or NEXT of CLASSIFIER()"
             )
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
-            navigation_in_match = replace(navigation, variable=navigation.variable or MATCHED)
+            navigation_in_match = replace(navigation, variable=navigation.variable or _MATCH_ROWS)
             return replace(reference, navigation=navigation_in_match)
         case _:
             # The reference is a fact about the match, or reads the last row, which is a row of P.

@@ -34,8 +34,8 @@ class Select:
     rows_end: int
     # The windows `w AS (...)` of WINDOW: the opening parenthesis by the name in lower case.
     definitions: Mapping[str, int]
-    # For each window `w AS v` of WINDOW, the word v.
-    copies: tuple[int, ...]
+    # For each window `w AS v` of WINDOW, which is a copy of another window: its name `v`.
+    copied_names: tuple[int, ...]
     # The items of ORDER BY. The range is empty without ORDER BY, and if the SELECT is an operand of
     # UNION or another set operator: then ORDER BY sorts the result of the operator.
     order: TokenRange
@@ -57,15 +57,14 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     """
     for start, level_end in _walk_levels_around(tokens, index):
         level = list(tokens.walk_level(start, level_end))
-        selects = [other for other in level if other < index and is_word(tokens, other, "SELECT")]
+        selects = [word for word in level if word < index and is_word(tokens, word, "SELECT")]
         if not selects:
             continue
-        select = selects[-1]
-        operators = [other for other in level if is_set_operator(tokens, other)]
+        select = selects[-1]  # the nearest one: others are operands before a set operator
+        operators = [operator for operator in level if is_set_operator(tokens, operator)]
         end = next((operator for operator in operators if operator > select), level_end)
-        inside = [other for other in level if select < other < end]
         is_operand = any(operator < select for operator in operators)
-        return _read_select(tokens, inside, (select, end), is_operand=is_operand)
+        return _read_select(tokens, (select, end), is_operand=is_operand)
     raise errors.pattern_window_outside_select(tokens[index].span)
 
 
@@ -77,15 +76,12 @@ def _walk_levels_around(tokens: TokenSequence, index: int) -> Iterator[TokenRang
     yield 0, len(tokens)
 
 
-def _read_select(
-    tokens: TokenSequence, level: list[int], select_range: TokenRange, *, is_operand: bool
-) -> Select:
+def _read_select(tokens: TokenSequence, select_range: TokenRange, *, is_operand: bool) -> Select:
     """Return the parts of a SELECT.
 
     Args:
         tokens: the tokens of the query.
-        level: the indices of the tokens of the SELECT that are in no brackets.
-        select_range: the index of the word SELECT, and the end of the SELECT.
+        select_range: the tokens of the SELECT, from the word SELECT on.
         is_operand: whether the SELECT follows a set operator, to which ORDER BY then belongs.
 
     Raises:
@@ -93,6 +89,7 @@ def _read_select(
             WINDOW is malformed.
     """
     select, end = select_range
+    level = list(tokens.walk_level(select + 1, end))
     from_ = next((index for index in level if is_from(tokens, index)), None)
     if from_ is None:
         raise errors.pattern_window_without_from(tokens[select].span)
@@ -119,7 +116,7 @@ def _read_select(
         relation=relation,
         rows_end=parts_after_rows[0] if parts_after_rows else end,
         definitions=_find_definitions(tokens, windows),
-        copies=tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
+        copied_names=tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
         order=order,
         end=end,
     )

@@ -21,6 +21,16 @@ from matchrec.syntax.amounts import UNITS
 from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.tokens import TokenKind, split_words
 
+# The sides at which TRIM removes characters. No stage needs to know the side, because only Spark
+# computes TRIM.
+_SIDES_OF_TRIM = split_words("BOTH LEADING TRAILING")
+
+# The functions whose first argument is a unit, each with the name of its operation.
+_OPERATIONS_WITH_UNIT = {
+    **dict.fromkeys(split_words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
+    **dict.fromkeys(split_words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
+}
+
 # A function that reads the rest of a call after its opening parenthesis. The arguments are the
 # cursor, the name of the function, and the index of this name. For an ordinary call, the function
 # returns None and reads nothing.
@@ -43,7 +53,7 @@ def read_cast(reader: ExpressionCursor, name: str, start: int) -> Scalar:
     return _close_call(reader, name, start, operand, words=(word,))
 
 
-def read_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+def read_call_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read a function whose first argument is a unit of time: `TIMESTAMPDIFF(MINUTE, a, b)`."""
     unit = reader.key
     is_word = reader.kind_at(reader.position) is TokenKind.WORD
@@ -53,7 +63,7 @@ def read_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | 
         return None
     reader.position += 2
     values = reader.read_several(reader.read_expression)
-    return _close_call(reader, WITH_UNIT[name], start, *values, words=(unit,))
+    return _close_call(reader, _OPERATIONS_WITH_UNIT[name], start, *values, words=(unit,))
 
 
 def read_extract(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
@@ -74,7 +84,7 @@ def read_trim(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
     if not _has_word(reader, start, "FROM"):
         return None
-    if reader.key in SIDES:
+    if reader.key in _SIDES_OF_TRIM:
         reader.position += 1
     texts = [] if reader.key == "FROM" else [reader.read_expression()]
     reader.expect("FROM")
@@ -139,16 +149,6 @@ def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | 
     return _close_call(reader, "STRUCT", start, *values, words=tuple(names))
 
 
-# The sides at which TRIM removes characters. No stage needs to know the side, because only Spark
-# computes TRIM.
-SIDES = split_words("BOTH LEADING TRAILING")
-
-# The functions whose first argument is a unit, each with the name of its operation.
-WITH_UNIT = {
-    **dict.fromkeys(split_words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
-    **dict.fromkeys(split_words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
-}
-
 # For each function with special calls, the function that reads them.
 SPECIAL_CALLS: Mapping[str, SpecialCallReader] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
@@ -159,5 +159,5 @@ SPECIAL_CALLS: Mapping[str, SpecialCallReader] = {
     "NAMED_STRUCT": read_named_struct,
     **dict.fromkeys(("SUBSTRING", "SUBSTR"), make_keyword_reader("FROM", "FOR")),
     "OVERLAY": make_keyword_reader("PLACING", "FROM", "FOR"),
-    **dict.fromkeys(WITH_UNIT, read_with_unit),
+    **dict.fromkeys(_OPERATIONS_WITH_UNIT, read_call_with_unit),
 }
