@@ -13,12 +13,14 @@ the output has the error instead of matches of the rule in this partition, or th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from typing_extensions import override
 
 from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet
@@ -51,12 +53,29 @@ from matchrec.worker.task_input import TaskInput
 FIRST_ROW = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST_ROW = Navigation(semantics=Semantics.FINAL)
 
-# Searches consecutive partitions for the matches of a rule, and yields the output. Raises
-# MatchRecognizeError if the rule fails in one of these partitions.
-SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
-# Returns the output row of a partition in which a rule has failed, given the number of the
-# partition and the error.
-ReportFailure = Callable[[int, MatchRecognizeError], pa.RecordBatch]
+
+class RuleSearch(ABC):
+    """The search of one rule in some partitions. It can fail in each of them."""
+
+    @abstractmethod
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Search consecutive partitions for the matches of the rule, and yield the output.
+
+        Args:
+            partitions: the indices of the partitions; one or more.
+
+        Raises:
+            MatchRecognizeError: the rule fails in one of these partitions.
+        """
+
+    @abstractmethod
+    def report_failure(self, partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
+        """Return the output row that says why the rule has failed in a partition.
+
+        Args:
+            partition: the index of the partition.
+            error: the error that `search` has raised for this partition alone.
+        """
 
 
 @dataclass(frozen=True)
@@ -126,23 +145,8 @@ class RuleSetWorker:
             MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
                 rule.
         """
-        rule = self.rule_set.rules[rule_number]
-        all_partitions = range(len(undivided_rows.starts) - 1)
-
-        def search(partitions: range) -> Iterator[pa.RecordBatch]:
-            """Search some partitions of the set."""
-            rows = rule_rows
-            if partitions != all_partitions:
-                rows = undivided_rows.select_partitions(partitions).divide(rule.dividing_columns)
-            return self.match_rule(rule_number, rows)
-
-        def report_failure(partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
-            """Return the output row of a partition in which the rule has failed."""
-            first_row = int(undivided_rows.starts[partition])
-            row = undivided_rows.table.slice(first_row, 1)
-            return self.output.make_failure_row(rule_number, row, error)
-
-        yield from self.output.handle_failures(rule_number, all_partitions, search, report_failure)
+        rule_search = PieceRuleSearch(self, rule_number, undivided_rows, rule_rows)
+        yield from self.output.handle_failures(rule_number, rule_search.all_partitions, rule_search)
 
     def match_rule(self, rule_number: int, rule_rows: SharedRows) -> Iterator[pa.RecordBatch]:
         """Search rows for the matches of a rule, and yield the output of the rule.
@@ -170,6 +174,38 @@ class RuleSetWorker:
 
 
 @dataclass(frozen=True)
+class PieceRuleSearch(RuleSearch):
+    """The search of one rule in the partitions of a piece, as the set divides the rows."""
+
+    worker: RuleSetWorker
+    # The number of the rule, from 0.
+    rule_number: int
+    # The rows that the rule sees, in the partitions of the set.
+    undivided_rows: SharedRows
+    # The same rows, in the partitions of the rule.
+    rule_rows: SharedRows
+
+    @property
+    def all_partitions(self) -> range:
+        """Return the indices of all partitions of the set in the piece."""
+        return range(len(self.undivided_rows.starts) - 1)
+
+    @override
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        rows = self.rule_rows
+        if partitions != self.all_partitions:
+            rule = self.worker.rule_set.rules[self.rule_number]
+            rows = self.undivided_rows.select_partitions(partitions).divide(rule.dividing_columns)
+        return self.worker.match_rule(self.rule_number, rows)
+
+    @override
+    def report_failure(self, partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
+        first_row = int(self.undivided_rows.starts[partition])
+        row = self.undivided_rows.table.slice(first_row, 1)
+        return self.worker.output.make_failure_row(self.rule_number, row, error)
+
+
+@dataclass(frozen=True)
 class RuleSetOutput:
     """The maker of a rule set's output rows, from matches and failures of its rules. Picklable.
 
@@ -185,30 +221,27 @@ class RuleSetOutput:
     on_error: OnError
 
     def handle_failures(
-        self,
-        rule_number: int,
-        partitions: range,
-        search: SearchPartitions,
-        report_failure: ReportFailure,
+        self, rule_number: int, partitions: range, rule_search: RuleSearch
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of a rule, whose search may fail in some partitions.
 
+        If `on_error` is not "raise", a partition in which the rule fails has only the report of the
+        failure.
+
         Args:
             rule_number: the number of the rule, from 0.
-            partitions: the partitions to search.
-            search: searches some of the partitions.
-            report_failure: returns the output row of a partition in which the rule fails. It is
-                called if `on_error` is "continue".
+            partitions: the indices of the partitions to search.
+            rule_search: the search of the rule.
 
         Raises:
             MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
                 rule.
         """
         if self.on_error != "raise":
-            yield from isolate_failures(partitions, search, report_failure)
+            yield from isolate_failures(partitions, rule_search)
             return
         try:
-            yield from search(partitions)
+            yield from rule_search.search(partitions)
         except MatchRecognizeError as error:
             raise add_rule_name(self.rule_set.rules[rule_number].name, error) from error.__cause__
 
@@ -320,26 +353,24 @@ class RuleSetOutput:
         }
 
 
-def isolate_failures(
-    partitions: range, search: SearchPartitions, report_failure: ReportFailure
-) -> Iterator[pa.RecordBatch]:
+def isolate_failures(partitions: range, rule_search: RuleSearch) -> Iterator[pa.RecordBatch]:
     """Yield the output of a search. For a partition in which the search fails, yield its report.
 
     If the search of several partitions fails, each half of the partitions is searched by itself, so
     that only the partitions in which the rule fails have no matches.
 
     Args:
-        partitions: one or more partitions.
-        search: searches some of the partitions.
-        report_failure: returns the output row of a partition in which the rule fails.
+        partitions: the indices of the partitions; one or more.
+        rule_search: the search of the rule.
     """
     try:
-        output = list(search(partitions))  # a list, so that a search that fails has no output
+        # A list, so that a search that fails has no output.
+        output = list(rule_search.search(partitions))
     except MatchRecognizeError as error:
         if len(partitions) > 1:
             half = len(partitions) // 2
-            yield from isolate_failures(partitions[:half], search, report_failure)
-            yield from isolate_failures(partitions[half:], search, report_failure)
+            yield from isolate_failures(partitions[:half], rule_search)
+            yield from isolate_failures(partitions[half:], rule_search)
             return
-        output = [report_failure(partitions[0], error)]
+        output = [rule_search.report_failure(partitions[0], error)]
     yield from output

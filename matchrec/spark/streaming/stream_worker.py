@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from typing_extensions import override
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.rule_set import Version
@@ -63,7 +64,7 @@ from matchrec.spark.streaming.search import (
 )
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
-from matchrec.worker.rule_set import RuleSetOutput
+from matchrec.worker.rule_set import RuleSearch, RuleSetOutput
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -190,9 +191,24 @@ class StreamWorker:
             arrived: the rows of the bucket.
             watermark: in microseconds.
         """
-        search = self.searches[search_index]
-        rows = select_rows(search, key_states, arrived, watermark)
-        return (yield from search.search(key_states, rows))
+        return (
+            yield from continue_search(self.searches[search_index], key_states, arrived, watermark)
+        )
+
+
+def continue_search(
+    search: StreamSearch[Any], key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
+) -> RunningSearch[Any]:
+    """Continue a search with some keys. Yield output rows, and return the new states.
+
+    Args:
+        search: the search.
+        key_states: the states of these keys.
+        arrived: the rows of the bucket.
+        watermark: in microseconds.
+    """
+    rows = select_rows(search, key_states, arrived, watermark)
+    return (yield from search.search(key_states, rows))
 
 
 def find_due_keys(
@@ -258,35 +274,59 @@ class RuleSetStreamWorker(StreamWorker):
     def continue_search(
         self, search_index: int, key_states: KeyStates[Any], arrived: ArrivedRows, watermark: int
     ) -> RunningSearch[Any]:
-        """Continue a search as `StreamWorker` does, and mark keys for which the rule fails.
-
-        `handle_failures` calls the functions below until each key is either searched or reported.
-        Each call adds the new states of its keys to `new_states`; a failed search adds none.
-        """
-        rule_search = self.searches[search_index]
-        continue_search = super().continue_search
-        new_states: list[KeyStates[Any]] = []
-
-        def search_keys(indices: range) -> Iterator[pa.RecordBatch]:
-            """Continue the search with some of the keys. Yield their output rows."""
-            some_states = key_states
-            if len(indices) < len(key_states.keys):
-                some_states = key_states.take(np.array(indices))
-            searched_states = yield from continue_search(
-                search_index, some_states, arrived, watermark
-            )
-            new_states.append(searched_states)
-
-        def report_failure(index: int, error: MatchRecognizeError) -> pa.RecordBatch:
-            """Mark a key as failed, and return the output row that says why."""
-            failed_state = key_states.take(np.array([index]))
-            new_states.append(make_key_states(rule_search, failed_state.keys, has_failed=True))
-            rows_of_key = select_rows(rule_search, failed_state, arrived, watermark).table
-            return self.output.make_failure_row(search_index, rows_of_key.slice(0, 1), error)
-
+        """Continue a search as `StreamWorker` does, and mark keys for which the rule fails."""
+        rule_search = KeyRuleSearch(
+            output=self.output,
+            rule_number=search_index,
+            stream_search=self.searches[search_index],
+            key_states=key_states,
+            arrived=arrived,
+            watermark=watermark,
+        )
         all_keys = range(len(key_states.keys))
-        yield from self.output.handle_failures(search_index, all_keys, search_keys, report_failure)
-        return reduce(KeyStates.merge, new_states)
+        yield from self.output.handle_failures(search_index, all_keys, rule_search)
+        return reduce(KeyStates.merge, rule_search.new_states)
+
+
+@dataclass(frozen=True)
+class KeyRuleSearch(RuleSearch):
+    """The search of one rule in some keys of a bucket. To the rule, a key is a partition.
+
+    `handle_failures` calls the methods until each key is either searched or reported. Then
+    `new_states` has the states of all keys.
+    """
+
+    output: RuleSetOutput
+    # The number of the rule, from 0.
+    rule_number: int
+    stream_search: StreamSearch[Any]
+    # The states of the keys. The index of a partition is an index of these keys.
+    key_states: KeyStates[Any]
+    # The rows of the bucket.
+    arrived: ArrivedRows
+    # In microseconds.
+    watermark: int
+    # The new states of keys, in parts. Each call of a method adds a part, unless its search fails.
+    new_states: list[KeyStates[Any]] = field(default_factory=list)
+
+    @override
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        some_states = self.key_states
+        if len(partitions) < len(self.key_states.keys):  # otherwise nothing is copied
+            some_states = self.key_states.take(np.array(partitions))
+        searched_states = yield from continue_search(
+            self.stream_search, some_states, self.arrived, self.watermark
+        )
+        self.new_states.append(searched_states)
+
+    @override
+    def report_failure(self, partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
+        failed_state = self.key_states.take(np.array([partition]))
+        self.new_states.append(
+            make_key_states(self.stream_search, failed_state.keys, has_failed=True)
+        )
+        rows = select_rows(self.stream_search, failed_state, self.arrived, self.watermark)
+        return self.output.make_failure_row(self.rule_number, rows.table.slice(0, 1), error)
 
 
 def select_rows(
