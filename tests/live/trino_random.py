@@ -1,12 +1,13 @@
-"""Random queries on a live Trino, on matchrec and on the oracle, and every disagreement.
+"""Run random queries on a live Trino and on matchrec, and print where they differ from the oracle.
 
     python -m tests.live.trino_random --url http://localhost:8080 --count 5000 --seed 0
 
-With --converted, Trino runs what `matchrec.transpile` makes of each query for Trino, and matchrec
-runs what `matchrec.transpile` makes of that.
+The oracle is `tests.references.queries`, which computes the rows in plain Python. With --converted,
+Trino runs each query as `matchrec.transpile` writes it for Trino, and matchrec runs that query
+translated back to Spark's SQL.
 
-Queries that run into a known difference of Trino's are not drawn: `LIMITS` and `deviates` say
-which, docs/how-to/migration/trino.md says why. Not collected by pytest: it needs a server.
+Queries that meet a known difference of Trino are not drawn: see `LIMITS` and
+`can_repeat_without_row`. docs/how-to/migration/trino.md explains the differences.
 """
 
 from __future__ import annotations
@@ -14,22 +15,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import matchrec
-from matchrec.plan.pattern import (
-    Alternation,
-    Concatenation,
-    Exclusion,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-    walk_pattern,
-)
+from matchrec.plan.pattern import Quantified, RowPattern, can_be_empty, walk_pattern
 from tests.conftest import start_small_session
 from tests.generators.expressions import Limits
 from tests.generators.queries import Batch, Query, random_batch, take_part, write_values
@@ -44,7 +37,9 @@ from tests.properties.test_queries import (
 from tests.references.queries import Answer
 
 QUERIES_PER_BATCH = 150
-THREADS = 8  # Trino's time is mostly waiting
+# The number of queries that Trino runs at a time. Most of their time is waiting.
+THREADS = 8
+# The parts of queries that are not drawn.
 LIMITS = Limits(
     running_first=False,
     final_classifier=False,
@@ -53,164 +48,187 @@ LIMITS = Limits(
     within=False,
     lists=False,
 )
+# Parts of Trino's messages, by the failures of the oracle.
 ERRORS = {
     "SKIP_TO_NO_ROW": "pattern variable is not present in match",
     "SKIP_TO_FIRST_ROW": "cannot skip to first row of match",
 }
+# How often each row is in a result. Values are texts.
 Rows = Counter[tuple[str | None, ...]]
-Respell = Callable[[str], str]
+
+# Returns a query in another dialect.
+Translate = Callable[[str], str]
 
 
-def for_trino(text: str) -> str:
-    """A query in Trino's SQL."""
+def translate_to_trino(text: str) -> str:
+    """Return a query of Spark in Trino's SQL."""
     return matchrec.transpile(text, write="trino").text
 
 
-def and_back(text: str) -> str:
-    """A query in Spark's SQL that has been in Trino's."""
-    return matchrec.transpile(for_trino(text), read="trino").text
+def translate_there_and_back(text: str) -> str:
+    """Return a query in Spark's SQL, translated to Trino's SQL and back."""
+    return matchrec.transpile(translate_to_trino(text), read="trino").text
 
 
-def deviates(pattern: RowPattern) -> bool:
-    """Whether a loop may go on after an iteration that consumes no row."""
+def can_repeat_without_row(pattern: RowPattern) -> bool:
+    """Return whether a loop of a pattern can go on after an iteration that maps no row."""
     return any(
         isinstance(node, Quantified)
-        and nullable(node.part)
+        and can_be_empty(node.part)
         and (node.most is None or node.most > max(node.least, 1))
         for node in walk_pattern(pattern)
     )
 
 
-def nullable(pattern: RowPattern) -> bool:
-    """Whether the pattern has a word without rows."""
-    match pattern:
-        case Variable():
-            return False
-        case Concatenation(parts) | Permutation(parts):
-            return all(map(nullable, parts))
-        case Alternation(parts):
-            return any(map(nullable, parts))
-        case Quantified(part=part, least=least):
-            return least == 0 or nullable(part)
-        case Exclusion(part=part):
-            return nullable(part)
-        case _:
-            return True
-
-
 @dataclass(frozen=True)
 class Case:
-    """One query over some partitions, and what the oracle says."""
+    """A query over some partitions, and what the oracle expects."""
 
     batch: Batch
     query: Query
+    # The rows; or parts of messages, one of which Trino's message must contain.
     expected: Rows | set[str]
-
-    respell: Respell
+    # Returns the query in Trino's SQL.
+    translate: Translate
 
     @property
     def sql(self) -> str:
-        return self.respell(self.batch.text(self.query, write_values(self.batch.rows)))
+        """The query in Trino's SQL, with its rows."""
+        return self.translate(self.batch.text(self.query, write_values(self.batch.rows)))
 
 
-def cases(batch: Batch, found: dict[Query, Answer], respell: Respell) -> Iterator[Case]:
-    """A query that fails is asked twice: over all partitions, and over those that do not fail."""
-    for query, one in found.items():
-        if one.failures:
-            yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()}, respell)
-        if one.rows:
-            part = take_part(batch, list(one.rows), [query])
-            yield Case(part, query, count_expected_rows(batch, query, one), respell)
+def list_cases(batch: Batch, answers: dict[Query, Answer], translate: Translate) -> Iterator[Case]:
+    """Yield the cases of the queries of a batch.
+
+    A query that fails in a partition has two cases: over all partitions, and over the partitions in
+    which it does not fail.
+
+    Args:
+        batch: the partitions.
+        answers: the queries with the oracle's answers.
+        translate: returns a query in Trino's SQL.
+    """
+    for query, answer in answers.items():
+        if answer.failures:
+            messages = {ERRORS[kind] for kind in answer.failures.values()}
+            yield Case(batch, query, messages, translate)
+        if answer.rows:
+            part = take_part(batch, list(answer.rows), [query])
+            yield Case(part, query, count_expected_rows(batch, query, answer), translate)
 
 
-def ask(trino: Trino, case: Case) -> Rows | str:
-    """Trino's rows, or its message."""
+def run_on_trino(trino: Trino, case: Case) -> Rows | str:
+    """Return the rows of a case on Trino, or Trino's message if it refuses the query."""
     try:
         _, rows = trino.query(case.sql)
     except TrinoError as error:
         return str(error)
-    result = count_rows(case.batch, case.query, [tuple(map(plain, row)) for row in rows])
-    assert isinstance(result, Counter)
-    return result
+    counts = count_rows(case.batch, case.query, [tuple(map(show_value, row)) for row in rows])
+    assert isinstance(counts, Counter)
+    return counts
 
 
-def plain(value: Any) -> str | None:
-    """A value of Trino's JSON as Spark casts it to a string."""
+def show_value(value: Any) -> str | None:
+    """Return a value of Trino's JSON as Spark casts it to a string."""
     text = cast_to_text(value)
-    return (
-        text.removesuffix(" UTC").removesuffix(".000") if isinstance(value, str) and text else text
-    )
+    if text is None or not isinstance(value, str):
+        return text
+    return text.removesuffix(" UTC").removesuffix(".000")
 
 
-def agrees(case: Case, answer: Rows | str) -> bool:
-    if isinstance(answer, str):
-        return isinstance(case.expected, set) and any(one in answer for one in case.expected)
-    return answer == case.expected
+def is_right(case: Case, result: Rows | str) -> bool:
+    """Return whether Trino's result is what the oracle expects."""
+    if isinstance(result, str):
+        return isinstance(case.expected, set) and any(part in result for part in case.expected)
+    return result == case.expected
 
 
-def shown(case: Case, answer: Rows | str) -> str:
-    """What the oracle expects and what came instead."""
-    lines = [case.sql]
-    if isinstance(answer, str) or isinstance(case.expected, set):
-        lines += [f"    expected {case.expected}", f"    has      {answer}"]
-        return "\n".join(lines)
-    lines += [f"    only expected: {row}" for row in (case.expected - answer).elements()]
-    lines += [f"    only there:    {row}" for row in (answer - case.expected).elements()]
-    return "\n".join(lines)
+def show_difference(case: Case, result: Rows | str) -> str:
+    """Return the query of a case, what the oracle expects, and Trino's result."""
+    if isinstance(result, str) or isinstance(case.expected, set):
+        lines = [f"    expected {case.expected}", f"    has      {result}"]
+    else:
+        lines = list_different_rows(case.expected, result)
+    return "\n".join([case.sql, *lines])
 
 
-def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
-    """The disagreement on the first partition that shows it alone."""
+def list_different_rows(expected: Rows, actual: Rows) -> list[str]:
+    """Return a line for each row that only one of two results has."""
+    return [
+        *(f"    only expected: {row}" for row in (expected - actual).elements()),
+        *(f"    only there:    {row}" for row in (actual - expected).elements()),
+    ]
+
+
+def show_smallest_difference(trino: Trino, case: Case, result: Rows | str) -> str:
+    """Return the difference in the first partition that has one if the query runs over it alone.
+
+    If there is no such partition, or if the query should fail, return the whole difference.
+    """
     for key in case.batch.partitions():
         if isinstance(case.expected, set):
             break
         part = take_part(case.batch, [key], [case.query])
-        found = compute_answers(part)[case.query]
-        alone = next(cases(part, {case.query: found}, case.respell))
-        other = ask(trino, alone)
-        if not agrees(alone, other):
-            return shown(alone, other)
-    return shown(case, answer)
+        answer = compute_answers(part)[case.query]
+        small_case = next(list_cases(part, {case.query: answer}, case.translate))
+        small_result = run_on_trino(trino, small_case)
+        if not is_right(small_case, small_result):
+            return show_difference(small_case, small_result)
+    return show_difference(case, result)
 
 
-def random_cases(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Answer]]]:
-    """Batches with `count` queries in all, and the oracle's answers."""
+def draw_batches(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Answer]]]:
+    """Yield batches with `count` queries in all, each with the oracle's answers to its queries.
+
+    Args:
+        seed: the seed of the first batch. Each later batch has the next seed.
+        count: the number of queries.
+    """
     while count > 0:
         batch = random_batch(seed, QUERIES_PER_BATCH, LIMITS, with_nan=False)
-        found = {q: a for q, a in compute_answers(batch).items() if not deviates(q.pattern)}
-        found = dict(list(found.items())[:count])
-        count -= len(found)
+        answers: dict[Query, Answer] = {}
+        for query, answer in compute_answers(batch).items():
+            if len(answers) < count and not can_repeat_without_row(query.pattern):
+                answers[query] = answer
+        count -= len(answers)
         seed += 1
-        yield batch, found
+        yield batch, answers
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
+    """Run the queries that the command line asks for, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", required=True, help="for instance http://localhost:8080")
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--converted", action="store_true")
-    options = parser.parse_args(arguments)
-    there, back = (for_trino, and_back) if options.converted else (str, str)
-    trino, spark = Trino(options.url), start_small_session()
-    outcome: Counter[str] = Counter()
-    for batch, found in random_cases(options.seed, options.count):
-        outcome["queries"] += len(found)
-        asked = list(cases(batch, found, there))
-        outcome["asked"] += len(asked)
+    arguments = parser.parse_args()
+    translate: Translate = str
+    translate_back: Translate = str
+    if arguments.converted:
+        translate = translate_to_trino
+        translate_back = translate_there_and_back
+    trino = Trino(arguments.url)
+    spark = start_small_session()
+    counts: Counter[str] = Counter()
+    for batch, answers in draw_batches(arguments.seed, arguments.count):
+        cases = list(list_cases(batch, answers, translate))
+        counts["queries"] += len(answers)
+        counts["asked"] += len(cases)
         with ThreadPoolExecutor(THREADS) as threads:
-            replies = threads.map(lambda case: ask(trino, case), asked)
-            for message in find_differences(spark, batch, found, back):
-                outcome["matchrec differs"] += 1
+            # Trino runs the cases while matchrec runs the queries.
+            results = threads.map(partial(run_on_trino, trino), cases)
+            for message in find_differences(spark, batch, answers, translate_back):
+                counts["matchrec differs"] += 1
                 print("MATCHREC", message, sep="\n")
-        for case, reply in zip(asked, replies, strict=True):
-            outcome["rows"] += 0 if isinstance(reply, str) else reply.total()
-            if not agrees(case, reply):
-                outcome["Trino differs"] += 1
-                print("TRINO", smallest(trino, case, reply), sep="\n")
-        print(dict(outcome), flush=True)
+        for case, result in zip(cases, results, strict=True):
+            counts["rows"] += 0 if isinstance(result, str) else result.total()
+            if not is_right(case, result):
+                counts["Trino differs"] += 1
+                print("TRINO", show_smallest_difference(trino, case, result), sep="\n")
+        print(dict(counts), flush=True)
     spark.stop()
-    return int(bool(outcome["matchrec differs"] or outcome["Trino differs"]))
+    return int(counts["matchrec differs"] + counts["Trino differs"] > 0)
 
 
 if __name__ == "__main__":
