@@ -38,6 +38,7 @@ WRONG_OPTION_CODES = frozenset(
     (
         # --conf
         "unknown-setting",
+        "wrong-setting-value",
         # --arg and --grid
         "unknown-parameter",
         "unknown-clause-parameter",

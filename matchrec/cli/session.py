@@ -118,15 +118,15 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     """Start Sail, or else Spark if Sail does not work with the installed PySpark.
 
     Raises:
-        MatchRecognizeError: Sail does not work, and Spark is not installed.
+        MatchRecognizeError: Sail does not work, and Spark is not installed; or a setting is wrong.
     """
     from matchrec.spark.start.engine_choice import SAIL, is_spark_installed
     from matchrec.spark.start.sessions import start_session
 
     try:
         return start_session(SAIL, settings)
-    except MatchRecognizeError:
-        if not is_spark_installed():
+    except MatchRecognizeError as error:
+        if error.code != "incompatible-pyspark" or not is_spark_installed():
             raise
     return start_spark(folder, settings)
 

@@ -90,10 +90,9 @@ def make_unknown_option_error(
         context: click's context of the command; None if click does not know the command.
     """
     owners = list_option_owners(option, context)
-    similar_option = (
-        None if owners else find_nearest(option.lstrip("-"), list_option_names(context))
-    )
-    hint = f"--{similar_option}" if similar_option else None
+    options = {name.lstrip("-"): name for name in list_option_names(context)}
+    similar_name = None if owners else find_nearest(option.lstrip("-"), options)
+    hint = None if similar_name is None else options[similar_name]
     return errors.unknown_option(option=option, command=command, hint=hint, owners=owners)
 
 
@@ -133,7 +132,7 @@ def suggest_for_extra_arguments(arguments: str, context: click.Context | None) -
     ]
     if not queries:
         is_picture = Path(arguments).suffix.lower() in figures.PICTURE_ENDINGS
-        if is_picture and "output" in list_option_names(context):
+        if is_picture and "--output" in list_option_names(context):
             return f"write --output {arguments}"
         return f"remove {arguments}: {context.command_path} takes only options"
     query_value = context.params.get(queries[0].name or "")
@@ -148,10 +147,10 @@ def suggest_for_extra_arguments(arguments: str, context: click.Context | None) -
 
 
 def list_option_names(context: click.Context | None) -> list[str]:
-    """Return the names of the options of a command, without hyphens."""
+    """Return the names of the options of a command, such as `--table`."""
     parameters = context.command.params if context is not None else []
     options = [parameter for parameter in parameters if isinstance(parameter, click.Option)]
-    return [name.lstrip("-") for option in options for name in option.opts]
+    return [name for option in options for name in option.opts]
 
 
 def name_option(message: str, option: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from matchrec.errors.kinds import (
     MatchRecognizeError,
@@ -12,6 +12,7 @@ from matchrec.errors.kinds import (
     about_argument,
 )
 from matchrec.errors.language import current_surface, find_argument, name_part
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
@@ -255,13 +256,44 @@ def limits_of_master(
     )
 
 
+# The settings that users of Sail change, for misspelt names.
+_COMMON_SETTINGS = (
+    "spark.sql.session.timeZone",
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.shuffle.partitions",
+)
+
+
 def unknown_setting(*, name: str) -> MatchRecognizeError:
     """Return the error for a setting that Sail does not have."""
     surface = current_surface()
+    nearest = find_nearest(name, _COMMON_SETTINGS)
+    hint = f"remove it, or run on Spark: {surface.write_option('engine', 'spark')}"
     return MatchRecognizeError(
         f"unknown setting `{name}` of this session",
-        hint=f"remove it, or run on Spark: {surface.write_option('engine', 'spark')}",
+        hint=f"write {nearest}" if nearest else hint,
         code="unknown-setting",
+    )
+
+
+def wrong_setting_value(*, name: str, value: str, choices: Collection[str]) -> MatchRecognizeError:
+    """Return the error for a value that a setting of the session cannot have.
+
+    Args:
+        name: the setting.
+        value: the value.
+        choices: the values that it can have. If there are many, the help names one of them.
+    """
+    surface = current_surface()
+    nearest = find_nearest(value, choices)
+    if nearest is not None or len(choices) <= 2:
+        hint = surface.write_setting(name, nearest or " or ".join(choices))
+    else:
+        example = surface.write_setting(name, "Europe/Paris")
+        hint = f"{example} or another region, or an offset such as +03:00"
+    return MatchRecognizeError(
+        f"unknown value `{value}` of the setting {name}", hint=hint, code="wrong-setting-value"
     )
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import os
 import sys
+from zoneinfo import available_timezones
 
 from pyspark.sql import SparkSession
 
+from matchrec.conditions.functions.calendar import is_known_zone
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 from matchrec.loading import load_in_background
@@ -134,12 +136,29 @@ def change_settings(session: SparkSession, settings: SparkSettings) -> None:
     """Change settings of a running session.
 
     Raises:
-        MatchRecognizeError: a setting cannot be changed once a session runs.
+        MatchRecognizeError: a setting cannot be changed once a session runs, or cannot have the
+            value.
     """
     for name, value in settings.items():
         if not session.conf.isModifiable(name):
             raise errors.unknown_setting(name=name)
+        check_setting_value(session, name, value)
         session.conf.set(name, value)
+
+
+def check_setting_value(session: SparkSession, name: str, value: str) -> None:
+    """Check the value of a setting before it is set.
+
+    Sail checks no values. After a wrong one, all queries fail, without the name of the setting.
+
+    Raises:
+        MatchRecognizeError: the setting is true or false, or a time zone, and cannot be `value`.
+    """
+    if name == TIME_ZONE and not is_known_zone(value):
+        raise errors.wrong_setting_value(name=name, value=value, choices=available_timezones())
+    booleans = ("true", "false")
+    if session.conf.get(name) in booleans and value.lower() not in booleans:
+        raise errors.wrong_setting_value(name=name, value=value, choices=booleans)
 
 
 def is_java_running() -> bool:

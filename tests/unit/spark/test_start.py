@@ -6,19 +6,22 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.errors import MatchRecognizeError
 from matchrec.spark.sail import server
 from matchrec.spark.start import engine_choice
 from matchrec.spark.start.engine_choice import ENGINE, choose_engine, is_spark_installed
 from matchrec.spark.start.environment_zone import find_environment_zone
 from matchrec.spark.start.limits import describe_limits, read_memory_size
 from matchrec.spark.start.running_session import describe_engine, runs_on
-from matchrec.spark.start.sessions import start_session
+from matchrec.spark.start.sessions import change_settings, start_session
 
 ADDRESS = "sc://there:15002"
 
@@ -153,6 +156,7 @@ def test_a_new_session_understands_the_clause(
 
 AFTER_SAIL = """
 import matchrec
+from matchrec.errors import MatchRecognizeError
 matchrec.session("sail").stop()
 print(matchrec.session("spark").range(3).count())
 """
@@ -424,3 +428,51 @@ def test_no_time_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_the_address_of_a_server_has_a_host_and_maybe_a_port(address: str, is_one: bool) -> None:
     assert ENGINE.accepts(address) is is_one
+
+
+class Settings:
+    """The settings of a session on Sail, which accepts any value."""
+
+    def __init__(self) -> None:
+        """Begin with Sail's own values."""
+        self.values = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+    def isModifiable(self, name: str) -> bool:  # noqa: N802 -- the name of PySpark
+        """Return whether Sail has the setting."""
+        return name in self.values
+
+    def get(self, name: str) -> str:
+        """Return the value of a setting."""
+        return self.values[name]
+
+    def set(self, name: str, value: str) -> None:
+        """Change a setting."""
+        self.values[name] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [
+        ("spark.sql.ansi.enable", "false", "write spark.sql.ansi.enabled"),
+        ("spark.sql.ansi.enabled", "flase", "set spark.sql.ansi.enabled to false"),
+        ("spark.sql.ansi.enabled", "maybe", "set spark.sql.ansi.enabled to true or false"),
+        (
+            "spark.sql.session.timeZone",
+            "Europe/Pariss",
+            "set spark.sql.session.timeZone to Europe/Paris",
+        ),
+    ],
+)
+def test_wrong_settings_are_rejected(name: str, value: str, hint: str) -> None:
+    """Sail itself would fail later, at the first query, and not name the setting."""
+    session = cast("SparkSession", SimpleNamespace(conf=Settings()))
+    with pytest.raises(MatchRecognizeError) as raised:
+        change_settings(session, {name: value})
+    assert raised.value.hint == hint
+
+
+def test_right_settings_are_set() -> None:
+    conf = Settings()
+    settings = {"spark.sql.ansi.enabled": "FALSE", "spark.sql.session.timeZone": "+03:00"}
+    change_settings(cast("SparkSession", SimpleNamespace(conf=conf)), settings)
+    assert conf.values == settings
