@@ -56,7 +56,7 @@ def union_in_subset(
 
 def _explain_skip_to_row(span: Span | None) -> tuple[str, str]:
     """Return the headline and the help for SKIP TO LAST ROW, SKIP TO FIRST ROW or SKIP TO ROW."""
-    text, start = read_users_text_around(span) if span else ("", 0)
+    text, start = read_users_text_around(span)
     skip = re.search(r"(?i)SKIP\s+TO\s+(?:(?P<end>FIRST|LAST)\s+)?$", text[:start])
     end = (skip["end"] or "").upper() if skip else ""
     words = " ".join(f"SKIP TO {end} ROW".split())

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.errors.sql.unknown_names import column_named_like_function
+from matchrec.errors.sql.unknown_columns import column_named_like_function
 from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, find_node_operations, walk_scalar

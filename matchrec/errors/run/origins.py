@@ -24,6 +24,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from matchrec.errors.language import set_variable
 from matchrec.errors.run import repairs
@@ -172,22 +173,30 @@ def read_users_text(span: Span) -> str | None:
     return source.text_at(source_span)
 
 
-def read_users_text_around(span: Span, distance: int = 200) -> tuple[str, int]:
-    """Return what the user wrote around a span, and the position in it at which the span begins.
+class TextAround(NamedTuple):
+    """What the user wrote around a span."""
+
+    text: str
+    # The position in `text` at which the span begins.
+    start: int
+
+
+def read_users_text_around(span: Span | None, distance: int = 200) -> TextAround:
+    """Return what the user wrote at a span, before it and after it.
 
     Args:
         span: the span in the text that is being read.
-        distance: the number of characters before and after the span.
+        distance: the number of characters before the span, and after it.
 
     Returns:
-        An empty text, and 0, if the span is empty or if no text is being read.
+        An empty text if the span is None or empty, or if no text is being read.
     """
     read_source = _SOURCE.get()
-    if read_source is None or span.start == span.end:
-        return "", 0
+    if read_source is None or span is None or span.start == span.end:
+        return TextAround("", 0)
     source, source_span = read_source.trace_to_author(span)
     start = max(source_span.start - distance, 0)
-    return source.text[start : source_span.end + distance], source_span.start - start
+    return TextAround(source.text[start : source_span.end + distance], source_span.start - start)
 
 
 def read_text(span: Span | None) -> str | None:

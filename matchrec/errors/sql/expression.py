@@ -1,8 +1,8 @@
 """Errors in expressions of a clause: functions, keywords and variables that are not allowed there.
 
-`unknown_names` has the errors about columns and functions that do not exist, `wrong_types` those
-about types, and `navigation` those about PREV, NEXT, FIRST and LAST. In the arguments, `clause` is
-the part of the clause that has the expression, such as MEASURES.
+`unknown_columns` and `unknown_functions` have the errors about names that do not exist,
+`wrong_types` those about types, and `navigation` those about PREV, NEXT, FIRST and LAST. In the
+arguments, `clause` is the part of the clause that has the expression, such as MEASURES.
 """
 
 from __future__ import annotations

@@ -26,11 +26,13 @@ from matchrec.errors.kinds import about_argument, point_at
 from matchrec.errors.language import find_argument
 from matchrec.errors.run.origins import read_text
 from matchrec.errors.sql import engine_errors, refused_parts
-from matchrec.errors.sql import unknown_names as errors
+from matchrec.errors.sql import unknown_columns as errors
+from matchrec.errors.sql.column_advice import KnownNames
 from matchrec.errors.sql.engine_errors import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery
 from matchrec.errors.sql.foreign_names import find_arguments_hint
 from matchrec.errors.sql.query import missing_value_in_braces
+from matchrec.errors.sql.unknown_functions import unknown_function
 from matchrec.plan.change_expressions import map_references, set_semantics
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
@@ -235,7 +237,7 @@ class Diagnosis:
                     return errors.unknown_column(full_name, clause, names, span)
             case UNKNOWN_FUNCTION.condition:
                 functions = self.relation.runner.list_functions()
-                return errors.unknown_function(name, clause, functions, span)
+                return unknown_function(name, clause, functions, span)
             case AMBIGUOUS_COLUMN.condition:
                 return errors.ambiguous_column(span, name=name, clause=clause)
         return None
@@ -288,7 +290,7 @@ class Diagnosis:
         ]
         return structs[0].names if len(structs) == 1 else []
 
-    def find_names(self, expression: ExpressionSql) -> errors.KnownNames:
+    def find_names(self, expression: ExpressionSql) -> KnownNames:
         """Return the names that the user can have meant in an expression."""
         plan = self.plan
         span = expression.span
@@ -298,7 +300,7 @@ class Diagnosis:
             if span is None or not measure.value.span.contains(span)
         ]
         is_argument = expression.clause == "MEASURES" and expression.call != ""
-        return errors.KnownNames(
+        return KnownNames(
             columns=self.columns.names,
             variables=list_users_variables(plan),
             measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},

@@ -45,7 +45,7 @@ from matchrec.errors.sql.foreign_names import (
 from matchrec.errors.sql.query import explain_misspelt_keyword
 from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
-from matchrec.errors.sql.unknown_names import find_unknown_function_hint
+from matchrec.errors.sql.unknown_functions import find_unknown_function_hint
 from matchrec.source import Source, Span
 from matchrec.spark.errors.engine_messages import (
     OTHER_CODES,

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DateType, DoubleType, FloatType, StringType
 
 from matchrec.errors import MatchRecognizeError, conditions
+from matchrec.errors import type_columns as type_column_errors
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
 from matchrec.errors.rules import within_not_positive
 from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.sql import unknown_names
 from matchrec.errors.sql.expression import not_sortable
 from matchrec.errors.sql.type_kinds import (
     LENGTHS_OF_TIME,
@@ -242,7 +242,7 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         except QUERY_ERRORS as error:
             raise make_type_column_error(df, name) from error
     if not isinstance(field.dataType, StringType):
-        raise unknown_names.type_column_without_texts(
+        raise type_column_errors.type_column_without_texts(
             type_name=field.dataType.simpleString(), name=name
         )
 
@@ -262,6 +262,6 @@ def is_type_test(condition: Scalar, column: str) -> bool:
 def make_type_column_error(df: DataFrame, name: str) -> MatchRecognizeError:
     """Return the error for events without a column of their types, see `check_type_column`."""
     text_columns = [field.name for field in df.schema if isinstance(field.dataType, StringType)]
-    return unknown_names.unknown_type_column(
+    return type_column_errors.unknown_type_column(
         name=name, columns=df.columns, text_columns=text_columns
     )

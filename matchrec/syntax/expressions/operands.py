@@ -15,7 +15,7 @@ from __future__ import annotations
 from matchrec.errors.misspellings import count_misspelt_letters
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql.incomplete import case_without_end, expression_nested_too_deep
-from matchrec.errors.sql.unknown_names import unknown_function
+from matchrec.errors.sql.unknown_functions import unknown_function
 from matchrec.plan.build_expressions import add_text_around, make_column
 from matchrec.plan.expression import Navigation, Scalar, Term
 from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations

@@ -30,7 +30,7 @@ from matchrec.errors.language import (
 )
 from matchrec.errors.plots import series_column_missing
 from matchrec.errors.sql.query import missing_value_in_braces
-from matchrec.errors.sql.unknown_names import ambiguous_column
+from matchrec.errors.sql.unknown_columns import ambiguous_column
 from matchrec.errors.stages import pattern_not_in_sql
 from matchrec.source import Source, Span
 

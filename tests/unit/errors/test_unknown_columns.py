@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, use_language
+from matchrec.errors.sql.column_advice import KnownNames
 from matchrec.errors.sql.engine_errors import find_type_mismatch_hint, rejected_by_engine
-from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
+from matchrec.errors.sql.unknown_columns import unknown_column
 
 
 @pytest.mark.parametrize(
