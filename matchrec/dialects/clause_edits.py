@@ -35,7 +35,7 @@ from matchrec.dialects.exclusive_loops import (
 from matchrec.dialects.fragments import FragmentTranslator
 from matchrec.dialects.limits import note_limits
 from matchrec.dialects.output_differences import note_output_differences
-from matchrec.dialects.products import SPARK, Product
+from matchrec.dialects.products import AZURE, SPARK, Product
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
 from matchrec.errors.sql import products as errors
@@ -72,7 +72,7 @@ def edit_clause(
     read = translator.read
     write = translator.write
     clause = read_clause(tokens)
-    if read.name == "azure" and not clause.order_by:
+    if read is AZURE and not clause.order_by:
         raise errors.missing_timestamp_by(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
         used_definitions = find_used_definitions(clause)

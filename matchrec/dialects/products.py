@@ -122,7 +122,14 @@ def _read_products() -> dict[str, Product]:
 # All products, by their names.
 PRODUCTS = _read_products()
 
+# The products that the code names: only they have the spellings that it reads or writes.
+AZURE = PRODUCTS["azure"]
+BIGQUERY = PRODUCTS["bigquery"]
+FLINK = PRODUCTS["flink"]
+ORACLE = PRODUCTS["oracle"]
+SNOWFLAKE = PRODUCTS["snowflake"]
 SPARK = PRODUCTS["spark"]
+TRINO = PRODUCTS["trino"]
 
 
 def find_likely_products(text: str) -> tuple[str, ...]:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from matchrec.dialects.comments import edit_comments
 from matchrec.dialects.edits import Edit
 from matchrec.dialects.product_options import ProductOption
-from matchrec.dialects.products import Product
+from matchrec.dialects.products import AZURE, BIGQUERY, FLINK, Product
 from matchrec.dialects.spellings_azure import (
     find_timestamp_by,
     move_timestamp_by,
@@ -54,77 +55,80 @@ def edit_spellings(
     Raises:
         MatchRecognizeError: a spelling is wrong.
     """
-    if product.name == "flink":
+    if product is FLINK:
         yield from _quote_dollar_names(tokens)
     if product.comment_prefix:
         yield from edit_comments(tokens, product.comment_prefix)
-    if product.name not in ("azure", "bigquery"):  # only these have spellings in clauses
+    if product is not AZURE and product is not BIGQUERY:  # only these have spellings in clauses
         return
     if locations is None:
-        clause, options = _take_out_options(make_clause_tokens(tokens), product, parameter_values)
-        yield from _edit_clause_spellings(clause, options, product)
+        clause = _take_out_options(make_clause_tokens(tokens), product, parameter_values)
+        yield from _edit_clause_spellings(clause, product)
         locations = ()
     # For Azure, the indices of the TIMESTAMP BYs that belong to clauses.
     moved_timestamps = set()
     for location in locations:
         clause_tokens = cut_out_tokens(tokens, location.opening, location.closing)
-        clause, options = _take_out_options(clause_tokens, product, parameter_values)
-        yield from _edit_clause_spellings(clause, options, product)
-        timestamp_by = find_timestamp_by(tokens, location) if product.name == "azure" else None
+        clause = _take_out_options(clause_tokens, product, parameter_values)
+        yield from _edit_clause_spellings(clause, product)
+        timestamp_by = find_timestamp_by(tokens, location) if product is AZURE else None
         if timestamp_by is not None:
             moved_timestamps.add(timestamp_by)
-            yield from move_timestamp_by(tokens, timestamp_by, location, clause)
-    if product.name == "azure":
+            yield from move_timestamp_by(tokens, timestamp_by, location, clause.tokens)
+    if product is AZURE:
         reject_other_timestamp_by(tokens, moved_timestamps)
+
+
+class _ClauseOfProduct(NamedTuple):
+    """A clause, divided into the options that only one product reads, and all other tokens."""
+
+    # The clause without the options.
+    tokens: ClauseTokens
+    # The options, in the order of the text.
+    options: Sequence[ProductOption]
 
 
 def _take_out_options(
     clause: ClauseTokens, product: Product, parameter_values: ParameterValues
-) -> tuple[ClauseTokens, list[ProductOption]]:
+) -> _ClauseOfProduct:
     """Divide a clause into the options that only one product reads, and all other tokens.
-
-    Returns:
-        The clause without the options, and the options in the order of the text.
 
     Raises:
         MatchRecognizeError: an option is wrong.
     """
     options = []
     for index in clause.walk_level(0, len(clause)):
-        if product.name == "bigquery" and clause.has_keys(index, "OPTIONS", "("):
+        if product is BIGQUERY and clause.has_keys(index, "OPTIONS", "("):
             options.append(read_longest_match(clause, index, parameter_values))
-        if product.name == "azure" and clause.has_keys(index, "LIMIT", "DURATION"):
+        if product is AZURE and clause.has_keys(index, "LIMIT", "DURATION"):
             options.append(read_duration(clause, index))
-    kept = [
+    other_tokens = [
         token
         for token in clause.tokens
         if not any(option.span.contains(token.span) for option in options)
     ]
-    return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), options
+    pairs = pair_brackets(other_tokens)
+    return _ClauseOfProduct(replace(clause, tokens=tuple(other_tokens), pairs=pairs), options)
 
 
-def _edit_clause_spellings(
-    clause: ClauseTokens, options: Sequence[ProductOption], product: Product
-) -> Iterator[Edit]:
+def _edit_clause_spellings(clause: _ClauseOfProduct, product: Product) -> Iterator[Edit]:
     """Yield the edits of the options of a clause, and of the spellings in its PATTERN.
 
-    Args:
-        clause: the tokens of the clause without the options.
-        options: the options.
-        product: the product whose SQL it is.
+    An option is written right after the parentheses of PATTERN.
     """
-    opening = find_sections(clause)[ClausePart.PATTERN].start
-    closing = clause.pairs[opening]
-    end = clause[closing].span.end
-    for option in options:
+    tokens = clause.tokens
+    opening = find_sections(tokens)[ClausePart.PATTERN].start
+    closing = tokens.pairs[opening]
+    end = tokens[closing].span.end
+    for option in clause.options:
         yield Edit(option.span, "")
         if option.words:
             yield Edit(Span(end, end), f" {option.words}", option.span)
-    if product.name == "bigquery":
-        yield from fill_empty_alternatives(clause, opening, closing, product.comment_prefix)
+    if product is BIGQUERY:
+        yield from fill_empty_alternatives(tokens, opening, closing, product.comment_prefix)
     else:
-        yield from name_any_rows(clause, opening + 1, closing)
-        yield from unbracket_names(clause, opening + 1, closing)
+        yield from name_any_rows(tokens, opening + 1, closing)
+        yield from unbracket_names(tokens, opening + 1, closing)
 
 
 def _quote_dollar_names(tokens: TokenSequence) -> Iterator[Edit]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.dialects.products import TRINO
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_function
 from matchrec.dialects.rules.value_kinds import ValueKind
@@ -108,7 +109,7 @@ def note_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
 def note_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     """Add a note on `AVG` of decimals: it has as many digits as its values in Trino, else more."""
-    reads_trino = context.read.name == "trino"
+    reads_trino = context.read is TRINO
     kind = context.request_kind(node.this)
     if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
         other_product = context.write if reads_trino else context.read
@@ -130,7 +131,7 @@ def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
     kinds = {context.request_kind(node.this), context.request_kind(node.expression)}
     may_be_decimals = kinds <= {ValueKind.DECIMAL, ValueKind.INTEGER, None}
     is_decimal = ValueKind.DECIMAL in kinds and may_be_decimals
-    if context.write.name == "trino" or not is_decimal:
+    if context.write is TRINO or not is_decimal:
         return node
     digits = _count_decimal_digits(node, context)
     if digits is not None and context.write.is_spark:

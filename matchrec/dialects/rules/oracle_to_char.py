@@ -14,6 +14,7 @@ from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
+from matchrec.dialects.products import SNOWFLAKE
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.oracle_formats import (
     convert_format,
@@ -42,7 +43,7 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
         raise UnsupportedError("the third argument of TO_CHAR, as names are in English: remove it")
     oracle_format = _read_format(node)
     if is_format_of_number(oracle_format):
-        if context.write.name == "snowflake":
+        if context.write is SNOWFLAKE:
             return node
         raise UnsupportedError(
             f"the number format {oracle_format}: write TO_CHAR(x) or ROUND(x, 2)"

@@ -15,6 +15,7 @@ from sqlglot.dialects.snowflake import Snowflake
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
+from matchrec.dialects.products import SNOWFLAKE
 from matchrec.dialects.rules import numbers, row_patterns, texts, times
 from matchrec.dialects.rules.collected_arrays import CollectedValues, build_array_without_nulls
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
@@ -42,7 +43,7 @@ def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
     is_relation = isinstance(node.parent, exp.From | exp.Join)
     alias = node.args.get("alias")
     has_column_names = alias is not None and alias.columns
-    if not is_relation or context.write.name == "snowflake" or has_column_names:
+    if not is_relation or context.write is SNOWFLAKE or has_column_names:
         return node
     row = node.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1

@@ -16,6 +16,7 @@ import re
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.dialects.products import SNOWFLAKE, TRINO
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_function
 from matchrec.dialects.rules.value_kinds import TIMESTAMPS, ValueKind
@@ -53,7 +54,7 @@ def rewrite_limited_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     length = _find_length(node.to) if is_to_text else None
-    if length is None or context.write.name == "snowflake":
+    if length is None or context.write is SNOWFLAKE:
         return node
     if isinstance(node, exp.TryCast):
         fits = exp.LTE(this=exp.Length(this=node.this.copy()), expression=length.copy())
@@ -118,10 +119,10 @@ def note_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     `_TEXT_CAST_NOTES`.
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
-    if not is_to_text or node.args.get("format") or context.read.name == context.write.name:
+    if not is_to_text or node.args.get("format") or context.read is context.write:
         return node
     differing_kinds = set(TIMESTAMPS)
-    if context.read.name == "trino":
+    if context.read is TRINO:
         differing_kinds.add(ValueKind.FRACTION)
     if context.request_kind(node.this) in differing_kinds:
         context.add_note(_TEXT_CAST_NOTES[context.read.name])

@@ -18,6 +18,7 @@ from sqlglot import exp
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
+from matchrec.dialects.products import AZURE, ORACLE
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_function
 from matchrec.dialects.rules.value_kinds import TIMESTAMPS, ValueKind
@@ -122,7 +123,7 @@ def rewrite_datediff(node: exp.DateDiff | exp.DatetimeDiff, context: RuleContext
         return exp.DateDiff(this=node.this, expression=node.expression)
     later = exp.TimestampTrunc(this=node.this, unit=exp.var(name))
     earlier = exp.TimestampTrunc(this=node.expression, unit=exp.var(name))
-    if name in _SECONDS and context.is_condition and context.read.name == "azure":
+    if name in _SECONDS and context.is_condition and context.read is AZURE:
         later_seconds = call_function("UNIX_SECONDS", later)
         earlier_seconds = call_function("UNIX_SECONDS", earlier)
         seconds = exp.Sub(this=later_seconds, expression=earlier_seconds)
@@ -204,7 +205,7 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
     read = context.read
     if normalize_unit(node.this.name) != "SECOND" or not context.write.is_spark:
         return node
-    if read.has_functions_of_spark or read.name == "oracle":
+    if read.has_functions_of_spark or read is ORACLE:
         return node
     if context.request_kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
         return node

@@ -9,7 +9,7 @@ DEFINE B AS (B.event_type = 'Down') AND (soundex(B.x) > A.x)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from matchrec.dialects.writing.clause_text import write_scalar
@@ -26,8 +26,10 @@ _WORD = re.compile(r"\w+")
 class PartOrigin:
     """A part of written SQL, and the part of the user's query from which it was written."""
 
-    written: Span
-    user: Span
+    # Where the part is in the written SQL.
+    written_span: Span
+    # Where the part is in the user's query.
+    user_span: Span
 
 
 def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[PartOrigin]:
@@ -38,23 +40,37 @@ def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[PartOrigi
         plan: the plan that was written.
         text: the SQL that `write_sql` has written for the plan.
     """
-    origins = []
-    position = 0
-    for measure in plan.measures:
-        located = list(_locate_scalar(measure.value, text, position))
-        origins += located
-        position = located[0].written.end if located else position
-    pattern_start = text.index("PATTERN (", position)
+    measures = [measure.value for measure in plan.measures]
+    origins = list(_locate_in_order(measures, text, 0))
+    measures_end = max((origin.written_span.end for origin in origins), default=0)
+    pattern_start = text.index("PATTERN (", measures_end)
     pattern_end = text.find("\n", pattern_start)
     if query.pattern_span != START:
         origins.append(PartOrigin(Span(pattern_start, pattern_end), query.pattern_span))
         origins += _locate_window(query, plan, text, pattern_end)
-    position = text.find("\n  DEFINE ", pattern_start)
-    for definition in plan.definitions:
-        located = list(_locate_scalar(definition.condition, text, position))
-        origins += located
-        position = located[0].written.end if located else position
+    conditions = [definition.condition for definition in plan.definitions]
+    origins += _locate_in_order(conditions, text, text.find("\n  DEFINE ", pattern_start))
     return origins
+
+
+def _locate_in_order(scalars: Iterable[Scalar], text: str, start: int) -> Iterator[PartOrigin]:
+    """Yield the origins of expressions that are written one after another, and of their operands.
+
+    An expression that is not found in the text is left out.
+
+    Args:
+        scalars: the expressions, in the order of the text.
+        text: the text that contains them.
+        start: the index in the text from which the first expression is searched.
+    """
+    for scalar in scalars:
+        written_span = _find_written(write_scalar(scalar), text, start)
+        if written_span is None:
+            continue
+        yield PartOrigin(written_span, scalar.span)
+        if isinstance(scalar, Operation):
+            yield from _locate_in_order(scalar.operands, text, written_span.start)
+        start = written_span.end
 
 
 def _locate_window(
@@ -68,33 +84,13 @@ def _locate_window(
         text: the text that was written.
         start: the index of the line before WITHIN.
     """
-    written = re.compile(r"\n  (WITHIN .*)").match(text, start)
-    if written is None:
+    within = re.compile(r"\n  (WITHIN .*)").match(text, start)
+    if within is None:
         return
-    users_span = None if plan.within is None else plan.within.interval.span
-    if users_span is None:  # a number of events
-        users_span = query.source.find_name("WITHIN", Span(0, len(query.source.text)))
-    yield PartOrigin(Span(*written.span(1)), users_span)
-
-
-def _locate_scalar(scalar: Scalar, text: str, start: int) -> Iterator[PartOrigin]:
-    """Yield the origin of an expression, then the origins of its operands.
-
-    Args:
-        scalar: the expression.
-        text: the text that contains it.
-        start: the index in the text from which it is searched.
-    """
-    written = _find_written(write_scalar(scalar), text, start)
-    if written is None:
-        return
-    yield PartOrigin(written, scalar.span)
-    if isinstance(scalar, Operation):
-        position = written.start
-        for operand in scalar.operands:
-            located = list(_locate_scalar(operand, text, position))
-            yield from located
-            position = located[0].written.end if located else position
+    user_span = None if plan.within is None else plan.within.interval.span
+    if user_span is None:  # a number of events
+        user_span = query.source.find_name("WITHIN", Span(0, len(query.source.text)))
+    yield PartOrigin(Span(*within.span(1)), user_span)
 
 
 def _find_written(expression: str, text: str, start: int) -> Span | None:
@@ -109,8 +105,8 @@ def _find_written(expression: str, text: str, start: int) -> Span | None:
         return None
     before = r"(?<!\w)" if _WORD.match(expression[0]) else ""
     after = r"(?!\w)" if _WORD.match(expression[-1]) else ""
-    written = re.compile(f"{before}{re.escape(expression)}{after}").search(text, start)
-    return None if written is None else Span(*written.span())
+    found = re.compile(f"{before}{re.escape(expression)}{after}").search(text, start)
+    return None if found is None else Span(*found.span())
 
 
 def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Source) -> Span | None:
@@ -127,14 +123,14 @@ def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Sour
         first word if the user wrote it there. None if the part comes from no expression of the
         user, such as a keyword of SQL.
     """
-    enclosing = [origin for origin in origins if origin.written.contains(span)]
+    enclosing = [origin for origin in origins if origin.written_span.contains(span)]
     if not enclosing:
         return None
-    user_span = enclosing[-1].user
-    written = text[span.start : span.end]
-    if span == enclosing[-1].written:
+    user_span = enclosing[-1].user_span
+    written_text = text[span.start : span.end]
+    if span == enclosing[-1].written_span:
         return user_span
-    for part in (written, *_WORD.findall(written)[:1]):
+    for part in (written_text, *_WORD.findall(written_text)[:1]):
         part_span = source.find_name(part, user_span)
         if part_span != user_span:
             return part_span

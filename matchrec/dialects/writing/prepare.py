@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.writing.names import WORD, rename_variables
@@ -25,8 +26,16 @@ from matchrec.plan.match_plan import MatchPlan
 _ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
 
 
-def prepare_for_sql(query: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote, ...]]:
-    """Return a plan that SQL can express, and notes on what is lost.
+class PreparedPlan(NamedTuple):
+    """A plan that SQL can express."""
+
+    plan: MatchPlan
+    # What is lost in comparison with the plan of the query.
+    notes: tuple[TranslationNote, ...]
+
+
+def prepare_for_sql(query: ReadQuery) -> PreparedPlan:
+    """Return the plan of a query so that SQL can express it.
 
     Raises:
         MatchRecognizeError: the matches would differ.
@@ -40,7 +49,7 @@ def prepare_for_sql(query: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote,
         plan, measures=tuple(measures), partition_by=plan.partition_keys, equivalence_keys=()
     )
     renamed = rename_variables(expressible, _choose_names(expressible))
-    return renamed, tuple(_note_losses(query))
+    return PreparedPlan(renamed, tuple(_note_losses(query)))
 
 
 def _reject_negations(plan: MatchPlan) -> None:
