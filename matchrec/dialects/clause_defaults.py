@@ -50,9 +50,9 @@ def edit_defaults(
 def _add_order_of_nulls(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
     """Yield the edits that add NULLS FIRST or NULLS LAST to keys of ORDER BY that lack both."""
     for key in clause.order_by:
-        descends = bool(key.is_descending)
-        read_puts_first = _puts_nulls_first(read, descends=descends)
-        write_puts_first = _puts_nulls_first(write, descends=descends)
+        is_descending = bool(key.is_descending)
+        read_puts_first = _puts_nulls_first(read, is_descending=is_descending)
+        write_puts_first = _puts_nulls_first(write, is_descending=is_descending)
         if key.nulls_first is None and read_puts_first is not write_puts_first:
             word = "FIRST" if read_puts_first else "LAST"
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {word}")
@@ -66,18 +66,18 @@ def _add_as(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
             yield Edit(Span(start, start), "AS ")
 
 
-def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
+def _puts_nulls_first(product: Product, *, is_descending: bool) -> bool:
     """Return whether a product puts NULL before all values by default.
 
     Args:
         product: the product.
-        descends: whether the key of ORDER BY has DESC.
+        is_descending: whether the key of ORDER BY has DESC.
     """
     match product.default_nulls:
         case Nulls.SMALL:
-            return not descends
+            return not is_descending
         case Nulls.LARGE:
-            return descends
+            return is_descending
         case Nulls.LAST:
             return False
 

@@ -26,6 +26,7 @@ The query around the clauses:
     from_relations     read the relations in FROM, as they are written
     with_clauses       find the WITH clauses that a relation may read
     result_use         find which part of a clause's rows the query uses
+    text_edits         a replacement of some characters of a query
     query_pieces       cut the text of a query up around relations and clauses, and `text_layout`
                        keep lines and columns of the rest
     plain_select       recognise queries that only select columns of a view

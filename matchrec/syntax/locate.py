@@ -45,8 +45,8 @@ from matchrec.syntax.nodes import Site
 from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.relation import find_relation
 from matchrec.syntax.result_use import find_renames, find_use
-from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
+from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokenize import read_query_tokens
 from matchrec.syntax.tokens import (
     BLANKS,
@@ -83,7 +83,7 @@ class QueryNode:
     blocks: tuple[WindowBlock, ...] = ()
     # Replacements for texts that Sail reads differently. `parse_sql` leaves this empty; the module
     # `spellings` finds them.
-    spellings: tuple[Spelling, ...] = ()
+    spellings: tuple[TextEdit, ...] = ()
 
 
 # The start of a clause, to search for it in the string of EXECUTE IMMEDIATE, which is one token.

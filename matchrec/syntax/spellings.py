@@ -11,26 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from matchrec.errors.sql import query as errors
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
-from matchrec.source import Span
 from matchrec.syntax.from_relations import find_relations_after
+from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokenize import read_query_tokens
 from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence
 from matchrec.syntax.with_clauses import WithClause, find_with_clauses
-
-
-class Spelling(NamedTuple):
-    """A part of a query, and the text to write instead of it."""
-
-    # Where the part is in the query.
-    span: Span
-    # The text to write instead, which both engines read alike.
-    text: str
-
 
 # The words that such a part contains or comes after. A query without them needs no second look.
 _WORDS_OF_SPELLINGS = re.compile(
@@ -38,8 +27,8 @@ _WORDS_OF_SPELLINGS = re.compile(
 )
 
 
-def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
-    """Return the spellings to replace in a query before Sail reads it.
+def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[TextEdit, ...]:
+    """Return the edits that respell a query so that Sail and Spark read it alike.
 
     Raises:
         MatchRecognizeUnsupportedError: UNPIVOT has an alias, which Sail leaves out.
@@ -57,8 +46,8 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
     return (*spell_pivot_columns(tokens), *spell_relation_names(tokens))
 
 
-def spell_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
-    """Yield the spelling `(column)` for the column of each PIVOT over one column."""
+def spell_pivot_columns(tokens: TokenSequence) -> Iterator[TextEdit]:
+    """Yield an edit to `(column)` for the column of each PIVOT over one column."""
     for pivot in tokens.indices_by_key.get("PIVOT", ()):
         closing = tokens.pairs.get(pivot + 1)
         if tokens.key(pivot + 1) != "(" or closing is None:
@@ -67,11 +56,11 @@ def spell_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
             is_named = tokens.key(index) == "FOR" and tokens[index + 1].is_name
             if is_named and tokens.has_keys(index + 2, "IN", "("):
                 span = tokens[index + 1].span
-                yield Spelling(span, f"({tokens.text_at(span)})")
+                yield TextEdit(span, f"({tokens.text_at(span)})")
 
 
-def spell_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
-    """Yield the spellings of aliases that need backticks, and of names of WITH queries.
+def spell_relation_names(tokens: TokenSequence) -> Iterator[TextEdit]:
+    """Yield the edits of aliases that need backticks, and of names of WITH queries.
 
     Sail compares the name of a WITH query with regard to case, so a relation gets the name as it is
     written in WITH.
@@ -83,10 +72,10 @@ def spell_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
         for relation in find_relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
-                    yield Spelling(tokens[alias].span, quote_name(tokens[alias].text))
+                    yield TextEdit(tokens[alias].span, quote_name(tokens[alias].text))
             name = find_defined_name(tokens, with_clauses, relation.start)
             if name is not None and name != tokens[relation.start].name:
-                yield Spelling(tokens[relation.start].span, quote_name(name))
+                yield TextEdit(tokens[relation.start].span, quote_name(name))
 
 
 def find_defined_name(

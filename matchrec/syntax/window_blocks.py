@@ -35,67 +35,10 @@ from matchrec.syntax.pattern_windows import (
 )
 from matchrec.syntax.result_use import list_names_outside
 from matchrec.syntax.stored_text import reject_stored_text
+from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_selects import Select
 from matchrec.syntax.with_clauses import WithClause, find_visible_definitions
-
-# Tokens before a `*` that stands for columns. After other tokens, a `*` multiplies.
-_KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
-# Words after a `*` that change which columns it stands for.
-_CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
-
-
-def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
-    """Yield each `*` and `t.*` that stands for all columns of the input in the select list.
-
-    Args:
-        tokens: the tokens of the query.
-        select: the SELECT.
-        alias: the name of its relation; None if the relation has no name.
-
-    Raises:
-        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
-    """
-    index, end = select.items
-    while index < end:
-        if tokens.is_subquery(index):
-            index = tokens.pairs[index]
-        elif tokens.key(index) == "*":
-            star = _find_star(tokens, index, alias)
-            if star is not None:
-                yield star
-        index += 1
-
-
-def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
-    """Return the span of the `*` at `index` with its qualifier.
-
-    The result is None if the `*` does not stand for all columns of the input: if it multiplies,
-    counts rows, or follows a struct or the name of another relation.
-
-    Raises:
-        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
-    """
-    before = tokens.key(index - 1)
-    counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
-    if before not in _KEYS_BEFORE_STAR or counts_rows:
-        return None
-    if tokens.key(index + 1) in _CHANGES_OF_STAR:
-        word = tokens.key(index + 1)
-        raise errors.star_with_pattern_window(tokens.span(index, index + 2), word=word)
-    if before != ".":
-        return tokens[index].span
-    qualifier = tokens[index - 2].name.lower()
-    if alias and qualifier == alias.lower() and tokens.key(index - 3) != ".":
-        return tokens.span(index - 2, index + 1)
-    return None
-
-
-class TextEdit(NamedTuple):
-    """Characters of the query, and the text that replaces them."""
-
-    span: Span
-    text: str
 
 
 class LocatedCall(NamedTuple):
@@ -308,3 +251,55 @@ def _choose_column(call: WindowCall, calls_by_column: dict[str, str]) -> str:
         number += 1
         column = f"{call.column} ({number})"
     return column
+
+
+# Tokens before a `*` that stands for columns. After other tokens, a `*` multiplies.
+_KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
+# Words after a `*` that change which columns it stands for.
+_CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
+
+
+def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
+    """Yield each `*` and `t.*` that stands for all columns of the input in the select list.
+
+    Args:
+        tokens: the tokens of the query.
+        select: the SELECT.
+        alias: the name of its relation; None if the relation has no name.
+
+    Raises:
+        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
+    """
+    index, end = select.items
+    while index < end:
+        if tokens.is_subquery(index):
+            index = tokens.pairs[index]
+        elif tokens.key(index) == "*":
+            star = _find_star(tokens, index, alias)
+            if star is not None:
+                yield star
+        index += 1
+
+
+def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
+    """Return the span of the `*` at `index` with its qualifier.
+
+    The result is None if the `*` does not stand for all columns of the input: if it multiplies,
+    counts rows, or follows a struct or the name of another relation.
+
+    Raises:
+        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
+    """
+    before = tokens.key(index - 1)
+    counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
+    if before not in _KEYS_BEFORE_STAR or counts_rows:
+        return None
+    if tokens.key(index + 1) in _CHANGES_OF_STAR:
+        word = tokens.key(index + 1)
+        raise errors.star_with_pattern_window(tokens.span(index, index + 2), word=word)
+    if before != ".":
+        return tokens[index].span
+    qualifier = tokens[index - 2].name.lower()
+    if alias and qualifier == alias.lower() and tokens.key(index - 3) != ".":
+        return tokens.span(index - 2, index + 1)
+    return None

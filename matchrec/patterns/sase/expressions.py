@@ -31,10 +31,10 @@ from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import find_arguments
-from matchrec.syntax.expressions.cursor import Respelling
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS, SEMANTICS
+from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 # The functions that aggregate events.
@@ -107,16 +107,16 @@ class EventReader(ScalarReader):
         super().__init__(sequence, Scope(ClausePart.PATTERN), "the query")
 
     @override
-    def find_respellings(self) -> Iterator[Respelling]:
-        """Yield the span and the text in Spark SQL of every string and every number.
+    def find_respellings(self) -> Iterator[TextEdit]:
+        """Yield an edit to Spark SQL for every string and every number.
 
         Strings get single quotes, see `quote_singly`. Percentages become numbers.
         """
         for token in self.sequence.tokens:
             if token.is_string:
-                yield Respelling(token.span, quote_singly(token.text))
+                yield TextEdit(token.span, quote_singly(token.text))
             elif token.kind is TokenKind.NUMBER:
-                yield Respelling(token.span, token.text)
+                yield TextEdit(token.span, token.text)
 
     def make_expected_error(self, expected: str) -> MatchRecognizeError:
         """Return the error for the next token, or for the end of the query.

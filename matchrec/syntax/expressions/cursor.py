@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import name_part
@@ -27,6 +26,7 @@ from matchrec.source import Span
 from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.expressions.unexpected_tokens import UnexpectedToken
 from matchrec.syntax.from_relations import find_qualified_names, list_relation_names
+from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.token_checks import check_brackets, reject_unquoted_dates
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence, split_words
 
@@ -49,15 +49,6 @@ class StructField:
 
     name: str
     value: Scalar
-
-
-class Respelling(NamedTuple):
-    """A token that Spark gets in another spelling."""
-
-    # Where the token is in the query.
-    span: Span
-    # What Spark gets.
-    text: str
 
 
 # Keywords that may follow an operand.
@@ -105,16 +96,16 @@ class ExpressionCursor(Cursor, ABC):
         # The tokens that Spark gets in another spelling, see `find_respellings`.
         self.respellings = tuple(self.find_respellings())
 
-    def find_respellings(self) -> Iterator[Respelling]:
-        """Yield the tokens that Spark gets in another spelling, from left to right.
+    def find_respellings(self) -> Iterator[TextEdit]:
+        """Yield an edit for each token that Spark gets in another spelling, from left to right.
 
         A `?` becomes a named parameter, and a name in double quotes gets backticks.
         """
         for token in self.sequence.tokens:
             if token.key == "?":
-                yield Respelling(token.span, f":{name_parameter(token.span)}")
+                yield TextEdit(token.span, f":{name_parameter(token.span)}")
             elif token.kind is TokenKind.QUOTED and self._is_in_double_quotes(token):
-                yield Respelling(token.span, quote_name(token.text))
+                yield TextEdit(token.span, quote_name(token.text))
 
     def _is_in_double_quotes(self, token: Token) -> bool:
         """Return whether a token is in double quotes, which a quoted name can also be."""
