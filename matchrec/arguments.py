@@ -24,8 +24,8 @@ from math import isfinite
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from matchrec.errors.arguments import option_as_argument, unknown_option_value, wrong_argument
-from matchrec.errors.language import quote_for_python
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.quoting import quote_for_python
 from matchrec.errors.wording import join_with_and, shorten
 
 # The words that some arguments accept. Editors complete them, and type checkers know them.

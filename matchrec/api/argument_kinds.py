@@ -42,7 +42,7 @@ from matchrec.arguments import (
 )
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors.inspection import PARTITION_DESCRIPTION
-from matchrec.errors.language import quote_for_python
+from matchrec.errors.quoting import quote_for_python
 from matchrec.spark.request import OPTIONS as OPTION_KINDS
 from matchrec.spark.request import Options
 

@@ -42,7 +42,7 @@ from matchrec.arguments import (
 from matchrec.errors import arguments as errors
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import current_surface
+from matchrec.errors.surface import current_surface
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import match_with_between, per_without_aggregates
 from matchrec.public_names import public

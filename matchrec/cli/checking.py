@@ -29,8 +29,8 @@ from matchrec.cli.statements import Statement
 from matchrec.cli.tables import EmptyTable
 from matchrec.cli.values import read_argument_value
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import current_surface, use_surface
 from matchrec.errors.parameters import unbound_parameter
+from matchrec.errors.surface import current_surface, use_surface
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count, write_name
 from matchrec.source import Source

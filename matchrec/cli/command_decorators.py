@@ -38,7 +38,7 @@ from matchrec.cli.query_sources import QuerySource
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import tables as errors
-from matchrec.errors.language import (
+from matchrec.errors.surface import (
     ADVICE_ON_NO_HEADER,
     CHECKED_COMMAND_LINE,
     COMMAND_LINE,

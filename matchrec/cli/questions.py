@@ -37,7 +37,7 @@ from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import replace_when_complete, write_text
 from matchrec.errors import command as errors
-from matchrec.errors.language import current_surface, use_surface
+from matchrec.errors.surface import current_surface, use_surface
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

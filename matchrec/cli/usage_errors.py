@@ -19,8 +19,8 @@ from matchrec.cli.messages import print_failure
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.arguments import unknown_option_value
-from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.misspellings import STATEMENT_KEYWORDS, find_nearest
+from matchrec.errors.surface import COMMAND_LINE, use_surface
 from matchrec.explain.pictures import figures
 
 # click's sentence for an option with too few values: "Option '--between' requires 2 arguments."

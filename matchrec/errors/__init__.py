@@ -13,8 +13,9 @@ Each situation has a function that returns its error:
 
 Callers never word a message themselves, and the code never changes, so a search for the code or for
 a part of the sentence finds the function. The classes of errors are in `kinds`, the words that
-depend on the user's language and program in `language`, helpers for lists, plurals and quotes in
-`wording`, and the functions in one module for each topic.
+depend on the language of the query in `language`, those that depend on the user's program in
+`surface`, helpers for lists, plurals and quotes in `wording`, and the functions in one module for
+each topic.
 """
 
 from matchrec.errors.kinds import (

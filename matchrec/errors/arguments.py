@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from inspect import isroutine
 
 from matchrec.errors.kinds import MatchRecognizePlanError, about_argument
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest, find_nearest_choice
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import SHORT, describe_value, find_frame_library, join_names
 from matchrec.source import Span
 

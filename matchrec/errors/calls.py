@@ -16,7 +16,8 @@ from matchrec.errors.kinds import (
     about_argument,
     add_code,
 )
-from matchrec.errors.language import current_surface, quote_for_python
+from matchrec.errors.quoting import quote_for_python
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 

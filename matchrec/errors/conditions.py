@@ -17,19 +17,14 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.language import (
-    PATTERN_CALLS,
-    current_language,
-    current_surface,
-    find_argument,
-    name_part,
-)
+from matchrec.errors.language import PATTERN_CALLS, current_language, find_argument, name_part
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.run.repairs import split_at_operator, split_chain
 from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
 from matchrec.errors.sql.operand_hints import find_operands_hint, write_comparison_with
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
 from matchrec.source import Span
 

@@ -11,8 +11,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names
 
 

@@ -11,8 +11,8 @@ from shlex import quote
 
 from matchrec.errors.arguments import wrong_argument
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import (
     describe_value,
     drop_backticks,

@@ -9,8 +9,9 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.language import current_surface, quote_for_python
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.quoting import quote_for_python
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, show_count, write_name
 
 

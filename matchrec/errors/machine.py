@@ -11,8 +11,9 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.language import current_surface, find_argument, name_part
+from matchrec.errors.language import find_argument, name_part
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names
 from matchrec.source import Span
 

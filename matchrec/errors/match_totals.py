@@ -10,8 +10,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.language import current_surface
 from matchrec.errors.run.location import RowLocation
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, shorten
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, show_count, write_name
 
 

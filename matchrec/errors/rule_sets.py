@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import quote_for_python
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.quoting import quote_for_python
 from matchrec.errors.wording import describe_value, join_names, show_list
 from matchrec.source import Span
 

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.language import current_language, name_part
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines, show_list
 from matchrec.source import Span
 

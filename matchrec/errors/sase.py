@@ -14,10 +14,10 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import find_written_part, join_names, list_candidates
 from matchrec.source import Span
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import current_surface
 from matchrec.errors.lengths import Length, find_meant_length
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import SHORT, join_names, list_candidates
 from matchrec.source import Span
 

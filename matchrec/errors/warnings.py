@@ -13,8 +13,9 @@ are in `warning_classes`, and `warn_caller` gives the warnings to the user's pro
 
 from __future__ import annotations
 
-from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.language import current_language, name_part
 from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.surface import current_surface
 from matchrec.errors.warning_classes import (
     AnyRowsWarning,
     BracesWarning,

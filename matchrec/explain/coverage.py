@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
-from matchrec.errors.language import Surface, current_surface
+from matchrec.errors.surface import Surface, current_surface
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.funnel import count_reasons, list_shown_rows, show_funnel
 from matchrec.explain.funnel_picture import draw_funnels

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.compile.counted_coverage import NearestStart
-from matchrec.errors.language import Surface
+from matchrec.errors.surface import Surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.clause_coverage import (
     ClauseCoverage,

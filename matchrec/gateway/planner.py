@@ -26,7 +26,7 @@ from matchrec.api.enable import build_sql_handler
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_sql_query, reject_clause_as_query
 from matchrec.errors import gateway as errors
-from matchrec.errors.language import GATEWAY, use_surface
+from matchrec.errors.surface import GATEWAY, use_surface
 from matchrec.gateway import settings
 from matchrec.gateway.statements import ProtoRelation, SqlStatement, copy_relation, renumber_plans
 from matchrec.spark.backends import find_backend

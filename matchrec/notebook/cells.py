@@ -13,7 +13,7 @@ from matchrec.arguments import is_dataframe, is_foreign_table
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import fetch_first_texts
 from matchrec.errors import cells as errors
-from matchrec.errors.language import current_surface
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import show_count
 from matchrec.notebook.arguments import CellArguments
 from matchrec.notebook.messages import print_notice

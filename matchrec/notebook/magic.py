@@ -24,7 +24,7 @@ from matchrec.cli.rows import SHOWN_ROWS
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import cells as errors
-from matchrec.errors.language import CELL, use_surface
+from matchrec.errors.surface import CELL, use_surface
 from matchrec.notebook.arguments import CellArguments, build_why_line, remove_quotes, split_line
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure

@@ -6,7 +6,7 @@ import logging
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
-from matchrec.errors.language import set_variable
+from matchrec.errors.context import set_variable
 
 # True while failed analyses are not logged in this context.
 _IS_SILENCED: ContextVar[bool] = ContextVar("is_silenced", default=False)

@@ -23,8 +23,8 @@ from pyspark.sql import types as spark_types
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
-from matchrec.errors.language import current_surface
 from matchrec.errors.run.location import show_value
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import LONGEST, quote_in_backticks
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_string

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import current_surface
 from matchrec.errors.sql import query as errors
+from matchrec.errors.surface import current_surface
 from matchrec.plan.words import is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing_extensions import override
 
 from matchrec.arguments import is_whole
-from matchrec.errors.language import describe_passed_value
 from matchrec.errors.parameters import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.surface import describe_passed_value
 from matchrec.errors.wording import SHORT
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import find_positional_parameter, name_parameter

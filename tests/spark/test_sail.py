@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api.frames import to_dataframe
-from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
+from matchrec.errors.surface import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import probes, sent_rows

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
-from matchrec.errors.language import set_variable
+from matchrec.errors.context import set_variable
 from matchrec.errors.run import repairs
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span

@@ -10,13 +10,14 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.lengths import Length
 from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.brackets import CLOSING_BRACKETS
 from matchrec.errors.sql.token_advice import MAX_AROUND, PARTS_IN_ORDER, find_hint_for_token
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
 

@@ -20,12 +20,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.look_alikes import find_look_alike_hint
 from matchrec.errors.sql.operand_hints import SPARK_FUNCTIONS
 from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import find_number_example, name_types_as_spark
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_alternatives, write_name
 from matchrec.source import Span
 

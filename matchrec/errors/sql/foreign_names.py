@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.source import read_table
 
 # If the name of an unknown table ends with one of these, it is probably a path without quotes.

@@ -11,8 +11,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from matchrec.errors.language import current_surface
 from matchrec.errors.sql.foreign_names import add_dialect_hint
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines
 from matchrec.source import read_table
 

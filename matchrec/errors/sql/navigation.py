@@ -10,7 +10,8 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
+from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
 

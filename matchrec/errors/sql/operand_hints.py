@@ -16,7 +16,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matchrec.errors.language import current_surface
 from matchrec.errors.sql.brackets import find_closing_bracket
 from matchrec.errors.sql.type_kinds import (
     LENGTHS_OF_TIME,
@@ -26,6 +25,7 @@ from matchrec.errors.sql.type_kinds import (
     classify_type,
 )
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import shorten, write_name
 
 # The page that lists the functions of Spark SQL with their arguments.

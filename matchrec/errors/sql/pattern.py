@@ -12,8 +12,9 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_language, current_surface
+from matchrec.errors.language import current_language
 from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.surface import current_surface
 from matchrec.errors.warning_classes import NoEffectWarning
 from matchrec.errors.wording import join_lines, shorten
 from matchrec.source import Span

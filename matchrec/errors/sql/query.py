@@ -16,10 +16,11 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     point_at,
 )
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part, find_query_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import (
     find_written_part,
     join_names,

@@ -10,7 +10,6 @@ import re
 from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.look_alikes import LOOK_ALIKES
 from matchrec.errors.sql.token_advice import (
@@ -19,6 +18,7 @@ from matchrec.errors.sql.token_advice import (
     UnexpectedToken,
     explain_token,
 )
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines, quote_in_backticks, shorten
 from matchrec.source import Span
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError, point_at
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.clause import unit_without_interval
@@ -16,6 +16,7 @@ from matchrec.errors.sql.column_advice import (
     explain_column,
     find_field_path,
 )
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import shorten, show_list, write_name
 from matchrec.source import Span
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.column_advice import CALLS_OF_MATCH
@@ -15,6 +15,7 @@ from matchrec.errors.sql.foreign_names import (
     find_keyword_argument_hint,
     write_arguments,
 )
+from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
 # Functions that exist only in a clause.

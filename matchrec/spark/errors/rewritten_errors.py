@@ -26,7 +26,6 @@ from typing import cast
 from pyspark.errors import PySparkException
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.language import current_surface
 from matchrec.errors.sql.engine_errors import (
     HINT_TO_BEGIN_STATEMENT,
     HINT_TO_BISECT_QUERY,
@@ -46,6 +45,7 @@ from matchrec.errors.sql.query import explain_misspelt_keyword
 from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_functions import find_unknown_function_hint
+from matchrec.errors.surface import current_surface
 from matchrec.source import Source, Span
 from matchrec.spark.errors.engine_messages import (
     OTHER_CODES,

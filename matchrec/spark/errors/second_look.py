@@ -40,8 +40,8 @@ from typing_extensions import override
 
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
+from matchrec.errors.context import set_variable
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
-from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
 from matchrec.errors.run.repairs import split_at_operator

@@ -15,8 +15,8 @@ import pyspark
 
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import machine as errors
-from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names
 from matchrec.spark.sail import server
 from matchrec.spark.start.addresses import SERVER_ADDRESS

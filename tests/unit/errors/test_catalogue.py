@@ -14,19 +14,11 @@ from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors.calls import column_types_differ
 from matchrec.errors.kinds import NOT_COMPUTED
 from matchrec.errors.labels import label_column_taken, label_type_differs
-from matchrec.errors.language import (
-    CELL,
-    COMMAND_LINE,
-    PATTERN_CALLS,
-    PYTHON,
-    SASE,
-    SQL,
-    use_language,
-    use_surface,
-)
+from matchrec.errors.language import PATTERN_CALLS, SASE, SQL, use_language
 from matchrec.errors.rule_sets import column_name_taken, not_a_rule, unknown_rule
 from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
+from matchrec.errors.surface import CELL, COMMAND_LINE, PYTHON, use_surface
 from matchrec.source import Span
 from matchrec.spark.errors.engine_messages import OTHER_CODES
 from matchrec.spark.errors.name_conditions import NAME_CONDITIONS

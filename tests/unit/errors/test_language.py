@@ -14,24 +14,20 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import negated_decimal, types_cannot_be_combined
 from matchrec.errors.inspection import unknown_partition_column, write_partition_example
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import (
-    CELL,
-    COMMAND_LINE,
-    GATEWAY,
-    PATTERN_CALLS,
-    PYTHON,
-    SASE,
-    Language,
-    Surface,
-    current_surface,
-    name_part,
-    use_language,
-    use_surface,
-)
+from matchrec.errors.language import PATTERN_CALLS, SASE, Language, name_part, use_language
 from matchrec.errors.plots import series_column_missing
 from matchrec.errors.sql.query import missing_value_in_braces
 from matchrec.errors.sql.unknown_columns import ambiguous_column
 from matchrec.errors.stages import pattern_not_in_sql
+from matchrec.errors.surface import (
+    CELL,
+    COMMAND_LINE,
+    GATEWAY,
+    PYTHON,
+    Surface,
+    current_surface,
+    use_surface,
+)
 from matchrec.source import Source, Span
 
 

@@ -1,8 +1,8 @@
 """Hints for values of wrong types, which repeat the user's operands."""
 
-from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.sql.operand_hints import find_operands_hint
 from matchrec.errors.sql.type_kinds import TypedText
+from matchrec.errors.surface import COMMAND_LINE, use_surface
 
 
 def test_a_condition_about_a_value_keeps_all_of_its_text() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.compile.counted_coverage import Figures, NearestStart
-from matchrec.errors.language import PYTHON
+from matchrec.errors.surface import PYTHON
 from matchrec.explain.clause_coverage import (
     ClauseCoverage,
     LoopCoverage,
