@@ -1,11 +1,11 @@
-"""`spark-submit` with a packed environment, on a standalone cluster of two workers.
+"""Check `spark-submit` with a packed environment, on a standalone cluster of two workers.
 
     python -m tests.live.cluster_check --archive environment.tar.gz
 
-Needs Java 17 and PySpark with its scripts. The archive is what `venv-pack -o environment.tar.gz`
-makes of a virtual environment in which matchrec is installed, not in editable mode. Starts a
-master and two workers of one core each, submits a job, and stops them. The exit code is that of a
-failure when a row is not as expected, or one of the workers ran no task.
+This needs Java 17 and PySpark with its scripts. `venv-pack -o environment.tar.gz` makes the archive
+from a virtual environment in which matchrec is installed, not in editable mode. The program starts
+a master and two workers of one core each, submits a job, and stops them. Its exit code is 1 if a
+row is not as expected, or if one of the workers ran no task.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from pathlib import Path
 
 import pyspark
 
-HOME = Path(pyspark.__file__).parent
+SPARK_HOME = Path(pyspark.__file__).parent
+# The seconds after which a master or a worker has opened its port.
+START_SECONDS = 4
+# The job that is submitted. It prints its results in lines that begin with `RESULT `.
 JOB = '''
 import json
 import urllib.request
@@ -40,75 +43,94 @@ falls = matchrec.match_recognize(
 )
 print("RESULT rows", sorted(map(tuple, falls.groupBy("low").count().collect())))
 url = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}"
-with urllib.request.urlopen(f"{url}/executors") as answer:
-    tasks = {one["id"]: one["totalTasks"] for one in json.load(answer)}
-busy = sorted(name for name, count in tasks.items() if name != "driver" and count)
+with urllib.request.urlopen(f"{url}/executors") as response:
+    task_counts = {executor["id"]: executor["totalTasks"] for executor in json.load(response)}
+busy = sorted(name for name, count in task_counts.items() if name != "driver" and count)
 print("RESULT executors with tasks", busy)
 spark.stop()
 '''
+# The expected results. Each of 40 keys has 100 rows with the prices 0, 1, 2, 0, 1, 2, ..., and so
+# 33 falls from 2 to 0.
 EXPECTED = ["rows [(0, 1320)]", "executors with tasks ['0', '1']"]
-"""40 keys have 100 rows each with the prices 0, 1, 2, 0, 1, 2, ...: 33 falls from 2 to 0 a key."""
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+def find_free_port() -> int:
+    """Return the number of a port that no program uses at this moment."""
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        return int(free_socket.getsockname()[1])
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """The address of a master with two workers, which live as long as the context."""
-    port = free_port()
+def start_cluster(folder: Path) -> Iterator[str]:
+    """Start a master with two workers, and yield its address. They end with the context.
+
+    Args:
+        folder: an empty folder for their files.
+    """
+    port = find_free_port()
     master = f"spark://127.0.0.1:{port}"
-    deploy = [HOME / "bin" / "spark-class", "org.apache.spark.deploy"]
-    common = ["--host", "127.0.0.1", "--webui-port", "0"]
+    spark_class = SPARK_HOME / "bin" / "spark-class"
+    address = ["--host", "127.0.0.1", "--webui-port", "0"]
     size = ["--cores", "1", "--memory", "1g", "--work-dir", folder / "work"]
-    commands = [
-        [deploy[0], f"{deploy[1]}.master.Master", *common, "--port", str(port)],
-        *([[deploy[0], f"{deploy[1]}.worker.Worker", *common, *size, master]] * 2),
+    start_master = [
+        spark_class,
+        "org.apache.spark.deploy.master.Master",
+        *address,
+        "--port",
+        str(port),
     ]
+    start_worker = [spark_class, "org.apache.spark.deploy.worker.Worker", *address, *size, master]
     with (folder / "cluster.log").open("w") as log:
-        started = []
+        processes = []
         try:
-            for command in commands:
-                started.append(subprocess.Popen(command, stdout=log, stderr=log))
-                time.sleep(4)  # the master before its workers; each waits for its port
+            for command in (start_master, start_worker, start_worker):
+                processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+                time.sleep(START_SECONDS)
             yield master
         finally:
-            for process in reversed(started):
+            for process in reversed(processes):
                 process.terminate()
                 process.wait()
 
 
-def submit(master: str, archive: str, job: Path) -> list[str]:
-    """What the job says, run with the packed interpreter on the workers."""
-    command = [HOME / "bin" / "spark-submit", "--master", master]
+def submit_job(master: str, archive: str, job: Path) -> list[str]:
+    """Run a job with the packed interpreter on the workers, and return the results it prints.
+
+    If the job fails, the end of its log is printed.
+    """
+    command = [SPARK_HOME / "bin" / "spark-submit", "--master", master]
     command += ["--archives", f"{archive}#environment", "--executor-memory", "600m"]
+    # Both workers must be there before the first task, and the job must have a task for each.
     command += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
     command += ["--conf", "spark.sql.adaptive.coalescePartitions.enabled=false"]
     command += ["--conf", "spark.sql.shuffle.partitions=8", job]
-    python = {"PYSPARK_PYTHON": "./environment/bin/python", "PYSPARK_DRIVER_PYTHON": sys.executable}
-    done = subprocess.run(
-        command, env=os.environ | python, check=False, capture_output=True, text=True
+    interpreters = {
+        "PYSPARK_PYTHON": "./environment/bin/python",
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    process = subprocess.run(
+        command, env=os.environ | interpreters, check=False, capture_output=True, text=True
     )
-    if done.returncode:
-        print(done.stderr[-4000:])
-    return [line.removeprefix("RESULT ") for line in done.stdout.splitlines() if "RESULT" in line]
+    if process.returncode:
+        print(process.stderr[-4000:])
+    lines = process.stdout.splitlines()
+    return [line.removeprefix("RESULT ") for line in lines if "RESULT" in line]
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--archive", required=True, help="a packed environment")
-    archive = str(Path(arguments.parse_args().archive).resolve())
+    """Check the archive that the command line names, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", required=True, help="a packed environment")
+    archive = str(Path(parser.parse_args().archive).resolve())
     with tempfile.TemporaryDirectory() as folder:
         job = Path(folder) / "job.py"
         job.write_text(JOB, encoding="utf-8")
-        with cluster(Path(folder)) as master:
-            lines = submit(master, archive, job)
-    right = lines == EXPECTED
-    print("\n".join(lines), "right" if right else f"WRONG, expected {EXPECTED}", sep="\n")
-    return int(not right)
+        with start_cluster(Path(folder)) as master:
+            results = submit_job(master, archive, job)
+    is_right = results == EXPECTED
+    print("\n".join(results), "right" if is_right else f"WRONG, expected {EXPECTED}", sep="\n")
+    return int(not is_right)
 
 
 if __name__ == "__main__":

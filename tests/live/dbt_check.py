@@ -1,10 +1,10 @@
-"""The dbt project of docs/how-to/dbt.md, made tables by dbt-spark in session mode.
+"""Run the dbt project of docs/how-to/dbt.md with dbt-spark in session mode.
 
     python -m tests.live.dbt_check
 
-Needs Java 17, and the packages that the page installs. Writes the files of the page into a new
-folder, runs dbt as often as the page does, and reads the tables. The exit code is 1 if dbt fails or
-if the tables are not those that the page prints.
+This needs Java 17 and the packages that the page installs. The program writes the files of the page
+to a temporary folder, runs dbt as often as the page does, and reads the tables. Its exit code is 1
+if dbt fails, or if the tables are not those that the page prints.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.pages.blocks import BLOCK, read_files
 PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "dbt.md"
 
 
-def read_printed() -> str:
-    """Return the tables that the page prints."""
+def read_expected_output() -> str:
+    """Return the tables that the page prints, in its only text block."""
     blocks = BLOCK.finditer(PAGE.read_text(encoding="utf-8"))
-    (printed,) = [block["code"] for block in blocks if block["language"] == "text"]
-    return printed
+    (output,) = [block["code"] for block in blocks if block["language"] == "text"]
+    return output
 
 
 def read_runs() -> list[list[str]]:
@@ -35,6 +35,7 @@ def read_runs() -> list[list[str]]:
 
 
 def main() -> int:
+    """Run the project, and return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         for name, text in read_files(PAGE).items():
@@ -46,11 +47,13 @@ def main() -> int:
             if subprocess.run(command, cwd=project, check=False).returncode:
                 print("FAILED: dbt")
                 return 1
-        read = [sys.executable, "read.py"]
-        found = subprocess.run(read, cwd=project, check=True, capture_output=True, text=True)
-    printed = read_printed()
-    is_right = found.stdout.strip() == printed.strip()
-    print(found.stdout, "right" if is_right else f"WRONG, the page has\n{printed}", sep="\n")
+        read_tables = [sys.executable, "read.py"]
+        process = subprocess.run(
+            read_tables, cwd=project, check=True, capture_output=True, text=True
+        )
+    expected = read_expected_output()
+    is_right = process.stdout.strip() == expected.strip()
+    print(process.stdout, "right" if is_right else f"WRONG, the page has\n{expected}", sep="\n")
     return int(not is_right)
 
 

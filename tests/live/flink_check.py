@@ -30,7 +30,9 @@ from tests.generators.pattern_trees import Element, Event, Group, Not, Pattern, 
 from tests.generators.patterns import draw_question
 from tests.references.patterns import Search, TooManyWaysError
 
+# The Java program that runs Flink CEP.
 PROGRAM = Path(__file__).parent / "flink" / "FlinkPatterns.java"
+# The program's names of operators.
 OPERATORS = {
     sql.And: "and",
     sql.Or: "or",
@@ -50,10 +52,13 @@ OPERATORS = {
 class FlinkCase:
     """A question to Flink, and what it should answer."""
 
-    location: str  # file and line of the record, or "random"
+    # The file and the line of the record, or "random".
+    location: str
     question: Question
-    expected: Sequence[Sequence[str]] = ()  # the lines of every right answer
-    why: str | None = None  # the note on a known difference
+    # The lines of every right answer.
+    expected: Sequence[Sequence[str]] = ()
+    # The note on a known difference; None if Flink should agree.
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class Calls:
             raise AttributeError(name)
 
         def add_call(*values: Any, gap: int | None = None) -> Calls:
+            """Return the pattern with this call added."""
             return Calls((*self.text, f"({name} {' '.join(write_arguments(name, values, gap))})"))
 
         return add_call
@@ -129,6 +135,7 @@ def write_event(event: Event) -> str:
     """Write an event for the program, without its number and partition."""
 
     def write_value(value: Any) -> str:
+        """Write the value of a field."""
         return "null" if value is None else str(value).lower()
 
     fields = (f"({name} {write_value(value)})" for name, value in event.items() if name not in "np")
@@ -169,8 +176,8 @@ def list_case_questions() -> Iterator[FlinkCase]:
     for file in list_case_files(CASES / "patterns"):
         for record in file.patterns:
             location = f"{file.path.stem}:{record.head.line}"
-            why = record.head.note_of("flink")
-            yield FlinkCase(location, read_question(record), (record.expected,), why)
+            note = record.head.note_of("flink")
+            yield FlinkCase(location, read_question(record), (record.expected,), note)
 
 
 def is_right_answer(case: FlinkCase, lines: list[str]) -> bool:
@@ -259,8 +266,8 @@ def report(cases: Iterable[FlinkCase], answers: Iterable[list[str]], show: bool)
     counts: Counter[str] = Counter()
     for case, lines in zip(cases, answers, strict=True):
         is_right = is_right_answer(case, lines)
-        kind = "agrees" if is_right else "known difference" if case.why else "DISAGREES"
-        if is_right and case.why:
+        kind = "agrees" if is_right else "known difference" if case.note else "DISAGREES"
+        if is_right and case.note:
             kind = "AGREES AFTER ALL"
         counts[kind] += 1
         if kind.isupper() or (show and not is_right):
@@ -272,6 +279,7 @@ def report(cases: Iterable[FlinkCase], answers: Iterable[list[str]], show: bool)
 
 
 def main() -> int:
+    """Run the checks that the command line asks for, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flink", type=Path, required=True)
     parser.add_argument("--random", type=int, default=0)

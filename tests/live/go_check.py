@@ -1,8 +1,8 @@
-"""Runs the Go program of docs/how-to/other_clients.md against a gateway, on Sail and on Spark.
+"""Run the Go program of docs/how-to/other_clients.md against a gateway, on Sail and on Spark.
 
     python -m tests.live.go_check [--engine sail] [--engine spark]
 
-Go is needed, and for the first run a network or a proxy for its modules.
+This needs Go, and for the first run a network or a proxy for its modules.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# The folder of the Go program, with the output that is expected.
 PROGRAM = Path(__file__).parent / "go_client"
 
 
 def main() -> None:
-    """Build the program, and compare what it prints."""
+    """Build the program, and assert that it prints the expected output on each engine."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", action="append", choices=("sail", "spark"))
     engines = parser.parse_args().engine or ["sail", "spark"]
@@ -47,7 +48,7 @@ def build_program(folder: Path) -> Path:
 
 @contextmanager
 def run_gateway(engine: str) -> Iterator[str]:
-    """Run a gateway as a program of its own, and yield its address."""
+    """Run a gateway in a new process, and yield its address. It is stopped at the end."""
     command = [sys.executable, "-m", "matchrec", "serve", "--engine", engine, "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as program:
@@ -58,7 +59,11 @@ def run_gateway(engine: str) -> Iterator[str]:
 
 
 def run(*command: str, cwd: Path | None = None) -> str:
-    """Return what a program prints."""
+    """Run a program, and return what it prints.
+
+    Raises:
+        AssertionError: the program fails.
+    """
     result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

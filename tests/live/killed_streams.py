@@ -55,6 +55,7 @@ def match_rules(events: DataFrame) -> DataFrame:
     return build_query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
 
 
+# The versions of each rule, by the second from which a version is valid. None ends the rule.
 CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
     "rises": {None: RULES["rises"]},
     "soon": {None: RULES["soon"], 160: None, 200: RULES["alone"]},
@@ -62,8 +63,10 @@ CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
     "rows": {150: RULES["rows"], 240: None},
     "strict": {120: RULES["strict"], 143: RULES["strict"], 175: RULES["soon"]},
 }
+# A second after all versions have begun.
 LATER = 10**6
-AHEAD = 14  # the number of micro-batches that a process knows the rules for and may run
+# The number of micro-batches that a process knows the rules for and may run.
+AHEAD = 14
 
 
 def match_changing_rules(events: DataFrame, until: int = LATER) -> DataFrame:
@@ -147,9 +150,12 @@ QUERIES: tuple[Query, ...] = (
     *map(make_pattern_query, (AND_NO_MORE, STEPS, SOON)),
 )
 BATCHES = 40
-LATE = "late"  # the value `v` of events that arrive after the watermark has passed them
-PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
-PATIENCE = 300  # seconds
+# The value `v` of events that arrive after the watermark has passed them.
+LATE = "late"
+# The time from the start of a micro-batch to the start of the next one.
+PAUSE = "1 second"
+# The seconds after which a process that is not killed counts as stuck.
+PATIENCE = 300
 
 
 def draw_batches(random: Random) -> Iterator[list[Event]]:
@@ -227,11 +233,13 @@ def list_workers(process: int) -> list[int]:
     }
 
     def list_ancestors(child: int) -> Iterator[int]:
+        """Yield the parent of a process, then the parent's parent, and so on."""
         while child in processes:
             child = processes[child][0]
             yield child
 
     def is_daemon(process_id: int) -> bool:
+        """Return whether a process is a worker daemon, or was forked from one."""
         return "daemon" in processes.get(process_id, (0, ""))[1]
 
     return [
@@ -311,6 +319,7 @@ def check(query: Query, sink: str, kills: int, random: Random) -> None:
 
 
 def main() -> None:
+    """Run the check that the command line asks for, or the process that the check kills."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""Queries of every kind over many rows, compared with plain SQL: `--on spark` or `--on sail`.
+"""Compare queries of every kind over many rows with plain SQL, on Spark or on Sail.
 
     python -m tests.live.large_queries --on spark --rows 10000000
     python -m tests.live.large_queries --on sail --rows 10000000
@@ -25,48 +25,50 @@ import matchrec
 from matchrec import Options, Pattern
 from matchrec.shortcuts import ALL, Shortcuts, use_shortcuts
 
+# Events whose values follow from their numbers by hashing: key, time, kind and a number.
 EVENTS = """
     SELECT id % {keys} AS k, id * 3 + pmod(hash(id, 1), 3) AS t,
         substr('aabbccd', pmod(hash(id, 2), 7) + 1, 1) AS kind, pmod(hash(id, 3), 1000) AS x
     FROM range(0, {rows}, 1, 6)
 """
+# Shortcuts with which tasks spill, and with which partitions are cut into ranges.
 SPILLING = replace(ALL, max_sort_bytes=1 << 18)
 CUT = replace(ALL, min_rows_of_range=1000)
 
 
 @dataclass(frozen=True)
 class LargeQuery:
-    """A query of matchrec and the same in plain SQL over the view `events`.
+    """A query of matchrec and the same in plain SQL over the view `events`."""
 
-    counts: SQL for the numbers of events and matches that its counters must have; "" if the query
-    has no counters.
-    """
-
+    # Returns the result for the events and the options.
     query: Callable[[DataFrame, Options], DataFrame]
+    # The same query in plain SQL.
     expected: str
     options: Options = Options()
     shortcuts: Shortcuts = ALL
+    # SQL for the numbers of events and matches that the counters must have; "" if the query has no
+    # counters.
     counts: str = ""
 
 
-def clause(text: str) -> Callable[[DataFrame, Options], DataFrame]:
+def make_clause_query(text: str) -> Callable[[DataFrame, Options], DataFrame]:
     """Return a query that is one clause."""
     return lambda events, options: matchrec.match_recognize(events, text, options=options)
 
 
-def grouped(events: DataFrame, options: Options) -> DataFrame:
+def group_islands(events: DataFrame, options: Options) -> DataFrame:
     """Aggregate the matches, so that the tasks of the clause write a shuffle."""
-    found = matchrec.match_recognize(events, ISLANDS, options=options)
-    return found.groupBy("n").count()
+    matches = matchrec.match_recognize(events, ISLANDS, options=options)
+    return matches.groupBy("n").count()
 
 
-def detected(events: DataFrame, options: Options) -> DataFrame:
+def match_pairs_in_time(events: DataFrame, options: Options) -> DataFrame:
     """Find the matches of a Pattern and the runs that time out."""
     pattern = Pattern.begin("a").where("kind = 'a'").next("b").where("kind = 'b'").within(60)
-    found = matchrec.match_pattern(
+    matches = matchrec.match_pattern(
         events, pattern, order_by="t", partition_by="k", timeouts=True, options=options
     )
-    return found.select("k", "start_time", "timed_out_at")
+    return matches.select("k", "start_time", "timed_out_at")
 
 
 NEXT = """PARTITION BY k ORDER BY t MEASURES A.t AS t, A.x AS x, B.x AS y
@@ -110,26 +112,35 @@ DETECTED_EXPECTED = """SELECT k, t AS start_time, IF(u < t + 60, NULL, t + 60) A
 
 QUERIES = {
     "next row": LargeQuery(
-        clause(NEXT),
+        make_clause_query(NEXT),
         NEXT_EXPECTED,
         counts=f"SELECT (SELECT count(*) FROM events), count(*) FROM ({NEXT_EXPECTED})",
     ),
     "islands by pandas": LargeQuery(
-        clause(ISLANDS), ISLANDS_EXPECTED, Options(transport="pandas", sort="engine")
+        make_clause_query(ISLANDS), ISLANDS_EXPECTED, Options(transport="pandas", sort="engine")
     ),
-    "islands, spilled": LargeQuery(clause(ISLANDS), ISLANDS_EXPECTED, shortcuts=SPILLING),
-    "every row, spilled": LargeQuery(clause(EVERY_ROW), EVERY_ROW_EXPECTED, shortcuts=SPILLING),
+    "islands, spilled": LargeQuery(
+        make_clause_query(ISLANDS), ISLANDS_EXPECTED, shortcuts=SPILLING
+    ),
+    "every row, spilled": LargeQuery(
+        make_clause_query(EVERY_ROW), EVERY_ROW_EXPECTED, shortcuts=SPILLING
+    ),
     "grouped": LargeQuery(
-        grouped,
+        group_islands,
         f"SELECT n, count(*) FROM ({ISLANDS_EXPECTED}) GROUP BY n",
         counts=f"SELECT (SELECT count(*) FROM events), count(*) FROM ({ISLANDS_EXPECTED})",
     ),
-    "on the run": LargeQuery(clause(ON_THE_RUN), ON_THE_RUN_EXPECTED),
-    "pairs": LargeQuery(clause(PAIRS.format(window=15000)), PAIRS_EXPECTED.format(window=15000)),
-    "ranges": LargeQuery(
-        clause(ONE_PARTITION), ONE_PARTITION_EXPECTED, Options(sort="ranges"), shortcuts=CUT
+    "on the run": LargeQuery(make_clause_query(ON_THE_RUN), ON_THE_RUN_EXPECTED),
+    "pairs": LargeQuery(
+        make_clause_query(PAIRS.format(window=15000)), PAIRS_EXPECTED.format(window=15000)
     ),
-    "a Pattern with timeouts": LargeQuery(detected, DETECTED_EXPECTED),
+    "ranges": LargeQuery(
+        make_clause_query(ONE_PARTITION),
+        ONE_PARTITION_EXPECTED,
+        Options(sort="ranges"),
+        shortcuts=CUT,
+    ),
+    "a Pattern with timeouts": LargeQuery(match_pairs_in_time, DETECTED_EXPECTED),
 }
 
 
@@ -138,10 +149,10 @@ def create_events(spark: SparkSession, rows: int, keys: int) -> None:
     spark.sql(EVENTS.format(rows=rows, keys=keys)).createOrReplaceTempView("events")
 
 
-def count_differences(found: DataFrame, expected: DataFrame) -> tuple[int, int]:
+def count_differences(actual: DataFrame, expected: DataFrame) -> tuple[int, int]:
     """Return the number of rows of the result, and of rows that only one of both results has."""
-    columns = found.columns
-    signed = found.withColumn("sign", lit(1)).unionAll(
+    columns = actual.columns
+    signed = actual.withColumn("sign", lit(1)).unionAll(
         expected.toDF(*columns).withColumn("sign", lit(-1))
     )
     rows = signed.groupBy(*columns).agg(
@@ -155,13 +166,13 @@ def count_differences(found: DataFrame, expected: DataFrame) -> tuple[int, int]:
 
 def check(spark: SparkSession, name: str, query: LargeQuery, on: str) -> str:
     """Run a query, print what it took, and return what is wrong with its result, if anything."""
-    counted = bool(query.counts) and on != "sail"  # Sail has no counters
-    counters = matchrec.Counters() if counted else None
+    has_counters = bool(query.counts) and on != "sail"  # Sail has no counters
+    counters = matchrec.Counters() if has_counters else None
     options = replace(query.options, counters=counters)
     begin = time.monotonic()
     with use_shortcuts(query.shortcuts):
-        found = query.query(spark.table("events"), options)
-        rows, wrong = count_differences(found, spark.sql(query.expected))
+        result = query.query(spark.table("events"), options)
+        rows, wrong = count_differences(result, spark.sql(query.expected))
     print(f"{name}: {rows:,} rows in {time.monotonic() - begin:.0f} s", flush=True)
     if wrong:
         return f"{name}: {wrong:,} rows differ"
@@ -175,6 +186,7 @@ def check(spark: SparkSession, name: str, query: LargeQuery, on: str) -> str:
 
 
 def main() -> int:
+    """Run the checks that the command line asks for, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--on", choices=("spark", "sail"), default="spark")
     parser.add_argument("--rows", type=int, default=1_000_000)
