@@ -40,6 +40,7 @@ from matchrec.syntax.misplaced_patterns import (
 )
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.token_checks import reject_unquoted_characters
+from matchrec.syntax.tokens import Cursor
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -185,26 +186,12 @@ def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPa
 
     Their order is fixed: `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`.
     """
-    selection, end = _read_option(tuple(EventSelection), clause, closing + 1)
-    output, end = _read_option(_OUTPUTS, clause, end)
-    first_matches, end = _read_first_matches(clause, end)
-    return WordsAfterPattern(selection, output, first_matches, end)
-
-
-def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
-    """Return the option `FIRST k MATCHES` at `start`, and the index after it.
-
-    If other words are at `start`, the result is None and `start`.
-    """
-    is_named_parameter = clause.key(start + 1) == ":"  # `:k` is two tokens
-    end = start + (4 if is_named_parameter else 3)
-    if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
-        return None, start
-    span = clause.span(start, end)
-    parameter = read_parameter(clause.tokens[start + 1 : end - 1])
-    if parameter is not None:
-        return FirstMatches(0, span, parameter), end
-    return make_first_matches(clause[end - 2].text, span), end
+    cursor = Cursor(clause)
+    cursor.position = closing + 1
+    selection = _accept_option(cursor, tuple(EventSelection))
+    output = _accept_option(cursor, _OUTPUTS)
+    first_matches = _accept_first_matches(cursor)
+    return WordsAfterPattern(selection, output, first_matches, cursor.position)
 
 
 # The outputs of matches that can be written after PATTERN.
@@ -212,18 +199,32 @@ _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
 
 
-def _read_option(
-    options: tuple[ClauseOption, ...], clause: ClauseTokens, index: int
-) -> tuple[ClauseOption | None, int]:
-    """Return the option whose words are at `index`, and the index after them.
-
-    If other words are at `index`, the result is None and `index`.
-    """
+def _accept_option(cursor: Cursor, options: Sequence[ClauseOption]) -> ClauseOption | None:
+    """Read the option whose words come next; return None, and read nothing, for other words."""
     for option in options:
-        option_words = option.value.replace("-", " - ").split()
-        if clause.has_keys(index, *option_words):
-            return option, index + len(option_words)
-    return None, index
+        words = option.value.replace("-", " - ").split()  # NON-OVERLAPPING is three tokens
+        if cursor.accept(*words):
+            return option
+    return None
+
+
+def _accept_first_matches(cursor: Cursor) -> FirstMatches | None:
+    """Read `FIRST k MATCHES` if it comes next; return None, and read nothing, for other words.
+
+    Raises:
+        MatchRecognizeError: k is neither a parameter nor a positive number.
+    """
+    start = cursor.position
+    is_named_parameter = cursor.key_at(start + 1) == ":"  # `:k` is two tokens
+    end = start + (4 if is_named_parameter else 3)
+    if cursor.key != "FIRST" or cursor.key_at(end - 1) not in ("MATCHES", "MATCH"):
+        return None
+    cursor.position = end
+    span = cursor.sequence.span(start, end)
+    parameter = read_parameter(cursor.tokens[start + 1 : end - 1])
+    if parameter is not None:
+        return FirstMatches(0, span, parameter)
+    return make_first_matches(cursor.tokens[end - 2].text, span)
 
 
 def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -> ClausePart | None:
