@@ -1,9 +1,11 @@
 """Make the errors about the parentheses of PATTERN and SUBSET, and what is inside or outside.
 
-PATTERN A B+ DEFINE ...          no parentheses
-PATTERN (A B+ DEFINE ...         no closing parenthesis
-PATTERN ^(A B+)$ DEFINE ...      symbols outside the parentheses
-PATTERN (A B+ WITHIN 5 ROWS)     another part of the clause inside the parentheses
+Users make these mistakes:
+
+    PATTERN A B+ DEFINE ...          no parentheses
+    PATTERN (A B+ DEFINE ...         no closing parenthesis
+    PATTERN ^(A B+)$ DEFINE ...      symbols outside the parentheses
+    PATTERN (A B+ WITHIN 5 ROWS)     another part of the clause inside the parentheses
 """
 
 from __future__ import annotations

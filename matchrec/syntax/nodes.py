@@ -56,11 +56,13 @@ class NamedExpression:
 class WindowNode:
     """An item of WITHIN, which limits how far two rows of a match may be apart.
 
-    item                                        the two rows
-    WITHIN interval                             the first and the last row of the match
-    WITHIN n ROWS                               the same, counted in rows of the partition
-    WITHIN interval BETWEEN ROWS                neighbouring rows of the match
-    WITHIN interval FROM variable TO variable   rows of these variables
+    The form of the item says which rows are meant:
+
+        item                                        the two rows
+        WITHIN interval                             the first and the last row of the match
+        WITHIN n ROWS                               the same, counted in rows of the partition
+        WITHIN interval BETWEEN ROWS                neighbouring rows of the match
+        WITHIN interval FROM variable TO variable   rows of these variables
     """
 
     # The length; for `n ROWS`, the number.

@@ -1,11 +1,13 @@
 """Read the items of WITHIN, which limit the distance between two rows of a match.
 
-WITHIN INTERVAL '1' HOUR                    a length of time
-WITHIN '1 hour'                             a length of time as a string
-WITHIN 500                                  a length in the unit of the ORDER BY key
-WITHIN 100 ROWS                             a number of rows
-WITHIN INTERVAL 5 MINUTE BETWEEN ROWS       between neighbouring rows of the match
-WITHIN INTERVAL 5 MINUTE FROM A TO B        between the rows of two variables
+An item has one of these forms:
+
+    WITHIN INTERVAL '1' HOUR                    a length of time
+    WITHIN '1 hour'                             a length of time as a string
+    WITHIN 500                                  a length in the unit of the ORDER BY key
+    WITHIN 100 ROWS                             a number of rows
+    WITHIN INTERVAL 5 MINUTE BETWEEN ROWS       between neighbouring rows of the match
+    WITHIN INTERVAL 5 MINUTE FROM A TO B        between the rows of two variables
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Rules of Azure Stream Analytics.
 
-CLASSIFIER()              an array in MEASURES: the variables of all rows of the match
-System.Timestamp()        the column that TIMESTAMP BY names
-a + 'text'                a || 'text'
-SELECT * INTO output      without INTO
+Azure differs from Spark SQL in these expressions:
+
+    CLASSIFIER()              an array in MEASURES: the variables of all rows of the match
+    System.Timestamp()        the column that TIMESTAMP BY names
+    a + 'text'                a || 'text'
+    SELECT * INTO output      without INTO
 """
 
 from __future__ import annotations

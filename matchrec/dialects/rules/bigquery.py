@@ -1,8 +1,10 @@
 """Rules of BigQuery.
 
-@name                            a parameter: :name
-x IN UNNEST(array)               ARRAY_CONTAINS(array, x)
-FIRST(x + MATCH_ROW_NUMBER())    an element of an array, see `rewrite_numbers_in_first_and_last`
+BigQuery differs from Spark SQL in these expressions:
+
+    @name                            a parameter: :name
+    x IN UNNEST(array)               ARRAY_CONTAINS(array, x)
+    FIRST(x + MATCH_ROW_NUMBER())    an element of an array, see `rewrite_numbers_in_first_and_last`
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Rules of Flink SQL.
 
-MATCH_ROWTIME()      is the time of the last row: LAST(ts) in a clause with ORDER BY ts
-LISTAGG(x)           joins with commas
-FIRST_VALUE(x)       skips NULLs, and so does LAST_VALUE
-TIMESTAMP_LTZ(3)     has a size, which Spark's type has not
+Flink SQL differs from Spark SQL in these functions and types:
+
+    MATCH_ROWTIME()      is the time of the last row: LAST(ts) in a clause with ORDER BY ts
+    LISTAGG(x)           joins with commas
+    FIRST_VALUE(x)       skips NULLs, and so does LAST_VALUE
+    TIMESTAMP_LTZ(3)     has a size, which Spark's type has not
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 `READ_RULES` lists these rules, and those of the other modules for Oracle:
 
-oracle_times      literals, differences, and shifts by a number of days
-oracle_trunc      TRUNC of a number or of a time
-oracle_to_char    TO_CHAR, whose formats `oracle_formats` converts
+    oracle_times      literals, differences, and shifts by a number of days
+    oracle_trunc      TRUNC of a number or of a time
+    oracle_to_char    TO_CHAR, whose formats `oracle_formats` converts
 """
 
 from __future__ import annotations

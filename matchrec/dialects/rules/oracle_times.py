@@ -196,8 +196,10 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
 def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d + n`, `n + d` and `d - n`, which move a time by n days.
 
-    d + 1          d + INTERVAL '1' DAY; it stays if d is a DATE for Spark, too
-    d + 1/24       d + INTERVAL '1' DAY * (1 / 24)
+    The result of each form:
+
+        d + 1          d + INTERVAL '1' DAY; it stays if d is a DATE for Spark, too
+        d + 1/24       d + INTERVAL '1' DAY * (1 / 24)
     """
     time = node.this.copy()
     number = node.expression.copy()

@@ -1,9 +1,11 @@
 """The rule for TRUNC of Oracle, which truncates a number or a time.
 
-TRUNC(x)              CAST(x AS BIGINT)
-TRUNC(x, 2)           (CAST((x) * POWER(10, 2) AS BIGINT) / POWER(10, 2))
-TRUNC(d)              DATE_TRUNC('DAY', d)
-TRUNC(d, 'HH24')      DATE_TRUNC('HOUR', d)
+The rewritten calls:
+
+    TRUNC(x)              CAST(x AS BIGINT)
+    TRUNC(x, 2)           (CAST((x) * POWER(10, 2) AS BIGINT) / POWER(10, 2))
+    TRUNC(d)              DATE_TRUNC('DAY', d)
+    TRUNC(d, 'HH24')      DATE_TRUNC('HOUR', d)
 """
 
 from __future__ import annotations

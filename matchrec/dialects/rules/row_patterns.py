@@ -96,8 +96,10 @@ def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
 def quote_reserved_name(node: exp.Identifier, context: RuleContext) -> exp.Expr:
     """Quote a name that the product that is written reads only in quotes: see `reserved_names`.
 
-    date        "DATE"        Oracle
-    `date`      "DATE"        Oracle
+    A quoted name is in the case in which the product reads the word without quotes:
+
+        date        "DATE"        Oracle
+        `date`      "DATE"        Oracle
     """
     is_exact_variable = node.name.upper() in context.quoted_variables and _is_variable(node)
     if is_exact_variable or _may_be_current_value(node):

@@ -1,14 +1,16 @@
 """Write a plan as a query of Spark SQL with one clause.
 
-SELECT * FROM ticks MATCH_RECOGNIZE (
-  PARTITION BY sym
-  ORDER BY ts
-  MEASURES LAST(B.price) AS price,
-           A.ts AS start
-  PATTERN (A B+) SKIP TILL NEXT MATCH ALL MATCHES
-  WITHIN INTERVAL 1 HOUR
-  DEFINE B AS B.price > A.price
-)
+Each part of the clause begins a line:
+
+    SELECT * FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY sym
+      ORDER BY ts
+      MEASURES LAST(B.price) AS price,
+               A.ts AS start
+      PATTERN (A B+) SKIP TILL NEXT MATCH ALL MATCHES
+      WITHIN INTERVAL 1 HOUR
+      DEFINE B AS B.price > A.price
+    )
 """
 
 from __future__ import annotations

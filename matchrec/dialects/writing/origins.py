@@ -1,9 +1,11 @@
 """Trace a location in written SQL to the part of a SASE+ query or of a Pattern that it is from.
 
-PATTERN SEQ(Up a, Down b) WHERE strict_contiguity { soundex(b.x) > a.x }
-                                                    ^^^^^^^^^^^^^^^^^^
-DEFINE B AS (B.event_type = 'Down') AND (soundex(B.x) > A.x)
-                                         ^^^^^^^^^^^^^^^^^^
+The marked parts belong together:
+
+    PATTERN SEQ(Up a, Down b) WHERE strict_contiguity { soundex(b.x) > a.x }
+                                                        ^^^^^^^^^^^^^^^^^^
+    DEFINE B AS (B.event_type = 'Down') AND (soundex(B.x) > A.x)
+                                             ^^^^^^^^^^^^^^^^^^
 """
 
 from __future__ import annotations

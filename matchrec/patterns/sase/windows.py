@@ -1,8 +1,10 @@
 """Make the window of WITHIN from its numbers and units.
 
-1 hour 30 minutes    a length of time: INTERVAL 1 HOUR 30 MINUTE
-500                  a length in the unit of the column that orders the events
-20 EVENTS            a number of events
+A window has one of these forms:
+
+    1 hour 30 minutes    a length of time: INTERVAL 1 HOUR 30 MINUTE
+    500                  a length in the unit of the column that orders the events
+    20 EVENTS            a number of events
 """
 
 from __future__ import annotations
