@@ -67,7 +67,7 @@ def draw_performance(page: str) -> Figure:
             float(text) + 0.06, index, f"{text} s", va="center", color=TEXT_COLOUR, fontsize=10
         )
     panel.set_xlim(0, 1.12 * max(map(float, seconds.values())))
-    panel.set_xlabel("seconds (less is better)", color=TEXT_COLOUR)
+    panel.set_xlabel("seconds (lower is better)", color=TEXT_COLOUR)
     panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=TEXT_COLOUR)
     panel.tick_params(axis="y", length=0, labelsize=10, colors=TEXT_COLOUR)
     remove_box(panel)
@@ -86,7 +86,8 @@ def draw_growth(page: str) -> Figure:
     for column, (_, colour, marker) in ENGINES.items():
         # Hollow markers, so that two points at almost the same place are both visible.
         panel.plot(sizes, times[column], color=colour, marker=marker, markerfacecolor="none")
-        for index, time in enumerate(times[column]):
+        # The last figure is beside the name of the line.
+        for index, time in enumerate(times[column][:-1]):
             others = [line[index] for other, line in times.items() if other != column]
             # A figure is above its point, but below it if another line is close above.
             is_above = not any(time <= other < time + 0.13 * most for other in others)
@@ -97,16 +98,17 @@ def draw_growth(page: str) -> Figure:
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
         name, colour, _ = ENGINES[column]
         height = min(times[column][-1], height - 0.08 * most)  # names keep a distance
-        panel.text(1.4 * sizes[-1], height, name, va="center", color=colour, fontsize=9)
+        label = f"{name} {times[column][-1]:.3f}"
+        panel.text(1.4 * sizes[-1], height, label, va="center", color=colour, fontsize=9)
     panel.set_xscale("log")
     panel.set_xticks(sizes, [f"{size / 10**6:.0f}" for size in sizes])
     panel.minorticks_off()
-    panel.set_xlim(0.7 * sizes[0], 11 * sizes[-1])  # with room for the names
+    panel.set_xlim(0.7 * sizes[0], 16 * sizes[-1])  # with room for the names
     panel.set_xlabel("millions of rows, on a logarithmic scale", color=TEXT_COLOUR, fontsize=9)
     panel.set_ylim(0, 1.14 * most)
     panel.yaxis.set_major_locator(MultipleLocator(0.2))
     panel.set_ylabel("seconds per million rows", color=TEXT_COLOUR, fontsize=9)
-    panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=TEXT_COLOUR)
+    panel.set_title("V-shapes, 2 cores (lower is better)", loc="left", color=TEXT_COLOUR)
     panel.tick_params(colors=TEXT_COLOUR, labelsize=9)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)

@@ -207,7 +207,7 @@ class Mark(Enum):
 
     HIT = "hit incident"
     MISS = "missed incident"
-    TRUE_ALARM = "match on an incident"
+    TRUE_ALARM = "match that hits an incident"
     FALSE_ALARM = "false alarm"
 
     @property
@@ -245,7 +245,7 @@ def choose_incident_mark(incident: DrawnSpan) -> Mark:
 
 
 def choose_match_mark(match: DrawnSpan) -> Mark:
-    """Return the mark of a match: on an incident, or a false alarm."""
+    """Return the mark of a match: it hits an incident, or is a false alarm."""
     return Mark.TRUE_ALARM if match.overlaps else Mark.FALSE_ALARM
 
 

@@ -41,6 +41,12 @@ TIMES_AS_LONG = 50
 # among many can be seen.
 BAND_BORDER = 3
 
+# The lines where a match begins or ends in another match: the width in points, and the dashes. A
+# panel with more such places has no lines, because they would hide the matches.
+EDGE_WIDTH = 1
+EDGE_DASHES = (0, (4, 3))
+MAX_EDGES = 40
+
 # How many characters fit in the title of a narrow panel or below its x axis, in the title of a wide
 # panel, and beside the y axis.
 MAX_NARROW_TITLE = 12
@@ -81,9 +87,10 @@ def draw_lines(
     has_unused_panel = len(panels) > len(series)
     if has_unused_panel:
         panels[-1].set_visible(False)
-        lowest = panels[-1 - column_count]
-        lowest.tick_params(labelbottom=True)
-        style_panel(lowest, lowest.get_title(loc="left"), short_labels)
+        # The panel above has an axis of its own, and so has its neighbour.
+        for panel in panels[-2 * column_count : -column_count]:
+            panel.tick_params(labelbottom=True)
+            style_panel(panel, panel.get_title(loc="left"), short_labels)
     if spans:
         has_others = any(
             has_row_outside(line, [span for span in spans if span.is_in_series(name)])
@@ -125,6 +132,24 @@ def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:
     return f"{shorten(name, MAX_NARROW_TITLE if is_narrow else MAX_WIDE_TITLE)}: {matches}"
 
 
+def find_inner_edges(spans: Iterable[MatchSpan]) -> set[Any]:
+    """Return the times at which a match begins or ends in another match.
+
+    The bands of these matches join, so they look like one match. Two matches that share only a row
+    have one such time.
+
+    Args:
+        spans: the matches of a series, in any order.
+    """
+    edges: set[Any] = set()
+    latest_end = None
+    for first, last in sorted({(span.first, span.last) for span in spans}):
+        if latest_end is not None and first <= latest_end:
+            edges.update((first, min(latest_end, last)))
+        latest_end = last if latest_end is None else max(latest_end, last)
+    return edges
+
+
 def is_short(span: MatchSpan, line: Series) -> bool:
     """Return whether a match is so short that its band could hardly be seen."""
     if not line.times:
@@ -133,10 +158,11 @@ def is_short(span: MatchSpan, line: Series) -> bool:
     return is_small_part
 
 
-def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
+def draw_line(panel: Axes, line: Series, spans: Sequence[MatchSpan]) -> None:
     """Draw a series as a line, and on the line each match in colour, over a band.
 
-    Points mark the rows of a match, if these are known.
+    Points mark the rows of a match, if these are known. Dashed lines mark where a match begins or
+    ends in another one.
 
     Args:
         panel: the panel of the series.
@@ -153,17 +179,25 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
         marker=marker,
         zorder=1,
     )
+    edges = find_inner_edges(spans)
+    for edge in edges if len(edges) <= MAX_EDGES else ():
+        panel.axvline(edge, color=MATCH_COLOUR, linewidth=EDGE_WIDTH, linestyle=EDGE_DASHES)
     for span in spans:
-        begin = bisect_left(line.times, span.first)
-        end = bisect_right(line.times, span.last)
-        times = line.times[begin:end]
-        values = line.values[begin:end]
-        band: Any = {"color": MATCH_BAND_COLOUR, "zorder": 0, "gid": span.id}
-        border = BAND_BORDER if is_short(span, line) else 0
-        panel.axvspan(span.first, span.last, linewidth=border, **band)
-        panel.plot(times, values, color=MATCH_COLOUR, linewidth=MATCH_LINE_WIDTH)
-        # A match of one row has no line, so it always has a large point.
-        point_times = set(span.row_times) if len(times) > 1 else set(times)
-        points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
-        match_marker = "." if len(times) > 1 else "o"
-        panel.plot([x for x, _ in points], [y for _, y in points], match_marker, color=MATCH_COLOUR)
+        draw_match(panel, line, span)
+
+
+def draw_match(panel: Axes, line: Series, span: MatchSpan) -> None:
+    """Draw a match on the line of its series, over a band."""
+    begin = bisect_left(line.times, span.first)
+    end = bisect_right(line.times, span.last)
+    times = line.times[begin:end]
+    values = line.values[begin:end]
+    band: Any = {"color": MATCH_BAND_COLOUR, "zorder": 0, "gid": span.id}
+    border = BAND_BORDER if is_short(span, line) else 0
+    panel.axvspan(span.first, span.last, linewidth=border, **band)
+    panel.plot(times, values, color=MATCH_COLOUR, linewidth=MATCH_LINE_WIDTH)
+    # A match of one row has no line, so it always has a large point.
+    point_times = set(span.row_times) if len(times) > 1 else set(times)
+    points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
+    match_marker = "." if len(times) > 1 else "o"
+    panel.plot([x for x, _ in points], [y for _, y in points], match_marker, color=MATCH_COLOUR)

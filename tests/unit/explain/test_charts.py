@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -320,6 +321,28 @@ def test_a_match_of_one_row_has_a_band() -> None:
     assert [(band.get_marker(), band.get_linewidth()) for band in bands[1:]] == [("None", 15)]
 
 
+def test_dashed_lines_show_where_joined_matches_begin_and_end() -> None:
+    series = {"": make_series(range(20), range(20))}
+    apart = [MatchSpan(None, 1, 3), MatchSpan(None, 4, 6)]
+    shared_row = [MatchSpan(None, 8, 10), MatchSpan(None, 10, 12)]
+    overlapping = [MatchSpan(None, 13, 17), MatchSpan(None, 15, 16), MatchSpan(None, 13, 17)]
+    figure = make_figure(WIDTH, 1)
+    draw_lines(figure, series, [*overlapping, *shared_row, *apart], LABELS)
+    dashed = [line for line in figure.axes[0].get_lines() if line.get_linestyle() == "--"]
+    assert sorted(np.asarray(line.get_xdata()).tolist() for line in dashed) == [
+        [10, 10],
+        [15, 15],
+        [16, 16],
+    ]
+
+
+def test_many_joined_matches_have_no_dashed_lines() -> None:
+    series = {"": make_series(range(60), range(60))}
+    figure = make_figure(WIDTH, 1)
+    draw_lines(figure, series, [MatchSpan(None, row, row + 5) for row in range(50)], LABELS)
+    assert all(line.get_linestyle() != "--" for line in figure.axes[0].get_lines())
+
+
 def test_a_backtest_does_not_rely_on_colours() -> None:
     spans = [DrawnSpan(("a",), 1, 4, overlaps=True), DrawnSpan(("a",), 6, 6, overlaps=False)]
     figure = draw_backtest(spans, spans, AxisLabels("minute", "host"))
@@ -334,7 +357,7 @@ def test_a_backtest_does_not_rely_on_colours() -> None:
     assert high > 6
     legend = {text.get_text(): text for text in figure.legends[0].get_texts()}
     assert list(legend) == [
-        *("hit incident", "missed incident", "match on an incident", "false alarm")
+        *("hit incident", "missed incident", "match that hits an incident", "false alarm")
     ]
     figure.draw_without_rendering()
     assert max(text.get_window_extent().x1 for text in legend.values()) < figure.bbox.x1
