@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks import crossing, trino
+from tests.benchmarks import capacity, crossing, trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.breakdown import cut_query_at_steps
 from tests.benchmarks.compare import (
@@ -222,3 +222,8 @@ def test_a_table_reads_well_and_is_put_between_its_marks() -> None:
     assert replace_section(text, "a", ["new"]) == text.replace("old", "new")
     with pytest.raises(AssertionError, match="no section b"):
         replace_section(text, "b", ["new"])
+
+
+def test_capacity_is_measured_for_all_of_its_kinds() -> None:
+    workloads = capacity.choose_workloads(draw_tables(0, 1000), "")
+    assert [workload.name for workload in workloads] == list(capacity.KINDS)
