@@ -15,9 +15,11 @@ class Digest:
     The digests of different rows are different, except by a very unlikely chance.
     """
 
+    # The number of rows.
     rows: int
-    total: Decimal | None  # sum of the hashes of the rows; None if there are no rows
-    mixed: int | None  # XOR of the hashes
+    # The sum of the hashes of the rows, and their XOR; None if there are no rows.
+    hash_sum: Decimal | None
+    hash_xor: int | None
 
 
 def compute_digest(frame: DataFrame) -> Digest:
@@ -32,14 +34,14 @@ def compute_digest(frame: DataFrame) -> Digest:
 
 @dataclass(frozen=True)
 class Reference:
-    """The rows that others are compared with."""
+    """The rows that the rows of all contenders are compared with."""
 
     frame: DataFrame
     digest: Digest
 
     @classmethod
-    def of(cls, frame: DataFrame) -> Reference:
-        """Return the rows of a frame as a reference."""
+    def read(cls, frame: DataFrame) -> Reference:
+        """Read a frame, and return its rows as a reference."""
         return cls(frame, compute_digest(frame))
 
     def check(self, what: str, frame: DataFrame) -> None:

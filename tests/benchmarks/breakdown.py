@@ -28,25 +28,29 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import VSHAPE
 
 CORES = 2
+# The name of the step that the worker takes.
 WORKER = "worker"
-# The counters, by the names of the stages in the table.
+# The counters of the worker's stages, by the names of the stages in the table.
 STAGES = {"arrays": "encoding_seconds", "kernel": "matching_seconds", "gather": "gathering_seconds"}
 Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a query sends to the Python workers, and what runs there."""
+    """The transfer of a query's rows to the Python workers."""
 
+    # The rows that are sent.
     prepared: DataFrame
+    # The code that runs over them.
     matching: QueryWorker
 
 
 def find_crossing(spark: SparkSession, query: str) -> Crossing:
-    """Plan a query and return what it would send to the workers, without a run."""
+    """Return the transfer of a query's rows. The query is planned and does not run."""
     crossings: list[Crossing] = []
 
     def keep_crossing(rows: DataFrame, worker: QueryWorker, *rest: Any) -> DataFrame:
+        """Plan the output of the workers as usual, and keep what goes to them."""
         crossings.append(Crossing(rows, worker))
         return plan_worker_output(rows, worker, *rest)
 
@@ -68,6 +72,7 @@ def make_dropping_runner(matching: QueryWorker) -> Callable[[Batches], Batches]:
     match_batches = make_task_function(matching)
 
     def run_and_drop(batches: Batches) -> Batches:
+        """Match the rows, read every batch of the result, and return none."""
         for batch in match_batches(batches):
             assert batch.num_columns
         return iter(())

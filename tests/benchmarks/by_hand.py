@@ -105,11 +105,14 @@ FROM (
 WHERE is_a"""
 
 
-def vshape_loop(frame: pd.DataFrame) -> pd.DataFrame:
-    """V-shapes of one symbol, by a loop."""
+def find_v_shapes_of_symbol(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the V-shapes of one symbol, found by a loop over its rows."""
     frame = frame.sort_values("ts")
-    price, ts = frame["price"].to_numpy(), frame["ts"].to_numpy()
-    found, start, count = [], 0, len(price)
+    price = frame["price"].to_numpy()
+    ts = frame["ts"].to_numpy()
+    count = len(price)
+    matches = []
+    start = 0
     while start < count - 2:
         bottom = start
         while bottom + 1 < count and price[bottom + 1] < price[bottom]:
@@ -118,17 +121,17 @@ def vshape_loop(frame: pd.DataFrame) -> pd.DataFrame:
         while bottom > start and end + 1 < count and price[end + 1] > price[end]:
             end += 1
         if end > bottom > start:
-            found.append((frame["symbol"].iloc[0], ts[start], ts[bottom], ts[end], price[bottom]))
+            matches.append((frame["symbol"].iloc[0], ts[start], ts[bottom], ts[end], price[bottom]))
             start = end + 1
         else:
             start += 1
-    return pd.DataFrame(found, columns=["symbol", "start_ts", "bottom_ts", "end_ts", "bottom"])
+    return pd.DataFrame(matches, columns=["symbol", "start_ts", "bottom_ts", "end_ts", "bottom"])
 
 
-def vshape(table: DataFrame) -> DataFrame:
-    """V-shapes with applyInPandas."""
+def find_v_shapes(table: DataFrame) -> DataFrame:
+    """Return the V-shapes of all symbols, with applyInPandas."""
     schema = (
         "symbol string, start_ts timestamp, bottom_ts timestamp, end_ts timestamp, bottom double"
     )
     narrow = table.select("symbol", "ts", "price")
-    return narrow.groupBy("symbol").applyInPandas(vshape_loop, schema)
+    return narrow.groupBy("symbol").applyInPandas(find_v_shapes_of_symbol, schema)

@@ -33,9 +33,11 @@ from tests.benchmarks.other_engines import (
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import Workload, list_workloads
 
+# The names of two contenders: the floor that the others are compared with, and matchrec.
 FLOOR = "identity"
 OURS = "matchrec"
-MAX_ROWS_AS_TEXT = 50_000  # the most rows of Trino that are compared as text
+# The most rows of Trino that are compared as text.
+MAX_ROWS_AS_TEXT = 50_000
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,22 @@ class Entry:
     """The figures of a contender."""
 
     times: Times
-    rows: int  # of the result, which has been checked
-    note: str = ""  # a sentence for below the table
+    # The number of rows of the result, which has been checked.
+    rows: int
+    # A sentence that is written below the table; "" if there is none.
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The times of a workload: of the floor, and of its contenders by name."""
+    """The times of a workload."""
 
     workload: Workload
+    # The times of the floor, with which the contenders are compared.
     floor: Times
+    # The figures of the contenders by their names.
     entries: dict[str, Entry]
+    # The name of the floor in tables.
     floor_name: str = FLOOR
 
     @property
@@ -66,6 +73,7 @@ def build_identity(spark: SparkSession, workload: Workload) -> DataFrame:
     """Return a mapInPandas that returns its rows unchanged, over the query's shuffle and sort."""
 
     def return_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Return the frames unchanged."""
         yield from frames
 
     table = spark.table(workload.table).select(*workload.reads or ["*"])
@@ -92,7 +100,7 @@ def check_contenders(spark: SparkSession, workload: Workload) -> Reference:
         AssertionError: a contender returns other rows.
     """
     first, *others = ALGORITHMS
-    reference = Reference.of(
+    reference = Reference.read(
         matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=first))
     )
     for algorithm in others:
@@ -199,7 +207,7 @@ def check_answer(
     question = workload.elsewhere[engine.name]
     note = f"{engine.name} {answer.version}: {engine.note} ({answer.reading:.1f} s by itself)"
     if question.ours is not None:
-        reference = Reference.of(matchrec.sql(spark, question.ours))
+        reference = Reference.read(matchrec.sql(spark, question.ours))
         note += f". Not quite the same rows: {question.why}; asked so, matchrec gives the same"
     frame = answer.read_rows(spark, reference.frame, engine.suffix)
     reference.check(f"{workload.name}, {engine.name}", frame)

@@ -22,14 +22,18 @@ from tests.benchmarks.published import make_template
 from tests.benchmarks.tables import MILLION, ticks
 
 ROWS = 4 * MILLION
+# The number of keys, if there is a key.
 SYMBOLS = 64
+# The numbers of cores for which the time is computed.
 CORES = (1, 2, 4, 8)
+# The beginnings of the clause, by what they are called in the table.
 KEYS = {"no key": "", f"{SYMBOLS} keys": "PARTITION BY symbol "}
 CLAUSE = """{keys}ORDER BY ts, symbol
   MEASURES STRT.ts AS start_ts, LAST(DOWN.ts) AS bottom_ts, LAST(UP.ts) AS end_ts
   PATTERN (STRT DOWN+ UP+)
   DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
 
+# The numbers of cores, the options and the row patterns of the table of ranges.
 RANGE_CORES = (1, 4, 8, 16)
 RANGE_OPTIONS = {
     "whole": matchrec.Options(sort="worker"),
@@ -41,6 +45,7 @@ TEMPLATES = {
     "alternative loops": "A Z* (B+ | C+) Z* D",
 }
 
+# By name, functions that return the result of a query over some rows.
 Jobs = Mapping[str, Callable[[DataFrame], DataFrame]]
 
 
@@ -49,6 +54,7 @@ def report(options: Options) -> Iterator[str]:
     rows = int(ROWS * options.scale)
 
     def make_job(keys: str) -> Callable[[DataFrame], DataFrame]:
+        """Return the query with these keys."""
         return lambda frame: matchrec.match_recognize(frame, CLAUSE.format(keys=keys))
 
     jobs = {name: make_job(keys) for name, keys in KEYS.items()}
@@ -64,6 +70,7 @@ def report_ranges(options: Options) -> Iterator[str]:
     jobs: dict[str, Callable[[DataFrame], DataFrame]] = {}
 
     def make_job(text: str, options_of_cut: matchrec.Options) -> Callable[[DataFrame], DataFrame]:
+        """Return a query with these options."""
         return lambda frame: matchrec.sql(
             frame.sparkSession, text, crimes=frame, options=options_of_cut
         )

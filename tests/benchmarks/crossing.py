@@ -60,7 +60,7 @@ def compare_workload(
     Args:
         folder: where the files of its table are.
     """
-    reference = Reference.of(matchrec.sql(spark, workload.query))
+    reference = Reference.read(matchrec.sql(spark, workload.query))
     times = measure_queries(list_contenders(spark, workload), options.rounds, run=run_to_arrow)
     entries = {OURS: Entry(times[OURS], reference.digest.rows)}
     entries |= measure_other_engines(spark, workload, options, reference, folder)

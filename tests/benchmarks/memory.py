@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import matchrec
 from tests.benchmarks.fresh_copy import ROOT
@@ -27,7 +28,9 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.processes import watch_peak
 from tests.benchmarks.tables import ticks
 
-AIM = 2 << 30  # bytes
+# The most bytes that a worker should have.
+AIM = 2 << 30
+# The measures and the option ROWS PER MATCH, by the name of the form.
 FORMS = {
     "ONE ROW PER MATCH": "MEASURES STRT.ts AS start_ts, LAST(UP.ts) AS end_ts",
     "ALL ROWS PER MATCH": "MEASURES CLASSIFIER() AS c ALL ROWS PER MATCH",
@@ -60,39 +63,55 @@ def report(options: Options) -> Iterator[str]:
     yield from format_table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
 
 
-ALONE = (  # kind, rows, keys, bytes of a string
-    ("V-shape", 1_000_000, 1000, 0),
-    ("V-shape", 10_000_000, 1000, 0),
-    ("V-shape", 50_000_000, 1000, 0),
-    ("wide rows", 1_000_000, 1000, 1000),
-    ("wide rows", 4_000_000, 1000, 1000),
-    ("wide rows", 200_000, 1000, 10_000),
-    ("ALL ROWS PER MATCH", 1_000_000, 1000, 1000),
-    ("ALL ROWS PER MATCH", 200_000, 1000, 10_000),
-    ("overlapping matches, ALL ROWS", 200_000, 1000, 1000),
-    ("overlapping matches, ALL ROWS", 200_000, 1000, 4000),
-    ("arrays", 1_000_000, 1000, 1000),
-    ("event selection, ALL MATCHES", 10_000_000, 1000, 0),
-    ("undecided until the end", 10_000_000, 1, 0),
-    ("one match of all rows", 10_000_000, 1, 0),
-    ("one match, ALL ROWS", 10_000_000, 1, 0),
+class WorkerCase(NamedTuple):
+    """A query over rows of a size, for a worker alone."""
+
+    # A key of `tests.tasks.worker_memory.KINDS`.
+    kind: str
+    rows: int
+    keys: int
+    # The bytes of the string that each row has.
+    string_bytes: int
+
+
+WORKER_CASES = (
+    WorkerCase("V-shape", 1_000_000, 1000, 0),
+    WorkerCase("V-shape", 10_000_000, 1000, 0),
+    WorkerCase("V-shape", 50_000_000, 1000, 0),
+    WorkerCase("wide rows", 1_000_000, 1000, 1000),
+    WorkerCase("wide rows", 4_000_000, 1000, 1000),
+    WorkerCase("wide rows", 200_000, 1000, 10_000),
+    WorkerCase("ALL ROWS PER MATCH", 1_000_000, 1000, 1000),
+    WorkerCase("ALL ROWS PER MATCH", 200_000, 1000, 10_000),
+    WorkerCase("overlapping matches, ALL ROWS", 200_000, 1000, 1000),
+    WorkerCase("overlapping matches, ALL ROWS", 200_000, 1000, 4000),
+    WorkerCase("arrays", 1_000_000, 1000, 1000),
+    WorkerCase("event selection, ALL MATCHES", 10_000_000, 1000, 0),
+    WorkerCase("undecided until the end", 10_000_000, 1, 0),
+    WorkerCase("one match of all rows", 10_000_000, 1, 0),
+    WorkerCase("one match, ALL ROWS", 10_000_000, 1, 0),
 )
 
 
-def measure_alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
-    """Return a row of the table of a worker alone: what it takes beyond its libraries."""
-    sizes = map(str, (rows, keys, width))
-    command = [sys.executable, "-m", "tests.tasks.worker_memory", "0", kind, *sizes]
+def measure_alone(case: WorkerCase) -> list[str]:
+    """Return a row of the table of a worker alone.
+
+    Its last cell is the memory that the worker takes in addition to its libraries.
+    """
+    no_limit = "0"
+    arguments = [no_limit, *map(str, case)]
+    command = [sys.executable, "-m", "tests.tasks.worker_memory", *arguments]
     result = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    output_rows, before, peak = map(int, result.stdout.split())
-    cells = (rows, keys, width, output_rows)
-    return [kind, *(f"{figure:,}" for figure in cells), f"{peak - before >> 20:,}"]
+    output_rows, bytes_before, peak_bytes = map(int, result.stdout.split())
+    counts = (case.rows, case.keys, case.string_bytes, output_rows)
+    mebibytes = (peak_bytes - bytes_before) // 2**20
+    return [case.kind, *(f"{count:,}" for count in counts), f"{mebibytes:,}"]
 
 
 def report_alone() -> Iterator[str]:
     """Yield the table of a worker alone."""
     head = ("query", "rows", "partitions", "bytes of a string", "output rows", "MiB")
-    yield from format_table(head, [measure_alone(*case) for case in ALONE])
+    yield from format_table(head, map(measure_alone, WORKER_CASES))
 
 
 def main() -> None:

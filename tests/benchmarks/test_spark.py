@@ -62,7 +62,7 @@ def test_window_sql_gives_the_same_rows_of_each_kind(spark: SparkSession, name: 
     kind = KINDS[name]
     table = draw_tables(SEED, ROWS).tables[kind.table]
     table.frame(spark).createOrReplaceTempView(kind.table)
-    reference = Reference.of(matchrec.sql(spark, kind.query))
+    reference = Reference.read(matchrec.sql(spark, kind.query))
     assert reference.digest.rows > 0
     for contender, query in list_handwritten_queries(spark, kind).items():
         reference.check(contender, query())
@@ -120,7 +120,7 @@ def test_a_table_goes_to_trino_in_statements_that_it_takes(spark: SparkSession) 
 
 @pytest.mark.usefixtures("tables")
 def test_other_rows_are_noticed(spark: SparkSession) -> None:
-    reference = Reference.of(spark.sql("SELECT id FROM range(5)"))
+    reference = Reference.read(spark.sql("SELECT id FROM range(5)"))
     reference.check("the same, in another order and type", spark.sql("SELECT 4 - id FROM range(5)"))
     other = spark.sql("SELECT greatest(id, 1) FROM range(5)")
     with pytest.raises(AssertionError, match=r"missing are \[Row\(id=0\)\]"):
@@ -130,7 +130,7 @@ def test_other_rows_are_noticed(spark: SparkSession) -> None:
 @pytest.mark.usefixtures("tables")
 def test_identity_gives_every_row(spark: SparkSession) -> None:
     workload = WORKLOADS["funnel"]
-    Reference.of(spark.table("visits")).check("identity", build_identity(spark, workload))
+    Reference.read(spark.table("visits")).check("identity", build_identity(spark, workload))
 
 
 @pytest.mark.usefixtures("tables")
@@ -182,7 +182,7 @@ def test_queries_of_duckdb_count_what_window_sql_counts(
     workload = {one.name: one for one in list_duckdb_workloads()}[name]
     drawn = draw_numbers(2_000)
     drawn.tables[workload.table].frame(spark).createOrReplaceTempView(workload.table)
-    reference = Reference.of(matchrec.sql(spark, workload.query))
+    reference = Reference.read(matchrec.sql(spark, workload.query))
     assert reference.frame.first() == (count,)
     for contender, query in list_handwritten_queries(spark, workload).items():
         reference.check(contender, query())

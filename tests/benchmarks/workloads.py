@@ -15,16 +15,23 @@ class Workload:
     """A query over a table, and alternatives that return the same rows."""
 
     name: str
+    # The name of the view that the query reads.
     table: str
     query: str
-    aim: float  # the largest cost that we want: matchrec's time over the identity's
-    keys: tuple[str, ...] = ("symbol",)  # of PARTITION BY; if none, all rows are one partition
-    order: tuple[str, ...] = ("ts",)  # of ORDER BY
-    by_window: str | None = None  # window SQL
-    by_pandas: Callable[[DataFrame], DataFrame] | None = None  # uses applyInPandas
+    # The largest cost that we want: matchrec's time divided by the identity's.
+    aim: float
+    # The columns of PARTITION BY; empty if all rows are one partition.
+    keys: tuple[str, ...] = ("symbol",)
+    # The columns of ORDER BY.
+    order: tuple[str, ...] = ("ts",)
+    # Window SQL with the same rows; None if there is none.
+    by_window: str | None = None
+    # Returns the same rows with applyInPandas; None if nobody has written it.
+    by_pandas: Callable[[DataFrame], DataFrame] | None = None
     # The queries for other engines, by the names of the engines.
     elsewhere: Mapping[str, other_engines.Question] = field(default_factory=dict)
-    reads: tuple[str, ...] = ()  # the columns that the query names; all if none
+    # The columns that the query names; empty if it needs all columns.
+    reads: tuple[str, ...] = ()
 
 
 def write_clause(table: str, text: str) -> str:
@@ -55,7 +62,7 @@ def list_workloads() -> Iterator[Workload]:
         VSHAPE,
         aim=0.85,
         by_window=by_hand.VSHAPE.format(**TICKS, table="ticks"),
-        by_pandas=by_hand.vshape,
+        by_pandas=by_hand.find_v_shapes,
         elsewhere=other_engines.VSHAPE,
     )
     yield Workload(

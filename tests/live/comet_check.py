@@ -98,7 +98,7 @@ def main() -> None:
             with open_comet_session(arguments.jar, settings) as spark:
                 spark.read.parquet(path).createOrReplaceTempView("ticks")
                 queries = list_contenders(spark)
-                digests.add(Reference.of(queries[V_SHAPE]()).digest)
+                digests.add(Reference.read(queries[V_SHAPE]()).digest)
                 for name, query in queries.items():
                     run_query(query)
                     best = find_least_seconds(
