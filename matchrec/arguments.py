@@ -439,6 +439,9 @@ def explain_positional_arguments(
     problem = "takes no arguments by position"
     if shown_names:
         problem = f"takes {join_with_and(shown_names)} by position, and nothing else"
+    method = getattr(type(value), "_method_that_takes_it", None)
+    if method is not None:
+        return f"{problem}; write .{method}({value!r})"
     keywords = [
         parameter.name
         for parameter in signature.parameters.values()

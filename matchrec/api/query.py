@@ -99,8 +99,8 @@ MAX_SHOWN_CHARACTERS = 60
 class Query:
     """A query that has not run, from `query`. Nothing is read or run before you call a method.
 
-    Methods raise MatchRecognizeError for a mistake in a clause, and Spark's own errors for
-    the rest of the query.
+    Methods raise MatchRecognizeError for a mistake in the query. For a mistake outside of clauses,
+    the error also has the class of Spark's own error, such as `AnalysisException`.
 
     Attributes:
         text: your text, or the Pattern.

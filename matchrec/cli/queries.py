@@ -518,7 +518,7 @@ def read_clause_name(name: str | None) -> int | str | None:
 
 
 def reject_sase_as_sql(text: str) -> None:
-    """Check that a text with options of SASE+ is not SASE+ that is read as SQL.
+    """Check that the text of -c is not SASE+ that is read as SQL.
 
     Raises:
         click.UsageError: the text is SASE+.
@@ -537,9 +537,9 @@ def check_options(values: OptionValues, language: QueryLanguage, source: QuerySo
 
     Raises:
         click.UsageError: the language does not have an option, `--order-by` is missing, or a SASE+
-            text with its options is read as SQL.
+            text is read as SQL.
     """
-    if language is QueryLanguage.SQL and "order_by" in values:
+    if language is QueryLanguage.SQL:
         reject_sase_as_sql(source.text or "")
     for name in values:
         if name not in OPTION_NAMES_BY_LANGUAGE[language]:

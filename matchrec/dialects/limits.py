@@ -9,6 +9,7 @@ looks up every feature that a clause has:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -120,7 +121,7 @@ def _write_within_as_condition(clause: MatchRecognize) -> str:
 
     The clause must have WITHIN and ORDER BY.
 
-        ORDER BY ts ... WITHIN INTERVAL '1' HOUR    ts < FIRST(ts) + INTERVAL '1' HOUR
+        ORDER BY ts ... WITHIN INTERVAL 1 HOUR      ts < FIRST(ts) + INTERVAL '1' HOUR
         WITHIN 5 ROWS                               count(*) <= 5
     """
     rows = clause.window_of_rows
@@ -129,4 +130,5 @@ def _write_within_as_condition(clause: MatchRecognize) -> str:
     within = clause.within
     assert within is not None, "the window of a match is one of rows or of time"
     order = clause.order_by[0].expression.text
-    return f"{order} < FIRST({order}) + {within.interval.text}"
+    length = re.sub(r"(?i)^INTERVAL (\d+) (\w+)$", r"INTERVAL '\1' \2", within.interval.text)
+    return f"{order} < FIRST({order}) + {length}"

@@ -71,6 +71,8 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
         brackets = tokens.span(opening, word)
         return errors.table_in_brackets(brackets, name=tokens.text_at(inside))
     from_index = _find_last_from(tokens, word)
+    if from_index is None and word == 1 and tokens.can_name(0):  # `t MATCH_RECOGNIZE (...)` alone
+        return errors.clause_in_wrong_place(tokens[word].span, table=tokens[0].text)
     if from_index is None or from_index + 1 >= word:
         return errors.clause_in_wrong_place(tokens[word].span)
     relation = join_lines(tokens.text_at(tokens.span(from_index + 1, word))).removesuffix(" |>")

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from matchrec import AfterMatch, Pattern
 from matchrec.arguments import COUNT, TEXT, check_arguments, find_table_library
 from matchrec.errors import MatchRecognizePlanError
 
@@ -49,3 +50,11 @@ def test_a_class_that_is_derived_from_a_frame_of_pandas() -> None:
     derived = type("Table", (pd.DataFrame,), {"to_arrow": None})
     assert find_table_library(derived({"x": [1]})) == "pandas"
     assert find_table_library(pd.Series([1])) is None
+
+
+def test_a_skip_strategy_in_another_method() -> None:
+    """In Flink, `begin` takes the strategy."""
+    begin: Any = Pattern.begin
+    with pytest.raises(TypeError) as raised:
+        begin("a", AfterMatch.skip_to_first("b"))
+    assert str(raised.value).endswith("; write .after_match(AfterMatch.skip_to_first('b'))")

@@ -203,19 +203,27 @@ def table_in_brackets(span: Span, *, name: str) -> MatchRecognizeParseError:
     )
 
 
-def clause_in_wrong_place(span: Span, *, relation: str = "...") -> MatchRecognizeParseError:
+def clause_in_wrong_place(
+    span: Span, *, relation: str = "...", table: str = ""
+) -> MatchRecognizeParseError:
     """Return the error for a clause that does not follow a relation in FROM.
 
     Args:
         span: MATCH_RECOGNIZE in the text of the query.
         relation: the text from the table up to the clause.
+        table: the table with which the query begins, as in `t MATCH_RECOGNIZE (...)`; otherwise "".
     """
+    hint = (
+        f"wrap what precedes it in a subquery: FROM (SELECT * FROM {shorten(relation)}) "
+        "MATCH_RECOGNIZE (...)"
+    )
+    if table:
+        hint = f"write SELECT * FROM {table} MATCH_RECOGNIZE (...)"
     return MatchRecognizeParseError(
         "MATCH_RECOGNIZE is not allowed here",
         span,
-        notes=(_ONE_RELATION,),
-        hint=f"wrap what precedes it in a subquery: FROM (SELECT * FROM {shorten(relation)}) "
-        "MATCH_RECOGNIZE (...)",
+        notes=("" if table else _ONE_RELATION,),
+        hint=hint,
         code="clause-in-wrong-place",
     )
 

@@ -117,6 +117,9 @@ class AfterMatch(metaclass=PublicClass):
     _stage: str | None = None
     # Whether `throw_on_miss` was called.
     _throws: bool = False
+    # For the message about a strategy that is passed to another method, as `begin` of Flink takes
+    # it: see `arguments.explain_positional_arguments`.
+    _method_that_takes_it: ClassVar[str] = "after_match"
 
     NO_SKIP: ClassVar[AfterMatch]
     SKIP_TO_NEXT: ClassVar[AfterMatch]
