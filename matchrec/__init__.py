@@ -83,8 +83,8 @@ if TYPE_CHECKING:
     from matchrec.gateway.serve import serve as serve
     from matchrec.patterns.stages.after_match import AfterMatch as AfterMatch
     from matchrec.patterns.stages.builder import Pattern as Pattern
-    from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
+    from matchrec.spark.progress import progress as progress
     from matchrec.spark.request import Options as Options
     from matchrec.spark.tuning import TunedSetting as TunedSetting
     from matchrec.spark.tuning import TuningReport as TuningReport
@@ -118,7 +118,7 @@ _NAMES_BY_MODULE = {
     "matchrec.gateway.serve": ("Gateway", "serve"),
     "matchrec.patterns.stages.after_match": ("AfterMatch",),
     "matchrec.patterns.stages.builder": ("Pattern",),
-    "matchrec.spark.actions": ("progress",),
+    "matchrec.spark.progress": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.tuning": ("TunedSetting", "TuningReport", "tune"),
     "matchrec.spark.request": ("Options",),

@@ -28,7 +28,7 @@ from matchrec.spark.frames import (
 )
 from matchrec.spark.nanoseconds import AMBIGUOUS_TIMES, find_ambiguous_times
 from matchrec.spark.sail.probes import has_times_of_day
-from matchrec.spark.sail.sent_rows import remember_index
+from matchrec.spark.sent_rows import remember_index
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -56,7 +56,7 @@ def open_local_session(
     Raises:
         click.exceptions.Exit: the session could not be started. The reason has been printed.
     """
-    from matchrec.spark.actions import cancel_on_interrupt
+    from matchrec.spark.interrupts import cancel_on_interrupt
     from matchrec.spark.start.running_session import describe_engine
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:

@@ -29,8 +29,8 @@ from matchrec.notebook.arguments import CellArguments, build_why_line, remove_qu
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
 from matchrec.notebook.variables import find_or_start_session, list_frames
-from matchrec.spark.actions import Interrupted, cancel_on_interrupt
 from matchrec.spark.analysis_log import silence_analysis
+from matchrec.spark.interrupts import Interrupted, cancel_on_interrupt
 from matchrec.spark.request import NO_OPTIONS
 from matchrec.spark.session_errors import SESSION_ERRORS
 from matchrec.spark.sql_replacement import Sessions, replace_sql, restore_sql

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
-from matchrec.spark.actions import Interrupted
+from matchrec.spark.interrupts import Interrupted
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -216,7 +216,7 @@ class Backend:
             MatchRecognizePlanError: a row is too long to be sent.
             Exception: any error that `createDataFrame` raises.
         """
-        from matchrec.spark.sail.sent_rows import make_sample_row
+        from matchrec.spark.sent_rows import make_sample_row
 
         names = list_column_names(rows)
         if len(set(names)) < len(names):
@@ -234,7 +234,7 @@ class Backend:
             rows: a pandas frame or an Arrow table with at least one row. The names of its columns
                 are distinct.
         """
-        from matchrec.spark.sail.sent_rows import combine_chunks
+        from matchrec.spark.sent_rows import combine_chunks
 
         return self.spark.createDataFrame(rows if is_arrow_table(rows) else combine_chunks(rows))
 

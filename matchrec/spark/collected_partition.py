@@ -37,7 +37,7 @@ from matchrec.spark.targets import OrderValues, Target, TargetFinder
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.locate import locate_failures
+from matchrec.worker.row_locations import locate_failures
 from matchrec.worker.windows import check_windows
 
 # The largest number of rows of a partition that is collected.

@@ -217,23 +217,24 @@ def compile_for_spark(
 def compile_stream(request: MatchRequest) -> CompiledRules:
     """Compile the rules of a request over a stream, and check that a stream supports them.
 
-    Each check of `streaming.prepare` follows the first step whose result it needs.
+    Each check of `streaming.stream_checks` follows the first step whose result it needs.
 
     Raises as `compile_request`.
     """
-    from matchrec.spark.streaming import prepare
+    from matchrec.spark.streaming import stream_checks
+    from matchrec.spark.streaming.event_preparation import EventPreparation
 
-    prepare.check_request(request)
+    stream_checks.check_request(request)
     joined = split_rules(request, resolve_rules(request), SorterKind.STREAM)
-    prepare.check_split_queries(request, joined.queries)
-    preparation = prepare.EventPreparation(request.relation, joined)
+    stream_checks.check_split_queries(request, joined.queries)
+    preparation = EventPreparation(request.relation, joined)
     fields = analyse_columns(request, preparation)
     preparation.check_watermark()
     typed_rules = type_rules(request, joined, fields)
     compiled = build_compiled_rules(request, preparation, fields, typed_rules)
     for compiled_rule in compiled.rules:
         with request.locate_rule_errors(compiled_rule.rule):
-            prepare.check_compiled_query(compiled_rule.compiled_query)
+            stream_checks.check_compiled_query(compiled_rule.compiled_query)
     return compiled
 
 

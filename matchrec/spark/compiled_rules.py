@@ -169,7 +169,7 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
     outputs = translate_outputs(unused_rule.query, unused_rule.conditions, indices)
     compiled_query = compile_query(compiled.request, joined, unused_rule, outputs, tuple(indices))
     if compiled.request.is_stream:
-        from matchrec.spark.streaming.prepare import check_compiled_query
+        from matchrec.spark.streaming.stream_checks import check_compiled_query
 
         check_compiled_query(compiled_query)
     return compiled_query

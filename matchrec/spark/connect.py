@@ -122,7 +122,7 @@ class SparkConnect(Backend):
 
     def send_rows(self, rows: Any) -> DataFrame:
         """Send rows to the server once, and return their DataFrame."""
-        from matchrec.spark.sail.sent_rows import combine_chunks, with_types_of_all_rows
+        from matchrec.spark.sent_rows import combine_chunks, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
         return self.keep_sent_rows(self.spark.createDataFrame(combine_chunks(rows)))
@@ -134,7 +134,7 @@ class SparkConnect(Backend):
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
         """Return a DataFrame whose rows the server keeps in a view."""
-        from matchrec.spark.sail.sent_rows import keep_in_view
+        from matchrec.spark.sent_rows import keep_in_view
 
         return keep_in_view(frame)
 

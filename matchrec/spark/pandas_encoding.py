@@ -223,7 +223,9 @@ class PandasEncoding:
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
             has_other_type = True
         if has_other_type:
-            from matchrec.worker.planned import name_type  # not loaded while a query is planned
+            from matchrec.worker.planned_columns import (
+                name_type,  # not loaded while a query is planned
+            )
 
             column_name = leaf.sql.partition(".")[0]  # without the field of a struct
             raise column_type_changed(

@@ -36,3 +36,6 @@ REFUSALS = (*TEXT_ERRORS, SparkRuntimeException)
 # Raised if a session rejects a query text for any reason, such as a constant that cannot be
 # computed.
 QUERY_ERRORS = (*TEXT_ERRORS, ArithmeticException, NumberFormatException, SparkRuntimeException)
+
+# The exceptions that calls of a session raise after the session has ended.
+SESSION_ENDED: tuple[type[Exception], ...] = (*SESSION_ERRORS, OSError, AttributeError)

@@ -33,7 +33,7 @@ from matchrec.search.kernels import layout
 from matchrec.spark.backends import find_backend
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
-from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
+from matchrec.worker.tally import FIRST_OF_KERNELS, WorkerCounter
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
         """Run the worker in a task."""
         try:
             from matchrec.shortcuts import yield_under
-            from matchrec.worker.failing import read_input, report_errors, unpickle
+            from matchrec.worker.error_reports import read_input, report_errors, unpickle
 
             def run_worker() -> Iterator[Any]:
                 """Unpickle the worker at the first call, and run it."""

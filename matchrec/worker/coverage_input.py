@@ -11,8 +11,8 @@ from matchrec.compile.coverage import CoverageTask
 from matchrec.search.nearby import add_nearby_bits
 from matchrec.search.partitions import Partitions
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
+from matchrec.worker.row_locations import check_and_locate, name_large_partitions
 from matchrec.worker.task_input import TaskInput
 
 

@@ -31,11 +31,11 @@ from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker.chains import request_chains
 from matchrec.worker.column_roles import ShownColumn
-from matchrec.worker.count import Tally, WorkerCounter
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
-from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
+from matchrec.worker.row_locations import check_and_locate, name_large_partitions
+from matchrec.worker.tally import Tally, WorkerCounter
 
 # Makes batches of output, given the table of a piece, its partitions, some of their matches, and
 # the output rows of these matches. Picklable. Batch makers may raise RunFailure.

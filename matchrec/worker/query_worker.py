@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.worker import wire
-from matchrec.worker.failing import hold_garbage_collection
+from matchrec.worker.error_reports import hold_garbage_collection
 from matchrec.worker.task_input import TaskInput
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class QueryWorker:
         """
         with hold_garbage_collection():
             from matchrec.output.reads import ReadRow
-            from matchrec.worker.count import Tally
             from matchrec.worker.match import PieceWorker
+            from matchrec.worker.tally import Tally
 
         # counters count all rows, so no partition may be dropped
         has_counters = self.counted_schema is not None

@@ -35,9 +35,9 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.locate import name_large_partitions
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
+from matchrec.worker.row_locations import name_large_partitions
 from matchrec.worker.rule_batches import (
     VARIABLE,
     Columns,

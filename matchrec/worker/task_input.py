@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.lookaround import Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker.column_roles import PlannedColumn, ShownColumn, Sorting, Struct
-from matchrec.worker.failing import hold_garbage_collection
+from matchrec.worker.error_reports import hold_garbage_collection
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
     from matchrec.worker.arrays import Batches
@@ -59,7 +59,7 @@ class TaskInput:
         """
         with hold_garbage_collection():
             from matchrec.worker.pieces import split_into_pieces
-            from matchrec.worker.planned import check_batches
+            from matchrec.worker.planned_columns import check_batches
             from matchrec.worker.sorting.sort import sort_batches
 
         if self.planned_columns:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
 import matchrec
-from matchrec.spark.actions import ReportedTasks, Tasks, watch_tasks
+from matchrec.spark.progress import ReportedTasks, Tasks, watch_tasks
 from matchrec.spark.session import is_connect
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
@@ -85,7 +85,7 @@ def test_a_terminal_shows_the_progress(
 ) -> None:
     output = StringIO()
     console = Console(file=output, force_terminal=True, width=100)
-    monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: console)
+    monkeypatch.setattr("matchrec.spark.progress.find_console", lambda: console)
     with matchrec.progress(spark):
         spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(1.3), "id bigint").collect()
     assert "no task yet, 0 s" in output.getvalue()
@@ -123,7 +123,7 @@ def test_arguments_are_checked() -> None:
 def test_a_cell_without_widgets_has_a_line(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: Console(force_jupyter=True))
+    monkeypatch.setattr("matchrec.spark.progress.find_console", lambda: Console(force_jupyter=True))
     with matchrec.progress(spark):
         spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(1.3), "id bigint").collect()
     *lines, last, _ = capsys.readouterr().out.split("\r")

@@ -21,7 +21,7 @@ from matchrec import MatchRecognizeRunError
 from matchrec.spark.backends import find_backend
 from matchrec.spark.session import is_connect
 from matchrec.worker.column_roles import PlannedColumn
-from matchrec.worker.planned import check_batches, is_same_type
+from matchrec.worker.planned_columns import check_batches, is_same_type
 from tests.properties.test_queries import settings
 
 VIEW = "replaced_view"

@@ -23,8 +23,9 @@ import matchrec
 from matchrec.api.frames import to_dataframe
 from matchrec.errors.surface import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, use_shortcuts
+from matchrec.spark import sent_rows
 from matchrec.spark.backends import find_backend
-from matchrec.spark.sail import probes, sent_rows
+from matchrec.spark.sail import probes
 
 PROBES = {
     "takes_any_condition": True,

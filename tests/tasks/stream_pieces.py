@@ -23,10 +23,10 @@ from pyspark.sql import DataFrame
 from matchrec import RuleMatches
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
-from matchrec.spark.streaming import prepare
+from matchrec.spark.streaming import event_preparation
 from matchrec.spark.streaming.arrival import sort_rows
 from matchrec.spark.streaming.bucket_state import BucketState, read_bucket_state
-from matchrec.spark.streaming.prepare import WATERMARK
+from matchrec.spark.streaming.event_preparation import WATERMARK
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
 from matchrec.worker.equal_codes import encode_equal, number_rows
@@ -93,7 +93,7 @@ class Keys:
     def __init__(self, events: DataFrame, worker: StreamWorker):
         self.worker = worker
         encoding = worker.event_layout.encoding
-        self.frame = encoding.encode(events, *prepare.UNENCODED_COLUMNS).toPandas()
+        self.frame = encoding.encode(events, *event_preparation.UNENCODED_COLUMNS).toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
@@ -220,7 +220,7 @@ def build_over_stream(
 
     with (
         patch.object(request, "is_streaming", return_value=True),
-        patch.object(prepare, "plan_stream_output", keep),
+        patch.object(event_preparation, "plan_stream_output", keep),
     ):
         result = make(events.withMetadata(time, {WATERMARK: 0}))
     ((planned_events, worker),) = kept

@@ -40,7 +40,7 @@ from matchrec.plan.templates import View, write_select
 from matchrec.plan.text import quote_string
 from matchrec.plan.words import read_words
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.after.fold import Fold, FoldedValues
+from matchrec.spark.after.fold_types import Fold, FoldedValues
 from matchrec.spark.after.folds import FOLDS, write_distinct_values
 from matchrec.spark.backends import find_backend
 from matchrec.spark.runner import Runner

@@ -28,7 +28,7 @@ from matchrec.conditions.types import (
     find_sum_precision,
 )
 from matchrec.plan.text import write_decimal_average
-from matchrec.spark.after.fold import Fold, FoldedValues, write_field
+from matchrec.spark.after.fold_types import Fold, FoldedValues, write_field
 from matchrec.spark.after.statistics import STATISTICS
 
 # Arrays and counts.

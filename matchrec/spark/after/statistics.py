@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from matchrec.spark.after.fold import Fold, FoldedValues, WriteSql, write_field
+from matchrec.spark.after.fold_types import Fold, FoldedValues, WriteSql, write_field
 
 # The number of rows, including the next row.
 NEXT_N = "(s.n + 1D)"

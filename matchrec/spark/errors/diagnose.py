@@ -74,7 +74,7 @@ from matchrec.spark.errors.type_checks import (
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import SUBQUERY_START
 from matchrec.spark.sail.error_messages import simplify_refusal, split_help
-from matchrec.spark.sail.sent_rows import list_index_names
+from matchrec.spark.sent_rows import list_index_names
 from matchrec.spark.session_errors import QUERY_ERRORS
 
 

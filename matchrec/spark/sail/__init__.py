@@ -13,7 +13,7 @@ Spark. No version is compared.
     number_families,      find the types of expressions for these rewrites
     operand_types
     zones, files          give columns the types and time zones that they have on Spark
-    sent_rows, sizes      send rows to the server, and estimate how many rows an input has
+    sizes                 estimate how many rows an input has
     error_messages        translate Sail's errors into plain words
     statements            tells for which statements Sail's syntax errors are Spark's
 """

@@ -207,11 +207,7 @@ class Sail(SparkConnect):
 
     def send_rows(self, rows: Any) -> DataFrame:
         """Return the DataFrame of some rows. Many rows are sent in several calls."""
-        from matchrec.spark.sail.sent_rows import (
-            is_large,
-            send_in_several_calls,
-            with_types_of_all_rows,
-        )
+        from matchrec.spark.sent_rows import is_large, send_in_several_calls, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
         return (

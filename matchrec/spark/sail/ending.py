@@ -15,7 +15,7 @@ import time
 import traceback
 from types import FrameType
 
-from matchrec.worker.failing import program_ends
+from matchrec.worker.error_reports import program_ends
 
 # How long to sleep between two looks at the threads.
 SECONDS_BETWEEN_LOOKS = 0.01

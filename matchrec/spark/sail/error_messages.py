@@ -33,7 +33,7 @@ from matchrec.spark.errors.name_conditions import (
     UNKNOWN_STAR,
     UNKNOWN_TABLE,
 )
-from matchrec.worker.failing import find_cause
+from matchrec.worker.error_reports import find_cause
 
 TableValue = TypeVar("TableValue")
 

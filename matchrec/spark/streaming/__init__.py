@@ -3,8 +3,8 @@
 A match is output once no later row can change it. Spark's `applyInPandasWithState` keeps the state
 of a search between two micro-batches, with the rows that the search still needs.
 
-    prepare                 the columns that Spark computes, the operator that runs the searches,
-                            and the checks of whether a query can run over a stream
+    stream_checks           checks whether a query can run over a stream
+    event_preparation       the columns that Spark computes, and the operator that runs the searches
     stream_worker           the worker of a bucket of keys: reads the state, searches, writes the
                             state
     arrival                 sorts events as they arrive

@@ -37,8 +37,8 @@ from matchrec.spark.streaming.event_selection_states import EventSelectionStates
 from matchrec.spark.streaming.key_rows import RowsOfKey, RowsOfKeys
 from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.spark.streaming.search import NEVER, KeyStates, RunningSearch, StreamSearch
-from matchrec.worker.locate import locate_failures
 from matchrec.worker.match import PieceWorker
+from matchrec.worker.row_locations import locate_failures
 
 
 @dataclass(frozen=True)

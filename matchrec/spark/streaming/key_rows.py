@@ -29,7 +29,7 @@ from matchrec.spark.streaming.arrival import SearchRows, read_times
 from matchrec.spark.streaming.event_selection_states import EventSelectionStates
 from matchrec.spark.streaming.search import find_neighbour_end_times, find_window_end_times
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.locate import locate_row
+from matchrec.worker.row_locations import locate_row
 
 
 @dataclass(frozen=True, slots=True)

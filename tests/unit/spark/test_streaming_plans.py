@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.spark.streaming.prepare import check_plan
+from matchrec.spark.streaming.stream_checks import check_plan
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 

@@ -12,7 +12,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
 from matchrec.plan.templates import Replacement, Template, View
-from matchrec.spark.streaming.prepare import check_plan
+from matchrec.spark.streaming.stream_checks import check_plan
 from matchrec.syntax.locate import QueryNode, parse_sql
 from matchrec.syntax.lower_windows import lower_window
 from matchrec.syntax.query_pieces import write_outer_query, write_relation_query

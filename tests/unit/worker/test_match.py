@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from matchrec.worker import match
-from matchrec.worker.count import Tally, WorkerCounter
+from matchrec.worker.tally import Tally, WorkerCounter
 
 SLEEP = 0.01  # seconds
 

@@ -12,7 +12,7 @@ from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.kinds import with_fields
 from matchrec.errors.run.failures import division_by_zero
 from matchrec.errors.run.location import RowLocation
-from matchrec.worker import failing
+from matchrec.worker import error_reports
 
 PLACE = RowLocation({"`k`": "a"}, 3)
 LIMIT = 300 << 20
@@ -46,7 +46,7 @@ def divide_by_zero() -> Iterator[int]:
 
 def test_fields_come_back_from_any_text_around_them() -> None:
     with pytest.raises(MatchRecognizeRunError) as caught:
-        list(failing.report_errors(divide_by_zero))
+        list(error_reports.report_errors(divide_by_zero))
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
     error = MatchRecognizeRunError.from_exception(RuntimeError(text))
     assert error is not None
@@ -84,27 +84,27 @@ def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exceptio
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
     with pytest.raises(MatchRecognizeRunError, match="its limit is 300 MiB"):
-        failing.unpickle(payload)
+        error_reports.unpickle(payload)
     monkeypatch.setattr(memory, "find_limit", lambda: None)
     as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
     with pytest.raises(as_it_is):
-        failing.unpickle(payload)
+        error_reports.unpickle(payload)
 
 
 def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
-        list(failing.report_errors(run_out_of_memory))
+        list(error_reports.report_errors(run_out_of_memory))
 
 
 def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: None)
     with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
-        list(failing.report_errors(run_out_of_memory))
+        list(error_reports.report_errors(run_out_of_memory))
 
 
 def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     monkeypatch.setattr(Unloadable, "error", ModuleNotFoundError("numba"))
     with pytest.raises(ModuleNotFoundError):
-        failing.unpickle(pickle.dumps(Unloadable()))
+        error_reports.unpickle(pickle.dumps(Unloadable()))

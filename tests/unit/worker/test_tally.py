@@ -11,8 +11,8 @@ import pytest
 
 from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.matches import DOUBLE_WORD
-from matchrec.worker import count
-from matchrec.worker.count import Tally, WorkerCounter
+from matchrec.worker import tally as tally_module
+from matchrec.worker.tally import Tally, WorkerCounter
 
 GREATEST = 2**63 - 1024  # the greatest double that is a BIGINT
 
@@ -45,7 +45,7 @@ def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> 
 
 def test_the_time_of_a_block_that_raises_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100, 130])
-    monkeypatch.setattr(count, "perf_counter_ns", lambda: next(clock))
+    monkeypatch.setattr(tally_module, "perf_counter_ns", lambda: next(clock))
     tally = Tally()
     with pytest.raises(ValueError, match="stop"), tally.measure_time(WorkerCounter.MATCHING):
         raise ValueError("stop")

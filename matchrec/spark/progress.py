@@ -1,27 +1,20 @@
-"""Show the progress of an action while it runs, and let Ctrl-C cancel it.
+"""Show the progress of an action while it runs: `progress`.
 
-`progress` shows the share of tasks that have finished. PySpark Classic has a call that returns the
-tasks (`statusTracker`), and a client of Connect gets reports (`registerProgressHandler`, from
-PySpark 4.0 on). Sail has neither, but its workers run in this program, and count the rows that they
-read. A thread reads these numbers four times a second. The query never waits for the thread.
-
-`cancel_on_interrupt` handles Ctrl-C. While an action runs, PySpark waits for an answer from Java.
-An exception in this wait would leave a broken connection, pages of tracebacks, and jobs that
-continue to run. So the signal handler only starts a thread, which cancels the jobs by a tag that no
-other job has. Java then answers that the jobs were cancelled, and the wait ends.
+It shows the share of tasks that have finished. PySpark Classic has a call that returns the tasks
+(`statusTracker`), and a client of Connect gets reports (`registerProgressHandler`, from PySpark 4.0
+on). Sail has neither, but its workers run in this program, and count the rows that they read. A
+thread reads these numbers four times a second. The query never waits for the thread.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Thread, current_thread, main_thread
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
@@ -29,8 +22,8 @@ from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.public_names import public
 from matchrec.spark.session import find_context
-from matchrec.spark.session_errors import SESSION_ERRORS
-from matchrec.worker.failing import rows_read_by_workers
+from matchrec.spark.session_errors import SESSION_ENDED
+from matchrec.worker.error_reports import rows_read_by_workers
 
 if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have
@@ -40,9 +33,6 @@ REPORTS_PER_SECOND = 4
 
 # The width in characters of the line below a notebook's cell. At the end, blanks overwrite it.
 LINE_WIDTH = 40
-
-# The exceptions that calls of a session raise after the session has ended.
-SESSION_ENDED: tuple[type[Exception], ...] = (*SESSION_ERRORS, OSError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,90 +213,3 @@ class ReportedTasks:
         if self._last_tasks.total:
             return self._last_tasks
         return Tasks(rows_read=rows_read_by_workers.number - self._rows_read_before)
-
-
-# Ctrl-C.
-
-# Seconds between two attempts to cancel: a job can start after others were cancelled.
-SECONDS_BETWEEN_CANCELS = 0.3
-
-
-class Interrupted(KeyboardInterrupt):
-    """The user has pressed Ctrl-C, and the jobs of the query are cancelled."""
-
-    def __str__(self) -> str:
-        return "interrupted; the jobs of the query are cancelled"
-
-
-@contextmanager
-def cancel_on_interrupt(spark: SparkSession) -> Iterator[None]:
-    """Let Ctrl-C cancel the jobs that are started in the `with` block.
-
-    Does nothing outside the main thread, because Python handles signals only there.
-
-    Raises:
-        Interrupted: the jobs were cancelled, and have ended.
-        KeyboardInterrupt: the user has pressed Ctrl-C a second time. Jobs can still be running.
-    """
-    if current_thread() is not main_thread():
-        yield
-        return
-    job_tags = find_job_tags(spark)
-    tag = f"matchrec-{uuid4().hex[:12]}"
-    is_interrupted = Event()
-    block_has_ended = Event()
-
-    def cancel_jobs() -> None:
-        """Cancel the jobs repeatedly until the block ends, because an action can start new jobs."""
-        while not block_has_ended.is_set():
-            try:
-                job_tags.cancel(tag)
-            except SESSION_ENDED:  # Java also got the signal, and has stopped
-                return
-            block_has_ended.wait(SECONDS_BETWEEN_CANCELS)
-
-    def handle_interrupt(*_: object) -> None:
-        """Cancel the jobs in a thread; raise KeyboardInterrupt at the second interrupt."""
-        if is_interrupted.is_set():
-            raise KeyboardInterrupt
-        is_interrupted.set()
-        Thread(target=cancel_jobs, daemon=True).start()
-
-    previous_handler = signal.signal(signal.SIGINT, handle_interrupt)
-    job_tags.add(tag)
-    try:
-        yield
-    except Exception as error:
-        if is_interrupted.is_set():
-            raise Interrupted from error
-        raise
-    finally:
-        block_has_ended.set()
-        signal.signal(signal.SIGINT, previous_handler)
-        with suppress(*SESSION_ENDED):
-            job_tags.remove(tag)
-    if is_interrupted.is_set():
-        raise Interrupted
-
-
-@dataclass(frozen=True, slots=True)
-class JobTags:
-    """The functions with which a session tags its jobs. Each takes a tag."""
-
-    # Tag the jobs that this thread starts from now on.
-    add: Callable[[str], object]
-    # Stop tagging the jobs that this thread starts.
-    remove: Callable[[str], object]
-    # Cancel all jobs that have the tag.
-    cancel: Callable[[str], object]
-
-
-def find_job_tags(spark: SparkSession) -> JobTags:
-    """Return the functions with which a session tags its jobs."""
-    context = find_context(spark)
-    if context is None:
-        session = cast("Any", spark)
-        return JobTags(add=session.addTag, remove=session.removeTag, cancel=session.interruptTag)
-    return JobTags(
-        add=context.addJobTag, remove=context.removeJobTag, cancel=context.cancelJobsWithTag
-    )
