@@ -50,7 +50,7 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
             raise blank_query(text)
         if first.key not in _FIRST_WORDS:
             raise unexpected_token(first.text, "the query", first.span)
-        find_clauses(tokens)  # raises an error for brackets that do not pair up
+        find_clauses(tokens)  # to check the brackets of the query, and where its clauses are
     if product is not SPARK:
         return []
     query = parse_sql(text, [frame.name for frame in find_data_frames(tokens.tokens)])

@@ -22,11 +22,10 @@ from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
 from matchrec.errors.sql.token_advice import find_hint_for_token
 from matchrec.errors.sql.tokens import unexpected_token
-from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens
 from matchrec.syntax.misplaced_patterns import explain_symbol_outside_pattern
-from matchrec.syntax.tokens import Token, TokenKind, TokenRange, split_words
+from matchrec.syntax.tokens import TokenKind, TokenRange, split_words
 
 # What the name after AS is for, as in messages, in the parts whose items can have one.
 NAMED_ITEMS = {ClausePart.PARTITION_BY: "partition column", ClausePart.MEASURES: "measure"}
@@ -66,27 +65,25 @@ def reject_malformed_direction(clause: ClauseTokens, item: TokenRange, expressio
         expression_end: the index at which the direction starts, as `_read_sort_key` reads it.
     """
     start, end = item
-    words = end
-    while words - 1 > start and clause[words - 1].is_word and may_follow_key(clause.key(words - 1)):
-        words -= 1
-    if words >= expression_end or not clause.ends_expression(words - 1):
+    words_start = end
+    while words_start - 1 > start and _may_follow_key(clause, words_start - 1):
+        words_start -= 1
+    if words_start >= expression_end or not clause.ends_expression(words_start - 1):
         return
-    if end - words == 1 and clause.key(words) not in ("NULL", "NULLS"):
+    if end - words_start == 1 and clause.key(words_start) not in ("NULL", "NULLS"):
         return  # a misspelt direction, or a column with a missing comma
-    if clause.key(words - 1) in ("IGNORE", "RESPECT"):
+    if clause.key(words_start - 1) in ("IGNORE", "RESPECT"):
         return
     raise malformed_direction(
-        clause.span(words, end),
-        key=clause.cut_out(start, words).text,
-        words=clause.cut_out(words, end).text,
+        clause.span(words_start, end),
+        key=clause.cut_out(start, words_start).text,
+        words=clause.cut_out(words_start, end).text,
     )
 
 
-def _split_item(clause: ClauseTokens, start: int, end: int, token: Token) -> tuple[str, str]:
-    """Return the text of tokens `start .. end` before a token, and the text from the token on."""
-    span = clause.span(start, end)
-    before = Span(span.start, token.span.start)
-    return clause.text_at(before), clause.text_at(Span(token.span.start, span.end))
+def _may_follow_key(clause: ClauseTokens, index: int) -> bool:
+    """Return whether the token at `index` is a word of a direction, perhaps a misspelt one."""
+    return clause[index].is_word and may_follow_key(clause.key(index))
 
 
 def explain_missing_name(
@@ -140,7 +137,7 @@ def reject_malformed_name(clause: ClauseTokens, start: int, end: int) -> None:
                 name=f"{clause[index + 1].text} {token.text}",
                 text=clause.cut_out(start, index).text,
             )
-        texts_around = _split_item(clause, start, end, token)
+        texts_around = clause.cut_out(start, end).split_at(token.span)
         raise unexpected_token(token.text, "MEASURES", token.span, texts_around)
     ends_with_as = end - start > 1 and clause.key(end - 1) == "AS"
     if ends_with_as and clause.key(end - 2) not in (".", "AS"):
@@ -212,7 +209,7 @@ def reject_second_definition(clause: ClauseTokens, start: int, end: int) -> None
             raise errors.and_between_definitions(before.span, word=before.key)
         token = clause[index]
         first = start - 2 if clause.key(start - 1) == "AS" else start
-        texts_around = _split_item(clause, first, end, token)
+        texts_around = clause.cut_out(first, end).split_at(token.span)
         raise unexpected_token(token.text, "DEFINE", token.span, texts_around)
 
 
@@ -242,10 +239,10 @@ def explain_malformed_definition(clause: ClauseTokens, start: int, end: int) -> 
             clause[start + 1].span, text=clause[start + 1].text, keyword="AS", where="DEFINE"
         )
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
-    condition = _find_condition(clause, start, end)
+    condition_start = _find_condition_start(clause, start, end)
     proposal: tuple[str, str] | None = None
-    if has_name and condition < end:
-        proposal = clause[start].text, clause.cut_out(condition, end).text
+    if has_name and condition_start < end:
+        proposal = clause[start].text, clause.cut_out(condition_start, end).text
     span = clause.span(start, end)
     follows_comma = clause.key(start - 1) == ","
     before = clause[start - 2] if follows_comma else first
@@ -263,22 +260,22 @@ def explain_malformed_definition(clause: ClauseTokens, start: int, end: int) -> 
 _WRITTEN_FOR_AS = split_words("= : := IS AS ;")
 
 
-def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
+def _find_condition_start(clause: ClauseTokens, start: int, end: int) -> int:
     """Return the index at which the condition of a malformed definition begins.
 
     The condition begins after AS, or after a word or symbol that is written instead of AS. If
     nothing follows, the result is the end of the definition or an index after the end.
     """
-    condition = start + 1
+    condition_start = start + 1
     for index in clause.walk_level(start + 1, end):
         if clause.key(index) == "AS":
-            condition = index + 1
+            condition_start = index + 1
             break
-    if condition == start + 1 and _may_be_misspelt_as(clause, condition):
-        condition += 1
-    while clause.key(condition) in _WRITTEN_FOR_AS:
-        condition += 1
-    return condition
+    if condition_start == start + 1 and _may_be_misspelt_as(clause, condition_start):
+        condition_start += 1
+    while clause.key(condition_start) in _WRITTEN_FOR_AS:
+        condition_start += 1
+    return condition_start
 
 
 def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
@@ -298,22 +295,23 @@ def _reject_bare_list(clause: ClauseTokens, start: int, where: str) -> None:
         start: the index after a comma.
         where: the part of the clause, as in messages.
     """
-    first = start - 1
-    while clause.key(first) == "," and clause.ends_expression(first - 1):
-        first -= 2
-    has_operator = clause.key(first) == "IN" and clause.ends_expression(first - 1)
-    is_negated = clause.key(first) == "IN" and clause.key(first - 1) == "NOT"
-    if first == start - 1 or not (has_operator or is_negated):
+    operator = start - 1  # the index of IN, once all values before `start` are passed
+    while clause.key(operator) == "," and clause.ends_expression(operator - 1):
+        operator -= 2
+    follows_operand = clause.ends_expression(operator - 1)
+    is_negated = clause.key(operator - 1) == "NOT"
+    has_value_before = operator < start - 1
+    if not has_value_before or clause.key(operator) != "IN" or not (follows_operand or is_negated):
         return
-    end = first + 2  # after the first value
-    while clause.key(end) == "," and clause.ends_expression(end + 1):
-        is_value = clause[end + 1].is_constant or clause.key(end + 2) != "AS"
+    list_end = operator + 2  # after the first value
+    while clause.key(list_end) == "," and clause.ends_expression(list_end + 1):
+        is_value = clause[list_end + 1].is_constant or clause.key(list_end + 2) != "AS"
         if not is_value:  # the next item begins here
             break
-        end += 2
-    values = [clause[index].text for index in range(first + 1, end, 2)]
+        list_end += 2
+    values = [clause[index].text for index in range(operator + 1, list_end, 2)]
     raise in_without_parentheses(
-        clause.span(first + 1, end),
+        clause.span(operator + 1, list_end),
         where=where,
         values=values,
         operator="NOT IN" if is_negated else "IN",

@@ -1,6 +1,6 @@
 """The rules between two products, in the order in which they are applied.
 
-`find_rules("trino", "spark")` returns these rules, one after another:
+From Trino to Spark, `find_rules` returns these rules, one after another:
 
     round_or_cut_cast         first, so that it sees no casts that other rules add, as for TRUNC(x)
     READ_RULES["trino"]       what Trino means otherwise than sqlglot translates it
