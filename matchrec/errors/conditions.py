@@ -18,8 +18,8 @@ from matchrec.errors.kinds import (
     about_argument,
 )
 from matchrec.errors.language import PATTERN_CALLS, current_language, find_argument, name_part
+from matchrec.errors.run.expression_text import split_at_operator, split_chain
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
-from matchrec.errors.run.repairs import split_at_operator, split_chain
 from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
 from matchrec.errors.sql.operand_hints import find_operands_hint, write_comparison_with
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind, classify_type
@@ -223,12 +223,11 @@ def _find_operands_hint(operator: str, left: str, right: str, text: str) -> str 
     if operator == "IF" and case is not None:
         results = [TypedText(case["first"], left), TypedText(case["second"], right)]
         return find_operands_hint("CASE", results)
-    operands = split_at_operator(text)
-    if operands is None or operands[1] != operator:
+    operation = split_at_operator(text)
+    if operation is None or operation.operator != operator:
         return None
-    return find_operands_hint(
-        operator, [TypedText(operands[0], left), TypedText(operands[2], right)]
-    )
+    operands = [TypedText(operation.left, left), TypedText(operation.right, right)]
+    return find_operands_hint(operator, operands)
 
 
 def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from matchrec.errors.context import set_variable
 from matchrec.errors.run import repairs
+from matchrec.errors.run.expression_text import remove_parentheses, split_at_operator, write_line
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
@@ -111,11 +112,11 @@ class OperationOrigin:
         if self.wider_type is None:
             return None
         operand = self.first_operand
-        value = repairs.remove_parentheses(self.text[operand.start : operand.end])
+        value = remove_parentheses(self.text[operand.start : operand.end])
         cast = f"CAST({value} AS {self.wider_type})"
         before = self.text[self.span.start : operand.start]
         after = self.text[operand.end : self.span.end]
-        return repairs.write_line(f"{before}{cast}{after}")
+        return write_line(f"{before}{cast}{after}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,13 +311,11 @@ def find_operand_types(sql: str, column_types: Mapping[str, str]) -> tuple[str, 
     ('', 'string')
     >>> find_operand_types("length(`s`) < upper(`s`)", {"`s`": "string"})
     """
-    operands = repairs.split_at_operator(_SQL_COMMENT.sub("", sql))
-    if operands is None:
+    operation = split_at_operator(_SQL_COMMENT.sub("", sql))
+    if operation is None:
         return None
-    left, _, right = operands
-    left_type, right_type = (
-        column_types.get(repairs.remove_parentheses(operand), "") for operand in (left, right)
-    )
+    left_type = column_types.get(remove_parentheses(operation.left), "")
+    right_type = column_types.get(remove_parentheses(operation.right), "")
     if left_type and not right_type:
         right_type = "" if _is_string_type(left_type) else "string"
     elif right_type and not left_type:
@@ -462,20 +461,20 @@ def explain_implicit_cast(
     cast = _CAST_SENTENCE.search(failure.message)
     if cast is None or failure.text is None or failure.span is None:
         return failure
-    operands = repairs.split_at_operator(failure.text[failure.span.start : failure.span.end])
+    operation = split_at_operator(failure.text[failure.span.start : failure.span.end])
     left_type, right_type = type_names
     is_left_string = _is_string_type(left_type)
     is_fraction = _is_fraction_for_integer(failure.message.rpartition(": ")[2])
     function, type_name = ("CAST", "DOUBLE") if is_fraction else ("TRY_CAST", cast["type"])
-    if operands is None or is_left_string == _is_string_type(right_type):
+    if operation is None or is_left_string == _is_string_type(right_type):
         return failure
-    left, operator, right = operands
+    left, right = operation.left, operation.right
     if is_left_string:
         string, other, other_type = left, right, right_type
-        repaired = f"{function}({left} AS {type_name}) {operator} {right}"
+        repaired = f"{function}({left} AS {type_name}) {operation.operator} {right}"
     else:
         string, other, other_type = right, left, left_type
-        repaired = f"{left} {operator} {function}({right} AS {type_name})"
+        repaired = f"{left} {operation.operator} {function}({right} AS {type_name})"
     cast_type = cast["type"].lower()
     if not other_type:
         note = f"{string} is of type string, and is cast to {cast_type}"

@@ -22,7 +22,7 @@ from calendar import isleap, month_name, monthrange
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length, find_unit, is_spark_unit
-from matchrec.errors.run.repairs import list_indexed_values, write_line
+from matchrec.errors.run.expression_text import list_indexed_values, write_line
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.window import unknown_window
 from matchrec.errors.sql.written_times import read_times, write_literal

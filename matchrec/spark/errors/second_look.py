@@ -42,9 +42,9 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.context import set_variable
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
+from matchrec.errors.run.expression_text import split_at_operator
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
-from matchrec.errors.run.repairs import split_at_operator
 from matchrec.plan.build_expressions import join_conditions
 from matchrec.plan.expression import (
     Operation,
@@ -159,12 +159,12 @@ class SecondLook(ABC):
         Args:
             text: the expression as SQL over one row.
         """
-        operands = split_at_operator(COMMENT.sub("", text))
-        if operands is None:
+        operation = split_at_operator(COMMENT.sub("", text))
+        if operation is None:
             return None
-        left, _, right = operands
         try:
-            fields = self.select([f"{left} AS x0", f"{right} AS x1"]).schema.fields
+            operands = self.select([f"{operation.left} AS x0", f"{operation.right} AS x1"])
+            fields = operands.schema.fields
         except PySparkException:
             return None
         return fields[0].dataType.simpleString(), fields[1].dataType.simpleString()
