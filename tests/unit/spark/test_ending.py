@@ -11,7 +11,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark.sail import ending
-from matchrec.worker import failing
+from matchrec.worker import error_reports
 
 
 def test_the_end_waits_for_a_task_and_lets_it_read_no_further_rows(
@@ -19,7 +19,7 @@ def test_the_end_waits_for_a_task_and_lets_it_read_no_further_rows(
 ) -> None:
     """The task runs in a thread that `threading` does not know, like the threads of an engine."""
     program_ends = Event()
-    monkeypatch.setattr(failing, "program_ends", program_ends)
+    monkeypatch.setattr(error_reports, "program_ends", program_ends)
     monkeypatch.setattr(ending, "program_ends", program_ends)
     has_started = Event()
     events: list[str] = []
@@ -32,7 +32,7 @@ def test_the_end_waits_for_a_task_and_lets_it_read_no_further_rows(
 
     def run_task() -> None:
         try:
-            next(failing.read_input(read_batches()))
+            next(error_reports.read_input(read_batches()))
             events.append("the task read rows")
         except MatchRecognizeRunError:
             events.append("the task failed")
