@@ -132,7 +132,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome | str:
             outcome.ended[ending.last, ending.reason(len(row_words))] += 1
             if ending.occurrences and ending.needed < outcome.best[0]:
                 outcome.best = ending.needed, offset + ending.start
-            if ending.row < ending.bound:
+            if ending.row < ending.window_end:
                 outcome.false.update(list_false_parts(query, ending, names, row_words[ending.row]))
     return outcome
 

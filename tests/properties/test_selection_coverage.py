@@ -79,7 +79,7 @@ def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
     starts = []
     for number, partition in enumerate(rows.build_partitions(query)):
         for start, covered in enumerate(cover(partition)):
-            if covered.begins:
+            if covered.begins_match:
                 starts.append(rows.offsets[number] + start)
                 continue
             reached.update(set(covered.nearest.occurrences))
@@ -93,7 +93,7 @@ def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
 
 def find_reason(run: Run, end: int, rows: int) -> str:
     """Return the reason of the end of a run."""
-    if run.until <= end:
+    if run.end <= end:
         return "FALSE"
     return "NO_ROW" if end == rows else "OUT_OF_WINDOW"
 

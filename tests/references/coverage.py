@@ -33,14 +33,14 @@ from matchrec.plan.pattern import (
 )
 from tests.references.matcher import CanMap, Words, find_next_start
 
+# The number of rows that a run needs if it cannot become a match.
 NEVER = 1 << 30
-"""The number of rows that a run needs if it cannot become a match."""
 
+# The number of an occurrence of a variable in the pattern, from 0.
 Occurrence = int
-"""The number of an occurrence of a variable in the pattern, from 0."""
 
+# The occurrences to which the rows of a run are mapped.
 RunOccurrences = tuple[Occurrence, ...]
-"""The occurrences to which the rows of a run are mapped."""
 
 
 def number_occurrences(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
@@ -128,10 +128,12 @@ def list_derivatives(node: RowPattern, occurrence: Occurrence, first: bool) -> I
 
 @dataclass
 class Needs:
-    """A pattern whose remaining parts and rows can be computed for any run."""
+    """A pattern for which the rows that a run still needs can be counted."""
 
-    pattern: RowPattern  # as `number_occurrences` returns it
-    occurrences: int  # number of occurrences in it
+    # The pattern, as `number_occurrences` returns it.
+    pattern: RowPattern
+    # The number of occurrences in it.
+    occurrence_count: int
 
     def find_remaining(
         self, occurrences: RunOccurrences, first: bool = True
@@ -139,6 +141,7 @@ class Needs:
         """Return the patterns that may follow after a run.
 
         Args:
+            occurrences: the run.
             first: whether the run begins at the first row of the partition.
         """
         if not occurrences:
@@ -151,28 +154,35 @@ class Needs:
     def find_remaining_after(
         self, patterns: frozenset[RowPattern], occurrence: Occurrence, first: bool
     ) -> frozenset[RowPattern]:
-        """Return the patterns that may follow after one more row is mapped to an occurrence."""
+        """Return the patterns that may follow after one more row is mapped to an occurrence.
+
+        Args:
+            patterns: the patterns of which one must follow before the row.
+            occurrence: the occurrence.
+            first: whether the row is the first one of the partition.
+        """
         return frozenset(
             left for node in patterns for left in list_derivatives(node, occurrence, first)
         )
 
-    def count_rows(self, left: frozenset[RowPattern], first: bool) -> int:
+    def count_rows(self, patterns: frozenset[RowPattern], first: bool) -> int:
         """Return the least number of rows that complete one of several patterns, or NEVER.
 
         Args:
+            patterns: the patterns.
             first: whether the patterns begin at the first row of the partition.
         """
         tried: set[RowPattern] = set()
         for rows in count():
-            if any(can_match_without_row(node, first, True) for node in left):
+            if any(can_match_without_row(node, first, True) for node in patterns):
                 return rows
-            if left <= tried:
+            if patterns <= tried:
                 return NEVER
-            tried |= left
-            left = frozenset(
+            tried |= patterns
+            patterns = frozenset(
                 node
-                for occurrences in range(self.occurrences)
-                for node in self.find_remaining_after(left, occurrences, first)
+                for occurrence in range(self.occurrence_count)
+                for node in self.find_remaining_after(patterns, occurrence, first)
             )
             first = False
         raise AssertionError
@@ -190,7 +200,7 @@ class Needs:
         needed = self.count_needed(occurrences, start)
         return [
             occurrence
-            for occurrence in range(self.occurrences)
+            for occurrence in range(self.occurrence_count)
             if self.count_rows(self.find_remaining((*occurrences, occurrence), start == 0), False)
             < needed
         ]
@@ -200,11 +210,16 @@ class Needs:
 class Ending:
     """The end of the nearest run of a starting row without a match."""
 
+    # The starting row.
     start: int
+    # The run.
     occurrences: RunOccurrences
-    needed: int  # how many more rows a match would have needed
-    nearer: tuple[Occurrence, ...]  # would have brought it nearer, unless an anchor fails
-    bound: int  # the first row after its window
+    # How many more rows a match would have needed.
+    needed: int
+    # The occurrences that would have brought the run nearer to a match, unless an anchor fails.
+    nearer: tuple[Occurrence, ...]
+    # The first row after its window.
+    window_end: int
 
     @property
     def last(self) -> Occurrence | None:
@@ -217,12 +232,16 @@ class Ending:
         return self.start + len(self.occurrences)
 
     def reason(self, rows: int) -> str:
-        """Return why the run has ended, given the number of rows of the partition."""
+        """Return why the run has ended: the name of a member of `clause_coverage.Reason`.
+
+        Args:
+            rows: the number of rows of the partition.
+        """
         if not self.nearer:
             return "ANCHORED"
-        if self.row < self.bound:
+        if self.row < self.window_end:
             return "FALSE"
-        return "NO_ROW" if self.bound == rows else "OUT_OF_WINDOW"
+        return "NO_ROW" if self.window_end == rows else "OUT_OF_WINDOW"
 
 
 @dataclass
@@ -231,8 +250,48 @@ class Covered:
 
     # For each starting row, the occurrences of its match, or of its nearest run.
     furthest: list[RunOccurrences] = field(default_factory=list)
-    endings: list[Ending] = field(default_factory=list)  # one for each starting row without a match
-    matches: list[int] = field(default_factory=list)  # the starting rows of matches
+    # For each starting row without a match, the end of its nearest run.
+    endings: list[Ending] = field(default_factory=list)
+    # The starting rows of matches.
+    matches: list[int] = field(default_factory=list)
+
+
+@dataclass
+class RunRecorder:
+    """A record of the runs of one starting row, which the search for its match tries."""
+
+    # Says whether a row may be mapped to a variable.
+    can_map: CanMap
+    # The variable of each occurrence.
+    names: tuple[str, ...]
+    # The runs, the empty run first.
+    runs: list[RunOccurrences] = field(default_factory=lambda: [()])
+
+    def can_take(self, number: int, start: int, occurrence_texts: tuple[str, ...]) -> bool:
+        """Test a row as `can_map` does, and record the run if the row can be mapped.
+
+        Args:
+            number: the number that the match would have.
+            start: the starting row.
+            occurrence_texts: the occurrences of the run, as the variables of the numbered pattern.
+        """
+        occurrences = tuple(map(int, occurrence_texts))
+        variables = tuple(self.names[occurrence] for occurrence in occurrences)
+        holds = self.can_map(number, start, variables)
+        if holds:
+            self.runs.append(occurrences)
+        return holds
+
+    def find_nearest_ending(self, needs: Needs, start: int, window_end: int) -> Ending:
+        """Return the end of the run that needs the fewest rows; of several, the longest run."""
+        nearest = min(self.runs, key=lambda run: (needs.count_needed(run, start), -len(run)))
+        return Ending(
+            start=start,
+            occurrences=nearest,
+            needed=needs.count_needed(nearest, start),
+            nearer=tuple(needs.find_nearer(nearest, start)),
+            window_end=window_end,
+        )
 
 
 def cover(
@@ -245,6 +304,10 @@ def cover(
     """Find out how far the starting rows of one partition get.
 
     Args:
+        pattern: the row pattern.
+        can_map: says whether a row may be mapped to a variable.
+        after_match: where the search goes on after a match.
+        members: the primary variables that each name stands for.
         ends: for each row, the first row after its window.
 
     Raises:
@@ -256,28 +319,18 @@ def cover(
     start = 0
     while start < len(ends):
         number = len(covered.matches) + 1
-        runs: list[RunOccurrences] = [()]
-
-        def can_take(match: int, begin: int, occurrences: tuple[str, ...]) -> bool:
-            """Test a row as `can_map` does, and keep the run if the row can be mapped."""
-            occurrences = tuple(map(int, occurrences))
-            holds = can_map(match, begin, tuple(names[occurrence] for occurrence in occurrences))
-            if holds:
-                runs.append(occurrences)  # noqa: B023
-            return holds
-
-        word = next(Words(len(ends), start, can_take, number).extend(tree, ()), None)
+        recorder = RunRecorder(can_map, names)
+        words = Words(len(ends), start, recorder.can_take, number).extend(tree, ())
+        word = next(words, None)
         if word is None:
-            nearest = min(runs, key=lambda run: (needs.count_needed(run, start), -len(run)))
-            needed = needs.count_needed(nearest, start)
-            nearer = tuple(needs.find_nearer(nearest, start))
-            covered.furthest.append(nearest)
-            covered.endings.append(Ending(start, nearest, needed, nearer, ends[start]))
+            ending = recorder.find_nearest_ending(needs, start, ends[start])
+            covered.furthest.append(ending.occurrences)
+            covered.endings.append(ending)
             start += 1
             continue
         occurrences = tuple(int(name) for name, _ in word)
         covered.furthest.append(occurrences)
         covered.matches.append(start)
-        mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(occurrences))
-        start = find_next_start(mapped, start, after_match, members)
+        variables = [names[occurrence] for occurrence in occurrences]
+        start = find_next_start(tuple(enumerate(variables, start)), start, after_match, members)
     return covered

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 
 from matchrec.plan.clauses import MatchOutput
 from tests.references.coverage import Needs, RunOccurrences, number_occurrences
-from tests.references.event_selection import Mapped, Partition, State, list_ways
+from tests.references.event_selection import Mapped, MappedRow, Partition, State, list_ways
 
 
 @dataclass(frozen=True)
 class Run:
     """A run, with the row that ended it."""
 
+    # The starting row.
     start: int
-    mapped: Mapped  # its rows, each with the occurrence that it is mapped to, as text
+    # Its rows, each with the occurrence to which it is mapped, as text.
+    mapped: Mapped
     # The row after the row that ended it. The end of a window counts as the first row after it.
-    until: int
+    end: int
 
     @property
     def occurrences(self) -> RunOccurrences:
@@ -33,16 +35,19 @@ class Run:
 class Covered:
     """How far a starting row gets."""
 
-    begins: bool  # whether it begins a match
+    # Whether it begins a match.
+    begins_match: bool
+    # Its run that needs the fewest rows for a match.
     nearest: Run
-    needed: int  # how many more rows a match would have needed after the nearest run
+    # How many more rows a match would have needed after this run.
+    needed: int
 
 
 def split_by_occurrence(partition: Partition) -> Partition:
     """Return the partition with a different variable for each occurrence in the pattern."""
     tree, names = number_occurrences(partition.query.pattern)
     words = tuple(
-        frozenset(str(i) for i, name in enumerate(names) if name in word)
+        frozenset(str(occurrence) for occurrence, name in enumerate(names) if name in word)
         for word in partition.words
     )
     return replace(partition, query=replace(partition.query, pattern=tree), words=words)
@@ -56,9 +61,9 @@ def list_runs_from(partition: Partition, start: int, mapped: Mapped, state: Stat
         for way in list_ways(state):
             if way is None:
                 continue
-            variable, next_state = way
-            if partition.may_take(mapped, row, variable):
-                longer += list_runs_from(partition, start, (*mapped, (row, variable)), next_state)
+            if partition.may_take(mapped, row, way.variable):
+                longer_mapped = (*mapped, MappedRow(row, way.variable))
+                longer += list_runs_from(partition, start, longer_mapped, way.next_state)
         row += 1
         if not mapped or not partition.may_skip(mapped, row - 1, state):
             break
@@ -80,10 +85,10 @@ def cover(partition: Partition) -> Iterator[Covered]:
         best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i].mapped), i))
         matches = numbered_partition.find_matches_from(start)
         if query.output is MatchOutput.PREFERRED:
-            begins = any(True for _ in matches)
+            begins_match = next(matches, None) is not None
         else:  # empty matches are not in the result
-            begins = any(matches)
-        yield Covered(begins, runs[best], needed[best])
+            begins_match = any(matches)
+        yield Covered(begins_match, runs[best], needed[best])
 
 
 def count_needed_rows(
@@ -96,4 +101,4 @@ def count_needed_rows(
     """
     if occurrences or output is MatchOutput.PREFERRED:
         return needs.count_needed(occurrences, start)
-    return 1 + min(needs.count_needed((first,), start) for first in range(needs.occurrences))
+    return 1 + min(needs.count_needed((first,), start) for first in range(needs.occurrence_count))
