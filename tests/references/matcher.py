@@ -84,6 +84,11 @@ class Match:
     # The variables of its rows; empty for an empty match.
     word: Word
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Return the names of the variables of its rows."""
+        return list_variables(self.word)
+
 
 class Failure(Exception):  # noqa: N818
     """An error that the rows cause while they are searched."""

@@ -20,16 +20,19 @@ from matchrec.plan.clauses import SkipTo
 from tests.generators.expressions import MatchContext, Row
 from tests.generators.windows import WindowQuery
 from tests.references.matcher import Failure, Word, Words
-from tests.references.queries import TESTS_PER_PARTITION, TooManyWords
+from tests.references.queries import ConditionBudget
 from tests.references.sql_values import Value
 
 
 @dataclass(frozen=True)
-class Attempt:
+class FrameMatch:
     """The match of a frame."""
 
+    # The rows of the frame.
     frame: list[Row]
-    start: int  # the starting row, counted from the beginning of the frame
+    # The starting row, counted from the beginning of the frame.
+    start: int
+    # The variables of its rows.
     word: Word
 
 
@@ -40,17 +43,15 @@ def compute_window_rows(query: WindowQuery, rows: list[Row]) -> Iterator[tuple[V
         Failure: the rows cause an error.
         TooManyWords: the partition takes too long.
     """
-    next_searched = 0  # rows before it are skipped
-    tests = [0]
+    first_searched = 0  # rows before it are skipped
+    budget = ConditionBudget()
     for row in range(len(rows)):
-        match = (
-            find_match_of_frame(query, list_frame(query, rows, row), tests)
-            if row >= next_searched
-            else None
-        )
+        match = None
+        if row >= first_searched:
+            match = find_match_of_frame(query, list_frame(query, rows, row), budget)
         yield (rows[row]["n"], *compute_calls(query, match))
         if match is not None:
-            next_searched = max(row + 1, find_next_row(query, match, row))
+            first_searched = max(row + 1, find_next_row(query, match, row))
 
 
 def list_frame(query: WindowQuery, rows: list[Row], row: int) -> list[Row]:
@@ -59,19 +60,21 @@ def list_frame(query: WindowQuery, rows: list[Row], row: int) -> list[Row]:
     return rows[row:] if length is None else rows[row : row + length + 1]
 
 
-def find_match_of_frame(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt | None:
-    """Return the first match of a frame.
+def find_match_of_frame(
+    query: WindowQuery, frame: list[Row], budget: ConditionBudget
+) -> FrameMatch | None:
+    """Return the first match of a frame; None if there is none.
 
     Args:
-        tests: a list with the number of conditions tested in the partition, which is increased.
+        query: the query.
+        frame: the rows of the frame.
+        budget: the number of conditions that may be tested in the partition.
     """
     members = query.members
 
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         """Return whether the last row satisfies the condition of the last variable."""
-        tests[0] += 1
-        if tests[0] > TESTS_PER_PARTITION:
-            raise TooManyWords
+        budget.count_test()
         condition = query.definitions.get(variables[-1])
         context = MatchContext(frame, start, variables, len(variables), number, members)
         return condition is None or condition.value(context) is True
@@ -79,11 +82,11 @@ def find_match_of_frame(query: WindowQuery, frame: list[Row], tests: list[int]) 
     for start in range(len(frame) if query.seeks else 1):
         word = next(Words(len(frame), start, can_map).extend(query.pattern, ()), None)
         if word is not None:
-            return Attempt(frame, start, word)
+            return FrameMatch(frame, start, word)
     return None
 
 
-def compute_calls(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
+def compute_calls(query: WindowQuery, match: FrameMatch | None) -> Iterator[Value]:
     """Yield the values of the calls: measures over a window first, then window functions.
 
     Without a match measures are NULL, and functions are computed over no rows.
@@ -95,13 +98,13 @@ def compute_calls(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
         yield function.value(matched)
 
 
-def make_context(query: WindowQuery, match: Attempt) -> MatchContext:
+def make_context(query: WindowQuery, match: FrameMatch) -> MatchContext:
     """Return what measures can read: the whole match, from its last row."""
     variables = tuple(name for name, _ in match.word)
     return MatchContext(match.frame, match.start, variables, len(variables), 1, query.members)
 
 
-def find_next_row(query: WindowQuery, match: Attempt, row: int) -> int:
+def find_next_row(query: WindowQuery, match: FrameMatch, row: int) -> int:
     """Return the first row of the partition that the match of row `row` does not skip.
 
     Raises:
