@@ -54,55 +54,61 @@ from tests.unit.search.test_incremental import (
     write_and_read,
 )
 
+# The number of copies of each partition in the larger size.
 COPIES = 30
 CAPACITIES = (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1))
-IN_A_MATCH = ("count", "sum", "min", "max", "first", "last")
+# The inner functions.
+INNER_FUNCTIONS = ("count", "sum", "min", "max", "first", "last")
 
 
 @dataclass(frozen=True)
 class CarriedAggregate:
     """An aggregate over all matches of an aggregate of each match, such as `sum(count(A.x))`.
 
-    The inner one is over the rows that a match maps to the variable.
+    The inner aggregate is over the rows that a match maps to the variable.
     """
 
-    over: str
-    inside: str
+    # The function over all matches, such as `sum`.
+    outer_function: str
+    # The function over the rows of a match, such as `count`.
+    inner_function: str
+    # The variable whose rows are aggregated; None for all rows of the match.
     variable: str | None
+    # The kind of the column, and its index among the columns of this kind; None for `count(A.*)`.
     kind: Kind
     column: int | None
 
     def compute_for_match(self, values: list[Value]) -> Value:
         """Return the inner aggregate of a match, given the values of its rows of the variable."""
         not_null = [value for value in values if value is not None]
-        if self.inside == "count":
+        if self.inner_function == "count":
             return len(values if self.column is None else not_null)
-        if self.inside in ("first", "last"):
-            return values[0 if self.inside == "first" else -1] if values else None
+        if self.inner_function in ("first", "last"):
+            return values[0 if self.inner_function == "first" else -1] if values else None
         if not not_null:
             return None
-        return {"sum": sum, "min": min, "max": max}[self.inside](not_null)  # type: ignore[operator]
+        return {"sum": sum, "min": min, "max": max}[self.inner_function](not_null)  # type: ignore[operator]
 
     def compute_over_matches(self, values: list[Value]) -> Value:
         """Return the outer aggregate, given the inner one of each match."""
         not_null = [value for value in values if value is not None]
-        if self.over == "count":
+        if self.outer_function == "count":
             return len(not_null)
         if not not_null:
             return None
-        return {"sum": sum, "min": min, "max": max}[self.over](not_null)  # type: ignore[operator]
+        return {"sum": sum, "min": min, "max": max}[self.outer_function](not_null)  # type: ignore[operator]
 
 
 @st.composite
 def carried_aggregates(draw: st.DrawFn, query: SelectionQuery) -> CarriedAggregate:
     """Draw an aggregate that a search can carry along its runs."""
-    over = draw(st.sampled_from(["count", "sum", "min", "max"]))
-    inside = draw(st.sampled_from(IN_A_MATCH))
-    assume(over != "sum" or inside not in ("min", "max"))
+    outer_function = draw(st.sampled_from(["count", "sum", "min", "max"]))
+    inner_function = draw(st.sampled_from(INNER_FUNCTIONS))
+    assume(outer_function != "sum" or inner_function not in ("min", "max"))
     kind = draw(st.sampled_from(Kind))
-    column = None if inside == "count" and draw(st.booleans()) else draw(st.integers(0, 1))
+    column = None if inner_function == "count" and draw(st.booleans()) else draw(st.integers(0, 1))
     variable = draw(st.sampled_from([None, *query.members]))
-    return CarriedAggregate(over, inside, variable, kind, column)
+    return CarriedAggregate(outer_function, inner_function, variable, kind, column)
 
 
 def add_columns(
@@ -135,7 +141,9 @@ def add_columns(
 
 def is_added(aggregate: CarriedAggregate) -> bool:
     """Return whether the numbers of the column are added up, so that more than order counts."""
-    return aggregate.inside != "count" and (aggregate.over == "sum" or aggregate.inside == "sum")
+    return aggregate.inner_function != "count" and (
+        aggregate.outer_function == "sum" or aggregate.inner_function == "sum"
+    )
 
 
 def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -> Total:
@@ -144,13 +152,13 @@ def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -
     members = query.members[aggregate.variable] if aggregate.variable else names
     ids = frozenset(names.index(member) for member in members)
     column = None if aggregate.column is None else index
-    floats = is_added(aggregate) and aggregate.kind is Kind.FLOATING
+    is_float = is_added(aggregate) and aggregate.kind is Kind.FLOATING
     return Total(
-        outer_function=TotalFunction(aggregate.over),
-        inner_function=TotalFunction(aggregate.inside),
+        outer_function=TotalFunction(aggregate.outer_function),
+        inner_function=TotalFunction(aggregate.inner_function),
         members=ids,
         column=column,
-        is_float=floats,
+        is_float=is_float,
     )
 
 
@@ -180,15 +188,15 @@ def read_total(
     begin = kernel.locate_total(index)
     known_matches = words[begin + kernel.KNOWN_COUNT :]
     value = words[begin + kernel.VALUE :]
-    if aggregate.over == "count":
+    if aggregate.outer_function == "count":
         return read_number(known_matches)
     if read_number(known_matches) == 0:
         return None
-    floats = aggregate.kind is Kind.FLOATING and aggregate.inside != "count"
-    if aggregate.over == "sum":
-        return float(value[2:3].view(np.float64)[0]) if floats else read_number(value)
-    if aggregate.inside == "count" or aggregate.inside == "sum":
-        return float(value[:1].view(np.float64)[0]) if floats else int(value[0])
+    is_float = aggregate.kind is Kind.FLOATING and aggregate.inner_function != "count"
+    if aggregate.outer_function == "sum":
+        return float(value[2:3].view(np.float64)[0]) if is_float else read_number(value)
+    if aggregate.inner_function == "count" or aggregate.inner_function == "sum":
+        return float(value[:1].view(np.float64)[0]) if is_float else int(value[0])
     assert aggregate.column is not None
     row = int(value[kernel.ROW])
     column = rows.columns[aggregate.kind][aggregate.column]
@@ -203,7 +211,7 @@ def compute_totals(
     aggregates: list[CarriedAggregate],
     matches: list[FoundMatch],
     rows: Rows,
-    grouped: Grouping,
+    grouping: Grouping,
     query: SelectionQuery,
 ) -> GroupTotals:
     """Return the totals over the matches of the slow matcher."""
@@ -211,7 +219,7 @@ def compute_totals(
     for match in matches:
         partition, _, _, mapped = match
         group_keys = {Grouping.START: mapped[0][0], Grouping.END: mapped[-1][0]}
-        groups[group_keys.get(grouped, partition)].append(match)
+        groups[group_keys.get(grouping, partition)].append(match)
 
     def compute_for_match(aggregate: CarriedAggregate, match: FoundMatch) -> Value:
         names = query.members[aggregate.variable] if aggregate.variable else query.variables
@@ -237,11 +245,11 @@ def search_totals(
     aggregates: list[CarriedAggregate],
     query: SelectionQuery,
     rows: WindowedRows,
-    grouped: Grouping,
+    grouping: Grouping,
     capacity: Capacity,
 ) -> GroupTotals:
     """Return the totals of each group that the search computes."""
-    totals_task = make_totals_task(aggregates, query, grouped)
+    totals_task = make_totals_task(aggregates, query, grouping)
     partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
     algorithm = SearchAlgorithm("breadth_first", capacity)
     assert SearchAlgorithm("backtracking").find_obstacle(totals_task)
@@ -249,7 +257,7 @@ def search_totals(
     if not matches.count:
         return {}
     assert matches.totals is not None
-    group_of_match = matches.partition if grouped is Grouping.PARTITION else matches.start
+    group_of_match = matches.partition if grouping is Grouping.PARTITION else matches.start
     return {
         int(group): read_group(aggregates, words, rows.rows)
         for group, words in zip(group_of_match, matches.totals, strict=True)
@@ -271,20 +279,20 @@ def read_group(
 
 
 def make_totals_task(
-    aggregates: list[CarriedAggregate], query: SelectionQuery, grouped: Grouping
+    aggregates: list[CarriedAggregate], query: SelectionQuery, grouping: Grouping
 ) -> Task:
     """Return the task of a query with its totals."""
     totals = tuple(make_total(index, item, query) for index, item in enumerate(aggregates))
-    return replace(make_carrying_task(query, grouped), totals=TaskTotals(totals, grouped))
+    return replace(make_carrying_task(query, grouping), totals=TaskTotals(totals, grouping))
 
 
-def make_carrying_task(query: SelectionQuery, grouped: Grouping = Grouping.PARTITION) -> Task:
+def make_carrying_task(query: SelectionQuery, grouping: Grouping = Grouping.PARTITION) -> Task:
     """Return the task of a query whose matches are not built.
 
     Raises:
         MustBuildMatchesError: no search can carry aggregates over the matches of the query.
     """
-    return end_runs_at_absent_rows(require_one_run_per_match(build_task(query), grouped))
+    return end_runs_at_absent_rows(require_one_run_per_match(build_task(query), grouping))
 
 
 def copy_partitions(rows: WindowedRows) -> WindowedRows:
@@ -299,9 +307,9 @@ def copy_partitions(rows: WindowedRows) -> WindowedRows:
 
 @pytest.mark.night  # compiles searches of its own
 @pytest.mark.parametrize("depends_on_run", [False, True])
-@pytest.mark.parametrize("grouped", Grouping)
+@pytest.mark.parametrize("grouping", Grouping)
 @pytest.mark.parametrize("selection", EventSelection)
-def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_run: bool) -> None:
+def test_random_totals(selection: EventSelection, grouping: Grouping, depends_on_run: bool) -> None:
     shapes = st.one_of(sequences(), general())
     if selection is EventSelection.SKIP_TILL_NEXT_MATCH:
         shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
@@ -335,11 +343,11 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
         reference = run_reference(query, rows)
         if isinstance(reference, tuple):
             with pytest.raises(RunFailure):
-                search_totals(aggregates, query, rows, grouped, capacity)
+                search_totals(aggregates, query, rows, grouping, capacity)
             return
-        expected = compute_totals(aggregates, reference, rows.rows, grouped, query)
-        assert search_totals(aggregates, query, rows, grouped, capacity) == expected
-        is_by_partition = grouped is Grouping.PARTITION
+        expected = compute_totals(aggregates, reference, rows.rows, grouping, query)
+        assert search_totals(aggregates, query, rows, grouping, capacity) == expected
+        is_by_partition = grouping is Grouping.PARTITION
         groups_per_copy = len(rows.rows.words) if is_by_partition else rows.offsets[-1]
         expected_of_copies = {
             group + copy * groups_per_copy: values
@@ -347,7 +355,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
             for copy in range(COPIES)
         }
         copies = copy_partitions(rows)
-        assert search_totals(aggregates, query, copies, grouped, capacity) == expected_of_copies
+        assert search_totals(aggregates, query, copies, grouping, capacity) == expected_of_copies
 
     agree()
 
