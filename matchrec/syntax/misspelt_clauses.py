@@ -98,28 +98,42 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
 
     The query has no complete clause. A column or a table may be called MATCH_RECOGNIZE.
     """
-    keys = [token.key for token in tokens.tokens]
-    if "MATCH_RECOGNIZE" not in keys:
+    words = tokens.indices_by_key.get("MATCH_RECOGNIZE")
+    if not words:
         return
-    word = keys.index("MATCH_RECOGNIZE")
-    if word + 1 < len(tokens) and tokens[word + 1].needs_quotes:  # such as a full-width parenthesis
-        next_token = tokens[word + 1]
-        raise strange_sign(next_token.text, "the query", next_token.span)
-    has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
-    has_other_part = not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
-    begins_with_part = tokens.key(word + 1) in ("PARTITION", "ORDER", "PATTERN")
-    if not has_pattern or not (has_other_part or begins_with_part):
+    word = words[0]
+    first = word + 1  # the first token of the parts
+    if first < len(tokens) and tokens[first].needs_quotes:  # such as a full-width parenthesis
+        raise strange_sign(tokens[first].text, "the query", tokens[first].span)
+    if not _has_parts_after(tokens, word):
         return
-    before, after = tokens.key(word - 1), tokens.key(word + 1)
-    if before == "." and after == "(":
+    before = tokens.key(word - 1)
+    has_parenthesis = tokens.key(first) == "("
+    if before == "." and has_parenthesis:
         raise errors.dot_before_clause(tokens[word - 1].span)
-    is_name = after == "(" or before in (".", "AS")
-    if not is_name:
-        first_words = tokens.text_at(tokens.span(word + 1, min(word + 4, len(tokens))))
-        has_table = tokens.key(word + 2) == "(" and tokens.can_name(word + 1)
-        raise errors.clause_without_parenthesis(
-            tokens[word].span, text=first_words, table=tokens[word + 1].text if has_table else ""
-        )
+    is_name = has_parenthesis or before in (".", "AS")
+    if is_name:
+        return
+    has_table = tokens.key(first + 1) == "(" and tokens.can_name(first)  # MATCH_RECOGNIZE t (...)
+    raise errors.clause_without_parenthesis(
+        tokens[word].span,
+        text=tokens.text_at(tokens.span(first, min(first + 3, len(tokens)))),
+        table=tokens[first].text if has_table else "",
+    )
+
+
+def _has_parts_after(tokens: TokenSequence, word: int) -> bool:
+    """Return whether PATTERN and another part of a clause seem to follow MATCH_RECOGNIZE.
+
+    Args:
+        tokens: the tokens of the query.
+        word: the index of MATCH_RECOGNIZE.
+    """
+    after = range(word + 1, len(tokens))
+    has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in after)
+    has_other_part = any(tokens.key(index) in ("MEASURES", "DEFINE") for index in after)
+    begins_with_part = tokens.key(word + 1) in ("PARTITION", "ORDER", "PATTERN")
+    return has_pattern and (has_other_part or begins_with_part)
 
 
 def reject_misspelt_statement(tokens: TokenSequence) -> None:
