@@ -272,13 +272,11 @@ def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Ite
     """
     index, end = select.items
     while index < end:
-        if tokens.is_subquery(index):
-            index = tokens.pairs[index]
-        elif tokens.key(index) == "*":
-            star = _find_star(tokens, index, alias)
-            if star is not None:
-                yield star
-        index += 1
+        star = _find_star(tokens, index, alias) if tokens.key(index) == "*" else None
+        if star is not None:
+            yield star
+        # A `*` in a subquery stands for columns of the subquery's relations.
+        index = tokens.index_after(index) if tokens.is_subquery(index) else index + 1
 
 
 def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:

@@ -117,6 +117,11 @@ def test_stars_of_the_select_list_are_found(select: str, columns: int) -> None:
     assert len(query.blocks[0].stars) == columns
 
 
+def test_an_unclosed_parenthesis_of_the_select_list_is_left_to_the_engine() -> None:
+    query = parse_sql(QUERY.replace("AS s", "AS (").replace("t.*, ", ""))  # `AS ( FROM a.t`
+    assert [site.relation_alias for site in query.sites] == ["t"]
+
+
 UNBOUNDED = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"
 TWO = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING"
 
