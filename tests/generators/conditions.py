@@ -45,37 +45,37 @@ class Operations(ABC):
         self.random = random
 
     @abstractmethod
-    def operand(self, type_: Type) -> Expression:
+    def draw_operand(self, type_: Type) -> Expression:
         """Draw an operand of a type."""
 
-    def constant(self, type_: Type) -> Expression:
+    def draw_constant(self, type_: Type) -> Expression:
         """Draw a constant."""
         value = self.random.choice(CONSTANTS[type_])
         return Expression(write_constant(value), type_, lambda _: value)
 
-    def arithmetic(self, type_: Type) -> Expression:
+    def draw_arithmetic(self, type_: Type) -> Expression:
         """Draw an operation on two numbers. A divisor is a constant other than zero."""
         operator = self.random.choice(["+", "-", "*", "/"] if type_ is Type.FLOATING else "+-*%")
-        left = self.operand(type_)
+        left = self.draw_operand(type_)
         if operator in "%/":
             divisor: Value = 3 if operator == "%" else 2.0
             right = Expression(write_constant(divisor), type_, lambda _: divisor)
         else:
-            right = self.operand(self.random.choice([Type.INTEGER, type_]))
+            right = self.draw_operand(self.random.choice([Type.INTEGER, type_]))
         return Expression(
             f"({left.text} {operator} {right.text})",
             type_,
             lambda context: calculate(operator, left.value(context), right.value(context)),
         )
 
-    def comparison(self) -> Expression:
+    def draw_comparison(self) -> Expression:
         """Draw a comparison of two operands, or of an operand and a constant."""
         random = self.random
         type_ = random.choice([*NUMBERS, *NUMBERS, Type.TEXT, Type.TIME])
-        left = self.operand(type_)
+        left = self.draw_operand(type_)
         others = list(NUMBERS) if type_ in NUMBERS else [type_]
         constant = type_ is not Type.TIME and random.random() < 0.4
-        right = self.constant(type_) if constant else self.operand(random.choice(others))
+        right = self.draw_constant(type_) if constant else self.draw_operand(random.choice(others))
         operator = random.choice(COMPARISONS)
         return Expression(
             f"{left.text} {operator} {right.text}",
@@ -83,45 +83,47 @@ class Operations(ABC):
             lambda context: compare(operator, left.value(context), right.value(context)),
         )
 
-    def between(self) -> Expression:
+    def draw_between(self) -> Expression:
         """Draw `a [NOT] BETWEEN b AND constant`."""
         type_ = self.random.choice([*NUMBERS, Type.TEXT])
-        value = self.operand(type_)
-        low = self.operand(type_)
-        high = self.constant(type_)
-        inside = self.random.random() < 0.6
+        value = self.draw_operand(type_)
+        low = self.draw_operand(type_)
+        high = self.draw_constant(type_)
+        is_inside = self.random.random() < 0.6
 
         def truth(context: MatchContext) -> Value:
+            """Return whether the value is between the bounds, or is not."""
             both = (
                 compare(">=", value.value(context), low.value(context)),
                 compare("<=", value.value(context), high.value(context)),
             )
-            return conjunction(both) if inside else negation(conjunction(both))
+            return conjunction(both) if is_inside else negation(conjunction(both))
 
-        word = "BETWEEN" if inside else "NOT BETWEEN"
+        word = "BETWEEN" if is_inside else "NOT BETWEEN"
         return Expression(f"{value.text} {word} {low.text} AND {high.text}", Type.TRUTH, truth)
 
-    def membership(self) -> Expression:
+    def draw_membership(self) -> Expression:
         """Draw `a [NOT] IN (constant, b)`."""
         type_ = self.random.choice([Type.INTEGER, Type.TEXT])
-        value = self.operand(type_)
-        other = self.operand(type_)
-        first = self.constant(type_)
-        parts = [first, other] if self.random.random() < 0.5 else [first, self.constant(type_)]
-        inside = self.random.random() < 0.6
+        value = self.draw_operand(type_)
+        other = self.draw_operand(type_)
+        first = self.draw_constant(type_)
+        parts = [first, other] if self.random.random() < 0.5 else [first, self.draw_constant(type_)]
+        is_inside = self.random.random() < 0.6
 
         def truth(context: MatchContext) -> Value:
+            """Return whether the value is among the others, or is not."""
             left = value.value(context)
             is_member = disjunction([compare("=", left, part.value(context)) for part in parts])
-            return is_member if inside else negation(is_member)
+            return is_member if is_inside else negation(is_member)
 
-        word = "IN" if inside else "NOT IN"
+        word = "IN" if is_inside else "NOT IN"
         texts = ", ".join(part.text for part in parts)
         return Expression(f"{value.text} {word} ({texts})", Type.TRUTH, truth)
 
-    def null_test(self) -> Expression:
+    def draw_null_test(self) -> Expression:
         """Draw `a IS [NOT] NULL`."""
-        value = self.operand(self.random.choice(list(Type)))
+        value = self.draw_operand(self.random.choice(list(Type)))
         is_null = self.random.random() < 0.6
         word = "IS NULL" if is_null else "IS NOT NULL"
         return Expression(
@@ -130,21 +132,22 @@ class Operations(ABC):
             lambda context: (value.value(context) is None) is is_null,
         )
 
-    def duration(self) -> Expression:
+    def draw_duration(self) -> Expression:
         """Draw a comparison of the distance between two times with an interval."""
-        end = self.operand(Type.TIME)
-        begin = self.operand(Type.TIME)
+        end = self.draw_operand(Type.TIME)
+        begin = self.draw_operand(Type.TIME)
         minutes = self.random.choice([10, 20, 30])
         operator = self.random.choice(COMPARISONS)
 
         def truth(context: MatchContext) -> Value:
+            """Return the comparison of the distance with the interval."""
             left = calculate("-", end.value(context), begin.value(context))
             return compare(operator, left, timedelta(minutes=minutes))
 
         text = f"{end.text} - {begin.text} {operator} INTERVAL '{minutes}' MINUTE"
         return Expression(text, Type.TRUTH, truth)
 
-    def connective(self, parts: Sequence[Expression]) -> Expression:
+    def draw_connective(self, parts: Sequence[Expression]) -> Expression:
         """Draw AND or OR of truth values, or NOT of the first one."""
         word = self.random.choice(["AND", "OR", "OR", "OR", "NOT"])
         if word == "NOT":
@@ -177,47 +180,54 @@ class Conditions(Operations):
         self.expressions = expressions
         self.variable = variable
 
-    def condition(self, depth: int = 2) -> Expression:
+    def draw_condition(self, depth: int = 2) -> Expression:
         """Draw a condition, in which AND, OR and NOT are nested at most `depth` times."""
         random = self.random
         if depth and random.random() < 0.45:
-            return self.connective([self.condition(depth - 1) for _ in range(random.randint(2, 3))])
-        atoms = [*[self.row_condition] * 6, *[self.comparison] * 4, self.between, self.membership]
+            return self.draw_connective(
+                [self.draw_condition(depth - 1) for _ in range(random.randint(2, 3))]
+            )
+        atoms = [
+            *[self.draw_row_condition] * 6,
+            *[self.draw_comparison] * 4,
+            self.draw_between,
+            self.draw_membership,
+        ]
         atoms += [
-            self.null_test,
-            self.duration,
-            self.classifier_test,
-            self.function_of_one_row,
-            self.flag,
+            self.draw_null_test,
+            self.draw_duration,
+            self.draw_classifier_test,
+            self.draw_function_of_one_row,
+            self.draw_flag,
         ]
         return random.choice(atoms)()
 
-    def operand(self, type_: Type) -> Expression:
+    def draw_operand(self, type_: Type) -> Expression:
         """Draw a value of the candidate row, or one that depends on the run."""
         random = self.random
         chance = random.random()
         if chance < 0.2:
-            return self.own_column(type_)
+            return self.draw_own_column(type_)
         if chance < 0.25 and type_ is Type.INTEGER:
             return Expression("MATCH_NUMBER()", type_, lambda context: context.number)
         if chance < 0.35 and type_ in NUMBERS:
-            return self.arithmetic(type_)
+            return self.draw_arithmetic(type_)
         if chance < 0.55 and type_ is not Type.TRUTH:
-            return self.expressions.aggregate(type_, measure=False)
-        argument = self.expressions.navigated(type_)
-        return self.expressions.navigation(argument, measure=False, all_rows=False)
+            return self.expressions.draw_aggregate(type_, measure=False)
+        argument = self.expressions.draw_navigated(type_)
+        return self.expressions.draw_navigation(argument, measure=False, all_rows=False)
 
-    def own_column(self, type_: Type) -> Expression:
+    def draw_own_column(self, type_: Type) -> Expression:
         """Draw a column of the candidate row, with or without its variable."""
-        column = self.expressions.column(type_)
+        column = self.expressions.make_column(type_)
         prefix = self.random.choice(["", f"{self.variable}."])
         return read_current_row(column, prefix)
 
-    def row_condition(self) -> Expression:
+    def draw_row_condition(self) -> Expression:
         """Draw an easily satisfied condition on the candidate row and perhaps a row near it."""
         random = self.random
         type_ = random.choice([*NUMBERS, *NUMBERS, Type.TEXT])
-        value = self.own_column(type_)
+        value = self.draw_own_column(type_)
         if random.random() < 0.3:
             word = random.choice(["IS NOT NULL", "IS NOT NULL", "IS NULL"])
             return Expression(
@@ -226,31 +236,32 @@ class Conditions(Operations):
                 lambda context: (value.value(context) is None) is (word == "IS NULL"),
             )
         operator = random.choice(COMPARISONS)
-        right = self.constant(type_) if random.random() < 0.7 else self.neighbour(type_)
+        right = self.draw_constant(type_) if random.random() < 0.7 else self.draw_neighbour(type_)
         return Expression(
             f"{value.text} {operator} {right.text}",
             Type.TRUTH,
             lambda context: compare(operator, value.value(context), right.value(context)),
         )
 
-    def neighbour(self, type_: Type) -> Expression:
+    def draw_neighbour(self, type_: Type) -> Expression:
         """Draw PREV or NEXT of a column, from the candidate row."""
-        column = self.expressions.column(type_)
+        column = self.expressions.make_column(type_)
         name = self.random.choice(["PREV", "NEXT"])
         distance = self.random.choice([1, 1, 2])
         step = -distance if name == "PREV" else distance
 
         def value(context: MatchContext) -> Value:
+            """Return the value of the neighbour; NULL beyond the partition."""
             row = context.start + context.running - 1 + step
             return column.value(context, row) if 0 <= row < len(context.rows) else None
 
         text = column.text.replace("{v}", self.random.choice(["", f"{self.variable}."]))
         return Expression(f"{name}({text}, {distance})", type_, value)
 
-    def classifier_test(self) -> Expression:
+    def draw_classifier_test(self) -> Expression:
         """Draw a condition on CLASSIFIER(), which reads only the variable of a row."""
         random = self.random
-        classifier = self.expressions.navigation(None, measure=False, all_rows=False)
+        classifier = self.expressions.draw_navigation(None, measure=False, all_rows=False)
         names = random.sample(self.expressions.primary, min(2, len(self.expressions.primary)))
         if random.random() < 0.3:
             return Expression(
@@ -267,22 +278,23 @@ class Conditions(Operations):
             ),
         )
 
-    def function_of_one_row(self) -> Expression:
+    def draw_function_of_one_row(self) -> Expression:
         """Draw a function of one row of the run that is not NULL even if there is no such row."""
-        navigation = self.expressions.navigation(
-            self.expressions.column(Type.INTEGER), measure=False, all_rows=False
+        navigation = self.expressions.draw_navigation(
+            self.expressions.make_column(Type.INTEGER), measure=False, all_rows=False
         )
         operator = self.random.choice(COMPARISONS)
 
         def truth(context: MatchContext) -> Value:
+            """Return the comparison with the value, or with 2 if it is NULL."""
             value = navigation.value(context)
             return compare(operator, 2 if value is None else value, 1)
 
         return Expression(f"coalesce({navigation.text}, 2) {operator} 1", Type.TRUTH, truth)
 
-    def flag(self) -> Expression:
+    def draw_flag(self) -> Expression:
         """Draw a boolean column as a condition."""
-        return self.operand(Type.TRUTH)
+        return self.draw_operand(Type.TRUTH)
 
 
 def read_current_row(column: RowExpression, prefix: str) -> Expression:
@@ -308,52 +320,60 @@ class Measures(Operations):
         self.expressions = expressions
         self.all_rows = all_rows
 
-    def measure(self) -> Expression:
+    def draw_measure(self) -> Expression:
         """Draw a measure."""
         random = self.random
-        draw = random.choice([*[self.operand] * 3, self.arithmetic, self.coalesce, self.case_when])
-        if draw == self.arithmetic:
+        draw = random.choice(
+            [
+                *[self.draw_operand] * 3,
+                self.draw_arithmetic,
+                self.draw_coalesce,
+                self.draw_case_when,
+            ]
+        )
+        if draw == self.draw_arithmetic:
             return draw(random.choice(NUMBERS))
-        if draw == self.coalesce:
+        if draw == self.draw_coalesce:
             return draw(random.choice([*NUMBERS, Type.TEXT]))
         if random.random() < 0.1:
-            return random.choice([self.comparison, self.null_test, self.between])()
+            return random.choice([self.draw_comparison, self.draw_null_test, self.draw_between])()
         return draw(random.choice(list(Type)))
 
-    def operand(self, type_: Type) -> Expression:
+    def draw_operand(self, type_: Type) -> Expression:
         """Draw a navigation, an aggregate, CLASSIFIER() or MATCH_NUMBER()."""
         random = self.random
         chance = random.random()
         if type_ is Type.INTEGER and chance < 0.15:
             return Expression("MATCH_NUMBER()", type_, lambda context: context.number)
         if type_ is Type.TEXT and chance < 0.15 and self.expressions.limits.lists:
-            return self.expressions.listed()
+            return self.expressions.draw_list()
         if type_ is Type.TEXT and chance < 0.5:
-            return self.navigation(None)
+            return self.draw_navigation(None)
         if type_ is not Type.TRUTH and chance < 0.55:
-            return self.expressions.aggregate(type_, measure=True)
-        return self.navigation(self.expressions.navigated(type_))
+            return self.expressions.draw_aggregate(type_, measure=True)
+        return self.draw_navigation(self.expressions.draw_navigated(type_))
 
-    def navigation(self, argument: RowExpression | None) -> Expression:
+    def draw_navigation(self, argument: RowExpression | None) -> Expression:
         """Draw a navigation to a row; without an argument it returns CLASSIFIER()."""
-        return self.expressions.navigation(argument, measure=True, all_rows=self.all_rows)
+        return self.expressions.draw_navigation(argument, measure=True, all_rows=self.all_rows)
 
-    def coalesce(self, type_: Type) -> Expression:
+    def draw_coalesce(self, type_: Type) -> Expression:
         """Draw `coalesce(a, b, constant)`."""
-        parts = [self.operand(type_), self.operand(type_), self.constant(type_)]
+        parts = [self.draw_operand(type_), self.draw_operand(type_), self.draw_constant(type_)]
         return Expression(
             f"coalesce({', '.join(part.text for part in parts)})",
             type_,
             lambda context: find_first_not_null(part.value(context) for part in parts),
         )
 
-    def case_when(self, type_: Type) -> Expression:
+    def draw_case_when(self, type_: Type) -> Expression:
         """Draw `CASE WHEN condition THEN a ELSE b END`."""
-        condition = self.comparison()
-        then = self.operand(type_)
-        otherwise = self.operand(type_)
+        condition = self.draw_comparison()
+        then = self.draw_operand(type_)
+        otherwise = self.draw_operand(type_)
 
         def value(context: MatchContext) -> Value:
+            """Return the value of the branch that the condition chooses."""
             return (
                 then.value(context)
                 if condition.value(context) is True

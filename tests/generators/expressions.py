@@ -129,62 +129,66 @@ class Expressions:
 
     # Expressions over one row
 
-    def column(self, type_: Type) -> RowExpression:
+    def make_column(self, type_: Type) -> RowExpression:
         """Return the column of a type."""
         name = next(name for name, kind in COLUMNS.items() if kind is type_)
         return RowExpression("{v}" + name, type_, lambda context, row: context.rows[row][name])
 
-    def row_expression(self, type_: Type, *, filled: bool = True) -> RowExpression:
+    def draw_row_expression(self, type_: Type, *, filled: bool = True) -> RowExpression:
         """Draw a column, or less often a function of it.
 
         Args:
             filled: whether the function may turn NULL into a value.
         """
-        inner = self.column(type_)
-        functions = [self.filled] if filled else []
+        inner = self.make_column(type_)
+        functions = [self.make_coalesce] if filled else []
         if type_ in NUMBERS:
-            functions += [self.doubled, self.absolute]
+            functions += [self.make_double, self.make_absolute]
         elif type_ is Type.TEXT:
-            functions += [self.upper]
+            functions += [self.make_upper]
         else:
             return inner
         return inner if self.random.random() < 0.7 else self.random.choice(functions)(inner)
 
-    def navigated(self, type_: Type) -> RowExpression:
+    def draw_navigated(self, type_: Type) -> RowExpression:
         """Draw an expression to which a navigation can be applied."""
-        return self.row_expression(type_, filled=self.limits.filled_navigation)
+        return self.draw_row_expression(type_, filled=self.limits.filled_navigation)
 
-    def filled(self, inner: RowExpression) -> RowExpression:
+    def make_coalesce(self, inner: RowExpression) -> RowExpression:
         """Return `coalesce(inner, constant)`."""
         filler: Value = {Type.INTEGER: 2, Type.FLOATING: 0.5, Type.TEXT: "b"}[inner.type]
 
         def value(context: MatchContext, row: int) -> Value:
+            """Return the inner value, or the constant if it is NULL."""
             inner_value = inner.value(context, row)
             return filler if inner_value is None else inner_value
 
         return RowExpression(f"coalesce({inner.text}, {write_constant(filler)})", inner.type, value)
 
-    def doubled(self, inner: RowExpression) -> RowExpression:
+    def make_double(self, inner: RowExpression) -> RowExpression:
         """Return `inner * 2`."""
 
         def value(context: MatchContext, row: int) -> Value:
+            """Return twice the inner value."""
             return calculate("*", inner.value(context, row), 2)
 
         return RowExpression(f"{inner.text} * 2", inner.type, value)
 
-    def absolute(self, inner: RowExpression) -> RowExpression:
+    def make_absolute(self, inner: RowExpression) -> RowExpression:
         """Return `abs(inner - 2)`."""
 
         def value(context: MatchContext, row: int) -> Value:
+            """Return the distance of the inner value from 2."""
             difference = calculate("-", inner.value(context, row), 2)
             return None if difference is None else abs(difference)
 
         return RowExpression(f"abs({inner.text} - 2)", inner.type, value)
 
-    def upper(self, inner: RowExpression) -> RowExpression:
+    def make_upper(self, inner: RowExpression) -> RowExpression:
         """Return `upper(inner)`."""
 
         def value(context: MatchContext, row: int) -> Value:
+            """Return the inner text in upper case."""
             text = inner.value(context, row)
             return text.upper() if isinstance(text, str) else None
 
@@ -192,7 +196,7 @@ class Expressions:
 
     # References
 
-    def navigation(
+    def draw_navigation(
         self, argument: RowExpression | None, *, measure: bool, all_rows: bool
     ) -> Expression:
         """Draw a navigation: none, FIRST or LAST, PREV or NEXT, or PREV or NEXT of FIRST or LAST.
@@ -209,7 +213,7 @@ class Expressions:
         if argument is None:
             text = f"CLASSIFIER({variable or ''})"
         else:
-            argument = self.column(argument.type) if shape == "bare" else argument
+            argument = self.make_column(argument.type) if shape == "bare" else argument
             text = add_variable(argument, variable)
         if shape in ("logical", "nested"):
             ahead = all_rows and not self.limits.running_first
@@ -220,6 +224,7 @@ class Expressions:
             target, text = self.add_prev_or_next(target, text)
 
         def value(context: MatchContext) -> Value:
+            """Return the value on the row that the navigation finds; NULL if there is none."""
             row = target.row(context)
             if row is None:
                 return None
@@ -263,12 +268,12 @@ class Expressions:
         written = "" if distance is None else f", {distance}"
         return replace(target, step=-step if name == "PREV" else step), f"{name}({text}{written})"
 
-    def aggregate(self, type_: Type, *, measure: bool) -> Expression:
+    def draw_aggregate(self, type_: Type, *, measure: bool) -> Expression:
         """Draw an aggregate of a type."""
         variable = self.random.choice(self.names)
         final = measure and self.random.random() < 0.4
         function = self.random.choice(AGGREGATES.get(type_, ("min", "max")))
-        argument = self.aggregated(function, type_, variable, measure=measure)
+        argument = self.draw_argument(function, type_, variable, measure=measure)
         text = (
             add_variable(argument, variable) if argument else f"{variable}.*" if variable else "*"
         )
@@ -276,6 +281,7 @@ class Expressions:
         text = f"DISTINCT {text}" if distinct else text
 
         def value(context: MatchContext) -> Value:
+            """Return the aggregate over the rows of the variable."""
             rows = context.mapped(variable, final=final)
             if argument is None:
                 return len(rows)
@@ -284,15 +290,16 @@ class Expressions:
 
         return Expression(f"{'FINAL ' if final else ''}{function}({text})", type_, value)
 
-    def listed(self) -> Expression:
+    def draw_list(self) -> Expression:
         """Draw an array of the texts of some rows, in their order and without NULL, as one text."""
         variable = self.random.choice(self.names)
         final = self.random.random() < 0.4
         function = self.random.choice(["collect_list", "array_agg"])
-        argument = self.aggregated("max", Type.TEXT, variable, measure=True)
+        argument = self.draw_argument("max", Type.TEXT, variable, measure=True)
         assert argument is not None
 
         def value(context: MatchContext) -> Value:
+            """Return the texts of the rows of the variable, joined by commas."""
             rows = context.mapped(variable, final=final)
             values = (argument.value(context, row) for row in rows)
             return ",".join(str(text) for text in values if text is not None)
@@ -305,20 +312,20 @@ class Expressions:
         chance = 0.15 if self.limits.distinct and function in ("count", "max") else 0
         return self.random.random() < chance
 
-    def aggregated(
+    def draw_argument(
         self, function: str, type_: Type, variable: str | None, *, measure: bool
     ) -> RowExpression | None:
         """Draw the argument of an aggregate; None for `count(*)`."""
         random = self.random
         if function == "count":
             counted_type = random.choice(list(Type))
-            return None if random.random() < 0.4 else self.row_expression(counted_type)
+            return None if random.random() < 0.4 else self.draw_row_expression(counted_type)
         if measure and type_ is Type.TEXT and random.random() < 0.4:
             text = f"CLASSIFIER({variable or ''})"
             return RowExpression(text, type_, lambda context, row: context.classifier(row))
         if measure and type_ is Type.INTEGER and variable is None and random.random() < 0.3:
             return RowExpression("MATCH_NUMBER()", type_, read_match_number)
-        return self.row_expression(random.choice(NUMBERS) if function == "avg" else type_)
+        return self.draw_row_expression(random.choice(NUMBERS) if function == "avg" else type_)
 
 
 def add_variable(argument: RowExpression, variable: str | None) -> str:

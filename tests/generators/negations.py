@@ -41,7 +41,7 @@ def add_negations(random: Random, query: Query) -> Query:
     names = {name for negation in list_negations(pattern) for name in negation.names}
     unions = [UNION] if query.union else []
     expressions = Expressions(random, list_variable_names(query.pattern), unions, NO_LIMITS)
-    added = {name: Conditions(expressions, name).condition() for name in sorted(names)}
+    added = {name: Conditions(expressions, name).draw_condition() for name in sorted(names)}
     return replace(query, pattern=pattern, definitions=query.definitions | added)
 
 

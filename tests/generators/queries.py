@@ -263,8 +263,8 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
     after_match, skip_text = random_skip(random, pattern, names, union)
     query = Query(
         pattern,
-        {name: Conditions(expressions, name).condition() for name in defined},
-        tuple(measures.measure() for _ in range(random.randint(2, 4))),
+        {name: Conditions(expressions, name).draw_condition() for name in defined},
+        tuple(measures.draw_measure() for _ in range(random.randint(2, 4))),
         union,
         rows_per_match,
         after_match,

@@ -138,8 +138,8 @@ def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     after_match, skip_text = random_skip(random, pattern, names, union)
     query = WindowQuery(
         pattern,
-        {name: Conditions(expressions, name).condition() for name in defined_names},
-        tuple(measures.measure() for _ in range(random.randint(1, 3))),
+        {name: Conditions(expressions, name).draw_condition() for name in defined_names},
+        tuple(measures.draw_measure() for _ in range(random.randint(1, 3))),
         tuple(random.sample(FUNCTIONS, 2)),
         union,
         random.choice(FRAMES),
