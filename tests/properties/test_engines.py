@@ -272,58 +272,82 @@ def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
     )
 
 
-@st.composite
-def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> RunExpression:
-    """Draw an expression of a kind over two integer and two floating columns."""
-    choice = draw(st.integers(0, 3 if depth == 0 else 6))
-    if choice == 0:
-        constants = {
-            Kind.INTEGER: st.sampled_from([None, 0, 1, 2, -3, 2**62]),
-            Kind.FLOATING: st.sampled_from([None, 0.0, 1.5, -2.0, float("nan"), float("inf")]),
-        }
-        return Constant(draw(constants[kind]), kind)
-    if choice == 1:
-        return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | navigations(names)))
-    if choice == 2:
-        functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
-        functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
-        function = draw(st.sampled_from(functions))
-        column = draw(st.integers(0, 1))
-        return RunAggregate(function, draw(st.sampled_from(names)), column, kind)
-    if choice == 3 and kind is Kind.INTEGER:
-        variant = draw(st.integers(0, 4))
-        if variant < 3:
-            return TriedMatchNumber() if variant == 0 else ReadClassifier(draw(navigations(names)))
-        return RunAggregate(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
-    if choice in (3, 4) and kind is Kind.FLOATING:
-        if draw(st.booleans()):
-            return build_operation(
-                BasicOperator.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0))
-            )
-        return build_operation(BasicOperator.WIDEN, draw(values(names, Kind.INTEGER, 0)))
-    left = draw(values(names, kind, depth - 1))
-    right = draw(values(names, kind, depth - 1))
-    return draw(arithmetic(kind, left, right))
+CONSTANTS: dict[Kind, tuple[int | float | None, ...]] = {
+    Kind.INTEGER: (None, 0, 1, 2, -3, 2**62),
+    Kind.FLOATING: (None, 0.0, 1.5, -2.0, float("nan"), float("inf")),
+}
 
 
-@st.composite
-def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunExpression:
+def values(names: list[str | None], kind: Kind, depth: int) -> st.SearchStrategy[RunExpression]:
+    """Draw an expression over two integer and two floating columns.
+
+    Args:
+        names: the variables whose rows it may read; None for all rows of the match.
+        kind: the kind of its value.
+        depth: how deeply arithmetic is nested at most.
+    """
+    functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
+    functions.append(Reduction.AVG if kind is Kind.FLOATING else Reduction.COUNT)
+    columns = st.integers(0, 1)
+    leaves = st.one_of(
+        st.builds(Constant, st.sampled_from(CONSTANTS[kind]), st.just(kind)),
+        st.builds(ReadValue, columns, st.just(kind), st.none() | navigations(names)),
+        st.builds(
+            RunAggregate, st.sampled_from(functions), st.sampled_from(names), columns, st.just(kind)
+        ),
+        facts_about_match(names) if kind is Kind.INTEGER else conversions(names),
+    )
+    if depth == 0:
+        return leaves
+    operands = st.deferred(lambda: values(names, kind, depth - 1))
+    operations = st.tuples(operands, operands).flatmap(lambda pair: arithmetic(kind, *pair))
+    return leaves | operations
+
+
+def facts_about_match(names: list[str | None]) -> st.SearchStrategy[RunExpression]:
+    """Draw the number of the match, the variable of one of its rows, or a number of its rows."""
+    counts = st.sampled_from(names).map(
+        lambda name: RunAggregate(Reduction.COUNT, name, None, Kind.INTEGER)
+    )
+    classifiers = navigations(names).map(ReadClassifier)
+    return st.one_of(st.just(TriedMatchNumber()), classifiers, counts)
+
+
+def conversions(names: list[str | None]) -> st.SearchStrategy[RunExpression]:
+    """Draw a number of 32 bits, or an integer as a floating number."""
+    narrowed = st.sampled_from(Kind).flatmap(lambda kind: leaf_values(names, kind))
+    widened = leaf_values(names, Kind.INTEGER)
+    return st.one_of(
+        narrowed.map(lambda value: build_operation(BasicOperator.NARROW, value)),
+        widened.map(lambda value: build_operation(BasicOperator.WIDEN, value)),
+    )
+
+
+def leaf_values(names: list[str | None], kind: Kind) -> st.SearchStrategy[RunExpression]:
+    """Draw an expression without arithmetic. It is deferred, because it may draw a conversion."""
+    return st.deferred(lambda: values(names, kind, 0))
+
+
+def conditions(names: list[str | None], depth: int = 1) -> st.SearchStrategy[RunExpression]:
     """Draw a condition; AND, OR, NOT and IS NULL are nested at most `depth` times."""
-    choice = draw(st.integers(0, 1 if depth == 0 else 5))
-    if choice <= 1 or depth == 0:
-        kind = draw(st.sampled_from(Kind))
-        left = draw(values(names, kind, 1))
-        right = draw(values(names, kind, 1))
-        return build_operation(draw(st.sampled_from(Comparison)), left, right)
-    parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
-    if choice == 2:
-        return RunOperation(BasicOperator.AND, parts)
-    if choice == 3:
-        return RunOperation(BasicOperator.OR, parts)
-    return (
-        build_operation(BasicOperator.NOT, parts[0])
-        if choice == 4
-        else build_operation(BasicOperator.IS_NULL, parts[0])
+    comparisons = st.sampled_from(Kind).flatmap(
+        lambda kind: st.builds(
+            build_operation,
+            st.sampled_from(Comparison),
+            values(names, kind, 1),
+            values(names, kind, 1),
+        )
+    )
+    if depth == 0:
+        return comparisons
+    parts = st.deferred(lambda: conditions(names, depth - 1))
+    connected_parts = st.lists(parts, min_size=1, max_size=3).map(tuple)
+    return st.one_of(
+        comparisons,
+        connected_parts.map(lambda operands: RunOperation(BasicOperator.AND, operands)),
+        connected_parts.map(lambda operands: RunOperation(BasicOperator.OR, operands)),
+        parts.map(lambda part: build_operation(BasicOperator.NOT, part)),
+        parts.map(lambda part: build_operation(BasicOperator.IS_NULL, part)),
     )
 
 
