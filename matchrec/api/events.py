@@ -32,7 +32,7 @@ from matchrec.patterns.sase.query_mistakes import reject_sql
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.public_names import public
 from matchrec.source import Source
-from matchrec.spark.after.expand import unwind_graph
+from matchrec.spark.after.graphs import unwind_graph
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
 

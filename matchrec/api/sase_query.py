@@ -20,7 +20,7 @@ from matchrec.errors.language import SASE
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan, build_graph_plan
 from matchrec.source import Source
-from matchrec.spark.after.expand import mark_graph
+from matchrec.spark.after.graphs import mark_graph
 from matchrec.spark.request import Options
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from matchrec.arguments import (
     check_arguments,
 )
 from matchrec.public_names import public
-from matchrec.spark.after.expand import explode_rows
+from matchrec.spark.after.matched_rows import explode_rows
 from matchrec.spark.request import Options
 
 # The arguments of `sql` and `match_recognize` whose errors say which other function may be meant.

@@ -293,7 +293,7 @@ class Backend:
                 engine other than Spark, also for a type that Spark would reject.
         """
         from matchrec.spark.errors.datetime_formats import find_invalid_formats
-        from matchrec.spark.errors.operand_kinds import find_unreadable_literals
+        from matchrec.spark.errors.operand_checks import find_unreadable_literals
         from matchrec.spark.errors.regular_expressions import find_invalid_patterns
 
         for find_errors in (find_unreadable_literals, find_invalid_patterns, find_invalid_formats):

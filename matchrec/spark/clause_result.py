@@ -55,14 +55,14 @@ from matchrec.spark.compile import compile_request
 from matchrec.spark.compiled_rules import CompiledRules, compile_unused_outputs
 from matchrec.spark.preparations.preparation import Preparation
 from matchrec.spark.preparations.workers_sort import UnsortedPreparation
-from matchrec.spark.ranges import (
+from matchrec.spark.range_choice import (
     WHOLE_WITHOUT_WINDOW,
-    Ranges,
     WholePartitions,
     check_ranges_not_required,
     find_ranges,
     plan_ranges,
 )
+from matchrec.spark.ranges import Ranges
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest

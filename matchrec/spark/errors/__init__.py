@@ -21,12 +21,14 @@ The query around the clause is refused:
 The engine accepts the query, although it is wrong:
 
     type_checks            types that Spark would reject
-    operand_kinds          operands of incompatible types
+    operand_checks         operands of incompatible types
+    operand_kinds          the kinds of operands, for these checks
     regular_expressions    literals that are not regular expressions
     datetime_formats       literals that are not formats of dates and times
 
 The query fails when it runs:
 
     failed_actions         raises the error of a worker, or of an expression
+    marked_rows            remembers which expressions a query computes from which rows
     second_look            finds the expression that failed, if the engine does not name it
 """

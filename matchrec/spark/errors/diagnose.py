@@ -50,7 +50,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span
 from matchrec.spark.errors.name_conditions import AMBIGUOUS_COLUMN, UNKNOWN_COLUMN, UNKNOWN_FUNCTION
-from matchrec.spark.errors.operand_kinds import find_unreadable_literals
+from matchrec.spark.errors.operand_checks import find_unreadable_literals
 from matchrec.spark.errors.refusals import (
     find_refused_function,
     find_refused_name,

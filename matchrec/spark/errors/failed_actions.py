@@ -10,7 +10,7 @@ error are replaced:
 
 - `watch_java`, for Spark in this process, replaces PySpark's conversion of Java's errors.
 - `watch_client`, for Spark Connect and Sail, replaces the calls of the client that run a plan. If
-  Sail cannot compute an expression, `second_look` finds this expression.
+  Sail cannot compute an expression, `marked_rows` leads to this expression.
 
 The error that is raised is an instance of both the class of the engine's error and
 `MatchRecognizeRunError`. It has the attributes of our error, and our error itself in the attribute
@@ -32,7 +32,7 @@ from matchrec.errors.run.location import read_fields
 from matchrec.errors.run.origins import find_failure
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.error_classes import reword
-from matchrec.spark.errors.second_look import is_second_look, take_second_look
+from matchrec.spark.errors.marked_rows import is_second_look, take_second_look
 from matchrec.spark.ties import warn_of_ties
 
 

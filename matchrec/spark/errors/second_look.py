@@ -7,17 +7,12 @@
 
 Spark shows the SQL that has failed (see `errors.run.origins`). Other engines give only the reason,
 such as a division by zero. On these engines, matchrec evaluates expressions once more after a
-failure:
+failure. A `SecondLook` has some rows, and the expressions that a query computes from them;
+`marked_rows` stores it until the query fails. `SecondLook.find_error` takes these steps:
 
-1. `mark_input_rows` and `mark_match_rows` store a `SecondLook`: some rows, and the
-   expressions that a query computes from them. Both functions mark the rows with a token, which is
-   then in the plan of every query over these rows.
-2. After a failure, `failed_actions` calls `take_second_look`, which searches the failed plan for
-   tokens, and so finds the second looks.
-3. The second looks are tried one after the other, those over the input before those over matches.
-   All expressions of a second look are evaluated together. If they fail, their list is halved until
-   a single expression is left that fails by itself.
-4. The operands of this expression are evaluated next, to find the smallest part that fails.
+1. All expressions are evaluated together. If they fail, their list is halved until a single
+   expression is left that fails by itself.
+2. The operands of this expression are evaluated next, to find the smallest part that fails.
 
 Without a failure, no expression is listed and nothing is evaluated.
 """
@@ -26,13 +21,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, TypeVar, cast
-from uuid import uuid4
-from weakref import WeakKeyDictionary
+from typing import TypeVar
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -40,10 +31,9 @@ from typing_extensions import override
 
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
-from matchrec.errors.context import set_variable
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
 from matchrec.errors.run.expression_text import split_at_operator
-from matchrec.errors.run.failures import row_not_computed, value_not_computed
+from matchrec.errors.run.failures import row_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
 from matchrec.plan.build_expressions import join_conditions
 from matchrec.plan.expression import (
@@ -54,20 +44,13 @@ from matchrec.plan.expression import (
     walk_scalar,
     write_row_sql,
 )
-from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
-from matchrec.spark.sail.error_messages import explain_value_failure, find_value_failure
+from matchrec.spark.sail.error_messages import explain_value_failure
 from matchrec.worker.wire import SelectItem
 
 Item = TypeVar("Item")
 ItemFailure = TypeVar("ItemFailure")
-
-# A token, as `make_token` returns it, in the bytes of a plan.
-TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
-
-# The attribute of a plan that holds its second look.
-SECOND_LOOK = "_matchrec_look"
 
 # The beginning of a worker's message about an input row that the engine cannot compute.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
@@ -77,9 +60,6 @@ QUOTED_VALUE = re.compile(r"'[^']*'")
 
 # A comment in generated SQL, about a name of ours.
 COMMENT = re.compile(r"/\*.*?\*/")
-
-# True while the queries of a second look run. Their own failures are not explained.
-_IS_LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,71 +310,6 @@ def render_both_forms(part: Scalar) -> tuple[str, str]:
     return write_row_sql(part), write_row_sql(join_conditions("AND", split_conjuncts(part)))
 
 
-# The stored second looks, in the order in which they were made. So those over an input come before
-# those over its matches.
-_looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
-
-# A thread holds this lock while it reads or changes `_looks`.
-_looks_lock = Lock()
-
-
-def mark_input_rows(
-    rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
-) -> DataFrame:
-    """Mark the rows of an input, and store the expressions over it, for a second look.
-
-    Args:
-        rows: the prepared rows, which the query reads.
-        relation: the input that the rows are computed from.
-        queries: the queries, with the origins of the expressions that the engine computes.
-
-    Returns:
-        The marked rows. A query over these rows can be explained.
-    """
-    return mark_rows(rows, InputLook(make_token(), relation, tuple(queries)))
-
-
-def mark_match_rows(
-    output_rows: DataFrame,
-    runner: Runner,
-    items: Sequence[SelectItem],
-    origins: Sequence[SqlOrigin | None],
-) -> DataFrame:
-    """Mark the rows of matches, and store expressions over them, for a second look.
-
-    If several rules compute expressions from the same output rows, each rule marks them for itself.
-
-    Args:
-        output_rows: the rows that the expressions are computed from.
-        runner: runs the expressions in the session of the query, which has its functions.
-        items: the expressions, as SQL over `output_rows`.
-        origins: where the user wrote each expression; None for one that cannot fail.
-
-    Returns:
-        The marked rows. No other query than the one that computes these expressions must read them,
-        because its failures would be explained by these expressions.
-    """
-    return mark_rows(output_rows, MatchLook(make_token(), runner, output_rows, items, origins))
-
-
-def make_token() -> str:
-    """Return a new token, which `TOKEN` matches."""
-    return f"matchrec-look-{uuid4().hex}"
-
-
-def mark_rows(rows: DataFrame, look: SecondLook) -> DataFrame:
-    """Return rows with the token of a second look in their plan, as their alias.
-
-    The second look is an attribute of this plan, so that it lives as long as a DataFrame over the
-    rows.
-    """
-    marked_rows = rows.alias(look.token)
-    vars(cast("Any", marked_rows)._plan)[SECOND_LOOK] = look
-    with _looks_lock:
-        _looks[look] = None
-    return marked_rows
-
-
 def find_first_failing(
     items: Sequence[Item], find_failure: Callable[[Sequence[Item]], ItemFailure | None]
 ) -> tuple[Item, ItemFailure] | None:
@@ -434,61 +349,3 @@ def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
     except PySparkException as error:
         return explain_value_failure(str(error))
     return None
-
-
-def is_second_look() -> bool:
-    """Return whether the running query belongs to a second look."""
-    return _IS_LOOKING.get()
-
-
-def take_second_look(error: PySparkException, plan: Any) -> MatchRecognizeRunError | None:
-    """Return the error of the expression that a query could not compute.
-
-    Runs queries that evaluate the expressions of the query again.
-
-    Args:
-        error: the failure, in the words of the engine or of a worker.
-        plan: the plan of the query, as a protobuf message of Spark Connect.
-
-    Returns:
-        The error; None if the failure is not about a value, if the plan has no second look, or if
-        no expression fails by itself and the reason is not known in plain words.
-    """
-    worker_error = MatchRecognizeRunError.from_exception(error)
-    text = str(error) if worker_error is None else worker_error.message
-    is_error_of_engine = worker_error is None or text.startswith(NOT_COMPUTED)
-    sentence = explain_value_failure(text)
-    if not is_error_of_engine or sentence is None:
-        return None
-    worker_sentence = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
-    tokens = {token.decode() for token in TOKEN.findall(plan.SerializeToString())}
-    with _looks_lock:
-        looks = [look for look in _looks if look.token in tokens]
-    run_error = None
-    with silence_analysis(), set_variable(_IS_LOOKING, True):
-        for look in looks:
-            run_error = look.find_error(worker_sentence)
-            if run_error is not None:
-                break
-    if run_error is None and looks:
-        run_error = explain_outside_clause(text, is_in_input=worker_sentence is not None)
-    return run_error
-
-
-def explain_outside_clause(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:
-    """Return the error of a value outside the clause: in its input, or in the query around it.
-
-    Args:
-        text: the message of the engine or of a worker.
-        is_in_input: whether a worker could not read a row of the input.
-
-    Returns:
-        The error; None if the reason is not known in plain words.
-    """
-    failure = find_value_failure(text.removeprefix(NOT_COMPUTED))
-    if failure is None:
-        return None
-    reason, hint = failure
-    if is_in_input:
-        return row_not_computed(reason=reason, hint=hint)
-    return value_not_computed(reason=reason, hint=hint)

@@ -33,7 +33,7 @@ from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, s
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.errors.operand_kinds import find_incompatible_operands
+from matchrec.spark.errors.operand_checks import find_incompatible_operands
 from matchrec.spark.errors.row_expressions import find_clause_of_key, list_row_conditions
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes

@@ -38,7 +38,7 @@ from matchrec.spark.compile import compile_request
 from matchrec.spark.compiled_rules import CompiledRule, CompiledRules
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderConverter, find_order_converter
-from matchrec.spark.ranges import check_ranges_not_required
+from matchrec.spark.range_choice import check_ranges_not_required
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session_errors import QUERY_ERRORS

@@ -329,7 +329,7 @@ class Sail(SparkConnect):
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
     ) -> DataFrame:
         """Prepare to find out which expression over the input failed, if the query fails."""
-        from matchrec.spark.errors.second_look import mark_input_rows
+        from matchrec.spark.errors.marked_rows import mark_input_rows
 
         self.watch_errors()
         return mark_input_rows(rows, relation, queries)
@@ -342,7 +342,7 @@ class Sail(SparkConnect):
         origins: Sequence[SqlOrigin | None],
     ) -> DataFrame:
         """Prepare to find out which expression over the matches failed, if the query fails."""
-        from matchrec.spark.errors.second_look import mark_match_rows
+        from matchrec.spark.errors.marked_rows import mark_match_rows
 
         return mark_match_rows(output_rows, runner, items, origins)
 

@@ -13,7 +13,7 @@ from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concate
 from matchrec.search.matches import Matches
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
-from matchrec.spark.after.expand import list_paths
+from matchrec.spark.after.graphs import list_paths
 from tests.properties.test_selection import STOCK, make_rising_query
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
