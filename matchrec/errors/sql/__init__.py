@@ -2,30 +2,33 @@
 
 Errors:
 
-    query               the query around a clause
-    clause              the parts of a clause, and their order
-    tokens              words and signs that are not allowed where they are written
-    pattern             PATTERN
-    negations           NOT in PATTERN
-    expression          calls and keywords in MEASURES and DEFINE
-    navigation          PREV, NEXT, FIRST and LAST, and frames of OVER in DEFINE
-    unknown_columns     columns that do not exist
-    unknown_functions   functions that do not exist
-    wrong_types         values whose types an operator or a function does not take
-    window              row pattern windows
-    products            queries of other products
+    query                 the query around a clause
+    clause                the parts of a clause, and their order
+    tokens                words and signs that are not allowed where they are written
+    pattern               PATTERN
+    negations             NOT in PATTERN
+    expression            calls and keywords in MEASURES and DEFINE
+    navigation            PREV, NEXT, FIRST and LAST, and frames of OVER in DEFINE
+    unknown_columns       columns that do not exist
+    unknown_functions     functions that do not exist
+    engine_errors         expressions that an engine rejects
+    types_and_literals    types and literals that do not exist
+    wrong_types           values whose types an operator or a function does not take
+    window                row pattern windows
+    products              queries of other products
 
 Advice:
 
-    engine_errors       the meaning of an engine's error
-    operand_hints       operations, with the user's operands
-    type_mismatches     operations, with example values
-    type_kinds          kinds of types, for the advice on operations
-    token_advice        words and signs that are not allowed where they are written
-    look_alikes         characters that look like a sign of SQL
-    foreign_names       functions of other products
-    foreign_syntax      other words and signs of other products
-    brackets            `[1, 2]` and other brackets that Spark SQL lacks
-    column_advice       names that are not columns
-    ungrouped           columns outside GROUP BY
+    engine_explanations   the meaning of an engine's error
+    engine_hints          what to write after an engine's error
+    operand_hints         operations, with the user's operands
+    type_mismatches       operations, with example values
+    type_kinds            kinds of types, for the advice on operations
+    token_advice          words and signs that are not allowed where they are written
+    look_alikes           characters that look like a sign of SQL
+    foreign_names         functions of other products
+    foreign_syntax        other words and signs of other products
+    brackets              `[1, 2]` and other brackets that Spark SQL lacks
+    column_advice         names that are not columns
+    ungrouped             columns outside GROUP BY
 """

@@ -25,10 +25,10 @@ from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import about_argument, point_at
 from matchrec.errors.language import find_argument
 from matchrec.errors.run.origins import read_text
-from matchrec.errors.sql import engine_errors, refused_parts
+from matchrec.errors.sql import engine_errors, engine_explanations, refused_parts
 from matchrec.errors.sql import unknown_columns as errors
 from matchrec.errors.sql.column_advice import KnownNames
-from matchrec.errors.sql.engine_errors import find_engine_error_hint
+from matchrec.errors.sql.engine_hints import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery
 from matchrec.errors.sql.foreign_names import find_arguments_hint
 from matchrec.errors.sql.query import missing_value_in_braces
@@ -262,7 +262,7 @@ class Diagnosis:
         if missing_field is not None and fields:  # with the sentence of Spark
             names = ", ".join(f"`{field}`" for field in fields)
             sentence = f"No such struct field `{missing_field['name']}` in {names}"
-        explanation = engine_errors.explain_written_part(
+        explanation = engine_explanations.explain_written_part(
             sentence, read_text(expression.span) or expression.text
         )
         if explanation is not None:

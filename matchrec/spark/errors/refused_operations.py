@@ -23,12 +23,9 @@ from pyspark.sql.types import NullType
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.sql.engine_errors import (
-    describe_expected_argument,
-    read_argument_counts,
-    unknown_type,
-)
+from matchrec.errors.sql.engine_explanations import describe_expected_argument, read_argument_counts
 from matchrec.errors.sql.type_kinds import TypedText
+from matchrec.errors.sql.types_and_literals import unknown_type
 from matchrec.errors.sql.wrong_types import incompatible_types, wrong_number_of_function_arguments
 from matchrec.plan.expression import Aggregate, Branches, Operation, Scalar, render, split_branches
 from matchrec.plan.show import show_scalar

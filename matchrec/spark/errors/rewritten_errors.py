@@ -26,13 +26,10 @@ from typing import cast
 from pyspark.errors import PySparkException
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sql.engine_errors import (
+from matchrec.errors.sql.engine_hints import (
     HINT_TO_BEGIN_STATEMENT,
     HINT_TO_BISECT_QUERY,
-    find_cast_type_hint,
     find_engine_error_hint,
-    find_literal_hint,
-    find_typed_literal_hint,
     find_unfinished_hint,
 )
 from matchrec.errors.sql.foreign_names import (
@@ -44,6 +41,11 @@ from matchrec.errors.sql.foreign_names import (
 from matchrec.errors.sql.query import explain_misspelt_keyword
 from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
+from matchrec.errors.sql.types_and_literals import (
+    find_cast_type_hint,
+    find_literal_hint,
+    find_typed_literal_hint,
+)
 from matchrec.errors.sql.unknown_functions import find_unknown_function_hint
 from matchrec.errors.surface import current_surface
 from matchrec.source import Source, Span

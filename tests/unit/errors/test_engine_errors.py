@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors.sql import engine_errors
+from matchrec.errors.sql import engine_errors, engine_explanations, types_and_literals
 
 CAST_HINT = "write a CAST around one of them, so that both have one type"
 CONDITION_HINT = "compare the value with something, such as x > 0"
@@ -31,11 +31,11 @@ ARRAY_HINT = "write a value computed from it, such as x[0] or size(x)"
 def test_the_outermost_operator_gets_two_types(
     expression: str, types: tuple[str, str], sentence: str, hint: str
 ) -> None:
-    explanation = engine_errors.explain_engine_error(
+    explanation = engine_explanations.explain_engine_error(
         f'Cannot resolve "{expression}" due to data type mismatch: the left and right operands of '
         f'the binary operator have incompatible types ("{types[0]}" and "{types[1]}").'
     )
-    assert explanation == engine_errors.EngineErrorExplanation(sentence, hint)
+    assert explanation == engine_explanations.EngineErrorExplanation(sentence, hint)
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_the_outermost_operator_gets_two_types(
     ],
 )
 def test_only_numbers_are_days_since_1970(source: str, target: str, hint: str) -> None:
-    explanation = engine_errors.explain_engine_error(f'cannot cast "{source}" to "{target}".')
+    explanation = engine_explanations.explain_engine_error(f'cannot cast "{source}" to "{target}".')
     assert explanation is not None
     assert explanation.hint == hint
 
 
 @pytest.mark.parametrize("text", ["NOT 'a'", "LIKE 'a'", "in 'a'", "r'x'"])
 def test_a_word_before_a_string_is_not_always_a_type(text: str) -> None:
-    assert engine_errors.find_literal_hint(text) is None
+    assert types_and_literals.find_literal_hint(text) is None
 
 
 def test_a_literal_of_a_type_in_lower_case_has_a_hint() -> None:
     hint = "write a valid TIMESTAMP_NTZ, such as TIMESTAMP_NTZ'2026-01-31 12:00:00'"
-    assert engine_errors.find_literal_hint("timestamp_ntz'x'") == hint
+    assert types_and_literals.find_literal_hint("timestamp_ntz'x'") == hint
 
 
 @pytest.mark.parametrize(("column", "written"), [("temp", "temp"), ("my col", "`my col`")])

@@ -6,7 +6,8 @@ import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, use_language
 from matchrec.errors.sql.column_advice import KnownNames
-from matchrec.errors.sql.engine_errors import find_type_mismatch_hint, rejected_by_engine
+from matchrec.errors.sql.engine_errors import rejected_by_engine
+from matchrec.errors.sql.engine_hints import find_type_mismatch_hint
 from matchrec.errors.sql.unknown_columns import unknown_column
 
 
