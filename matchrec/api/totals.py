@@ -20,7 +20,7 @@ from matchrec.api.clause import Clause
 from matchrec.api.total_calls import parse_aggregate
 from matchrec.api.total_sql import find_totals, write_aggregate
 from matchrec.errors import match_totals as errors
-from matchrec.errors.conditions import duplicate_output_column
+from matchrec.errors.result_columns import duplicate_output_column
 from matchrec.plan.build_expressions import make_column, make_literal
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics

@@ -18,7 +18,7 @@ from matchrec.conditions.window_columns import (
     build_window_columns,
     write_window_length,
 )
-from matchrec.errors.conditions import within_not_a_length
+from matchrec.errors.within import within_not_a_length
 from matchrec.plan.clauses import Gap, Within
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import write_sum_or_null

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.types import ValueType
-from matchrec.errors.conditions import within_needs_ascending_order
+from matchrec.errors.within import within_needs_ascending_order
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 

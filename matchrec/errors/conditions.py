@@ -1,23 +1,20 @@
-"""Errors in conditions, in WITHIN, and in the columns of the result.
+"""Errors in conditions that are found from the types of the input or from the limits of the search.
 
-The stages after the front ends find these errors, from the types of the input or from the limits of
-the search, so most of them apply to SQL, SASE+ and Patterns.
+They apply to SQL, SASE+ and Patterns. `errors.within` has such errors in WITHIN.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 
 from matchrec.errors.kinds import (
     USERS_TEXT,
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
-    about_argument,
 )
-from matchrec.errors.language import PATTERN_CALLS, current_language, find_argument, name_part
+from matchrec.errors.language import PATTERN_CALLS, current_language, name_part
 from matchrec.errors.run.expression_text import split_at_operator, split_chain
 from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.foreign_names import find_keyword_argument_hint
@@ -563,135 +560,3 @@ def _find_aggregate_hint(function: str, type_names: Sequence[str], span: Span | 
         return f"write count_if({value})"
     number = find_number_example(type_names[0], value)
     return AS_MEASURE if number is None else f"write {start}{number})"
-
-
-def wrong_within_type(
-    *spans: Span | None, order: TypedText, length: TypedText, seconds: Fraction | None = None
-) -> MatchRecognizeError:
-    """Return the error for WITHIN whose type is not a distance along the key of ORDER BY.
-
-    Args:
-        spans: the key and the length in the text of the query.
-        order: the key.
-        length: the length in WITHIN.
-        seconds: the length in seconds; None for a number, and for a time of unknown length, such
-            as a month.
-    """
-    match order.kind:
-        case TypeKind.DATE:
-            hint = _find_time_window_hint(length, "DAY")
-        case TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
-            hint = _find_time_window_hint(length, "MINUTE")
-        case TypeKind.NUMBER:
-            hint = _find_number_window_hint(order.text, seconds)
-        case _:
-            hint = f"order by a number or a time, such as CAST({order.text} AS TIMESTAMP)"
-    within, order_by = name_part("WITHIN"), name_part("ORDER BY")
-    return MatchRecognizePlanError(
-        f"{within} has type {length.type_name.upper()}, but {order_by} has type "
-        f"{order.type_name.upper()}",
-        *spans,
-        notes=(f"{within} is a distance along the first {order_by} key",),
-        hint=hint,
-        code="wrong-within-type",
-    )
-
-
-def _find_time_window_hint(length: TypedText, unit: str) -> str:
-    """Return what to write in WITHIN, for a key that is a date or a time and another length.
-
-    Args:
-        length: the length that the user wrote.
-        unit: the unit of time that the help writes, such as MINUTE.
-    """
-    language = current_language()
-    if length.text.startswith((":", "?")):
-        return current_surface().advise_on_length(length.text)
-    if not length.text.isdecimal():
-        return f"write a length of time, such as {language.write_window(10, unit)}"
-    hint = f"write {language.write_window(length.text, unit)}, or another unit"
-    if language.row_window is None:
-        return hint
-    rows = language.row_window.format(number=length.text)
-    return f"{hint}; or {rows} for a number of {language.rows}"
-
-
-def _find_number_window_hint(key: str, seconds: Fraction | None) -> str:
-    """Return what to write in WITHIN, for a key that is a number and another length.
-
-    Args:
-        key: the key of ORDER BY.
-        seconds: the length that the user wrote, in seconds; None if it is not known.
-    """
-    as_time = f"or order by a time: timestamp_seconds({key}) or timestamp_millis({key})"
-    if seconds is None or (seconds * 1000).denominator > 1:
-        return f"write a number in the unit of {key}; {as_time}"
-    numbers = f"{seconds * 1000} if {key} has milliseconds"
-    if seconds.denominator == 1:
-        numbers = f"{seconds} if {key} has seconds, {seconds * 1000} if it has milliseconds"
-    return f"write {numbers}; {as_time}"
-
-
-def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for WITHIN whose length is not a distance along the key of ORDER BY.
-
-    `wrong_within_type` says more, but needs the types of the length and the key.
-    """
-    return about_argument(
-        MatchRecognizeUnsupportedError(
-            f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
-            span,
-            hint=(
-                "write an interval if the key is a date or a time, such as WITHIN INTERVAL 1 HOUR; "
-                "write a number if the key is a number, such as WITHIN 10"
-            ),
-            code="within-not-a-length",
-        ),
-        find_argument("ORDER BY"),
-    )
-
-
-def duplicate_output_column(span: Span | None = None, *, name: str) -> MatchRecognizePlanError:
-    """Return the error for a result with two columns of the same name."""
-    return MatchRecognizePlanError(
-        f"the result would have two columns `{name}`",
-        span,
-        hint=(
-            f"leave one of them out, or give it another name, such as {name}_2; rename an input "
-            "column in a subquery"
-        ),
-        code="duplicate-output-column",
-    )
-
-
-def duplicate_classifier_field(span: Span | None) -> MatchRecognizePlanError:
-    """Return the error for MATCHED_ROWS over an input with a column `classifier`."""
-    return MatchRecognizePlanError(
-        "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
-        span,
-        hint="rename the column first: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
-        code="duplicate-classifier-field",
-    )
-
-
-def within_needs_ascending_order(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for WITHIN along a key of ORDER BY that descends."""
-    return about_argument(
-        MatchRecognizeUnsupportedError(
-            f"WITHIN needs a first {name_part('ORDER BY')} key that ascends",
-            span,
-            hint="order by the time, ascending; without WITHIN any order is allowed",
-            code="within-needs-ascending-order",
-        ),
-        find_argument("ORDER BY"),
-    )
-
-
-def no_output_columns(span: Span | None) -> MatchRecognizePlanError:
-    """Return the error for ONE ROW PER MATCH with neither PARTITION BY nor MEASURES."""
-    return MatchRecognizePlanError(
-        "the result would have no columns: ONE ROW PER MATCH has neither PARTITION BY nor MEASURES",
-        span,
-        hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
-        code="no-output-columns",
-    )

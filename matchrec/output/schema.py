@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.errors.conditions import (
+from matchrec.errors.language import PATTERN_CALLS, current_language
+from matchrec.errors.result_columns import (
     duplicate_classifier_field,
     duplicate_output_column,
     no_output_columns,
 )
-from matchrec.errors.language import PATTERN_CALLS, current_language
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.stages import stage_name_taken
 from matchrec.output.reads import PointerField

@@ -33,6 +33,7 @@ from matchrec.errors.sql.expression import correlated_subquery
 from matchrec.errors.sql.foreign_names import find_arguments_hint
 from matchrec.errors.sql.query import missing_value_in_braces
 from matchrec.errors.sql.unknown_functions import unknown_function
+from matchrec.errors.within import within_not_a_length
 from matchrec.plan.change_expressions import map_references, set_semantics
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
@@ -100,7 +101,7 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
     except MatchRecognizeUnsupportedError as error:
         # The compiler's error about a window does not name the types.
         for interval in plan.window_lengths:
-            expected = conditions.within_not_a_length(interval.span)
+            expected = within_not_a_length(interval.span)
             if (error.code, error.span) == (expected.code, expected.span):
                 raise make_window_type_error(plan, relation, interval) from None
         raise error from None

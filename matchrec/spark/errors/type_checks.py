@@ -26,6 +26,7 @@ from matchrec.errors.sql.type_kinds import (
     TypeKind,
     classify_type,
 )
+from matchrec.errors.within import wrong_within_type
 from matchrec.errors.wording import drop_backticks
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import RowExpression
@@ -155,7 +156,7 @@ def make_window_type_error(
     seconds = None
     if interval.amount is not None and interval.amount.is_time:
         seconds = interval.amount.value / MICROSECONDS["SECOND"]
-    return conditions.wrong_within_type(
+    return wrong_within_type(
         order.span,
         interval.span,
         order=TypedText(show_key(order), order_type),
