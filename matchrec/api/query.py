@@ -40,11 +40,11 @@ from matchrec.arguments import (
     is_whole,
 )
 from matchrec.errors import arguments as errors
+from matchrec.errors.idle_arguments import match_with_between, per_without_aggregates
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.surface import current_surface
 from matchrec.errors.warn_caller import warn_caller
-from matchrec.errors.warnings import match_with_between, per_without_aggregates
 from matchrec.public_names import public
 from matchrec.source import replace_control_characters
 from matchrec.spark.environment import check_session, translate_stream_errors

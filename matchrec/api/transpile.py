@@ -19,10 +19,10 @@ from matchrec.dialects.writing.convert import Conversion, convert_to_sql
 from matchrec.dialects.writing.read_queries import read_pattern, read_sase
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
+from matchrec.errors.idle_arguments import argument_not_for_conversion
 from matchrec.errors.kinds import with_source
 from matchrec.errors.surface import current_surface, use_surface
 from matchrec.errors.warn_caller import warn_caller
-from matchrec.errors.warnings import argument_not_for_conversion
 from matchrec.patterns.sase import StreamOptions
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput

@@ -11,8 +11,8 @@ from pathlib import Path
 import grpc
 
 from matchrec.errors import gateway as errors
+from matchrec.errors.idle_arguments import allow_anyone_on_this_machine, allow_anyone_with_token
 from matchrec.errors.warn_caller import warn_caller
-from matchrec.errors.warnings import allow_anyone_on_this_machine, allow_anyone_with_token
 from matchrec.gateway.defaults import DEFAULT_HOST, DEFAULT_PORT, MAX_PORT
 
 # A token that gRPC can send in a header: visible ASCII characters. The pattern excludes an empty

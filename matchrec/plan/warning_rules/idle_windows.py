@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
-from matchrec.errors import warnings
+from matchrec.errors import idle_arguments as warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.stages import IdleReason, IdleWindow, Staging
 
