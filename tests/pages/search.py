@@ -2,7 +2,8 @@
 
     python -m tests.pages.search [SITE [QUERY ...]]
 
-`searches.txt` lists the searches. With queries, print the best four results of each one instead.
+`searches.txt` lists the searches. A search for an error code must find the row of the code. With
+queries, print the best four results of each query instead.
 The searches run in Node.js, with the code that the site runs in a browser.
 """
 
@@ -14,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.pages.search_index import list_codes
+
 FOLDER = Path(__file__).parent
 BUILT_SITE = FOLDER.parent.parent / "build" / "site"
 
@@ -21,7 +24,7 @@ BUILT_SITE = FOLDER.parent.parent / "build" / "site"
 def read_searches() -> dict[str, list[str]]:
     """Return the pages that may come first, by the words that a reader types."""
     lines = (FOLDER / "searches.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(": ") for line in lines if line and not line.startswith("#"))
+    pairs = (line.rsplit(": ", 1) for line in lines if line and not line.startswith("#"))
     return {query: pages.split() for query, pages in pairs}
 
 
@@ -42,8 +45,17 @@ def find_misses(site: Path) -> list[str]:
     for query, locations in search(site, list(searches)).items():
         page = (locations[0].partition("#")[0] or "./") if locations else ""
         if page not in searches[query]:
-            misses.append(f"{query}: finds {', '.join(locations[:4]) or 'nothing'}")
+            misses.append(describe_miss(query, locations))
+    rows = {entry["title"]: entry["location"] for entry in list_codes()}
+    for code, locations in search(site, list(rows)).items():
+        if locations[:1] != [rows[code]]:
+            misses.append(describe_miss(code, locations))
     return misses
+
+
+def describe_miss(query: str, locations: list[str]) -> str:
+    """Return a line that says what a query finds."""
+    return f"{query}: finds {', '.join(locations[:4]) or 'nothing'}"
 
 
 def main() -> None:
