@@ -1,4 +1,4 @@
-"""Find out for a back-test how far starting rows came at the incidents that no match overlaps.
+"""Find out for a backtest how far starting rows came at the incidents that no match overlaps.
 
 `find_attempts` searches the clause as `coverage` does. `Attempts.find_facts` finds the best attempt
 at each incident, and `Attempts.write_columns` describes it in SQL.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IncidentFacts:
-    """Facts about incidents or about partitions, which a back-test joins to its incidents."""
+    """Facts about incidents or about partitions, which a backtest joins to its incidents."""
 
     # The name of the facts in the SQL of the join: `hit`, `attempt` or `known_key`.
     alias: str

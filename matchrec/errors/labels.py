@@ -1,4 +1,4 @@
-"""Errors of back-tests and of their DataFrames of labels."""
+"""Errors of backtests and of their DataFrames of labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _name_incidents() -> str:
 def unknown_label_column(
     *, argument: str, name: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for an argument of a back-test that names no column of `labels`."""
+    """Return the error for an argument of a backtest that names no column of `labels`."""
     surface = current_surface()
     near = find_nearest(name, columns)
     hint = f"write {surface.write_option(argument, near)}" if near else "name one of these"
@@ -57,7 +57,7 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
 
 
 def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
+    """Return the error for `key` of a backtest with more or fewer columns than PARTITION BY."""
     key = current_surface().name_option("key")
     return MatchRecognizePlanError(
         f"`{key}` has {show_count(count, 'column')}, but the query partitions its rows by "
@@ -68,7 +68,7 @@ def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizeP
 
 
 def key_without_partition() -> MatchRecognizePlanError:
-    """Return the error for `key` of a back-test of a query without PARTITION BY."""
+    """Return the error for `key` of a backtest of a query without PARTITION BY."""
     key = current_surface().name_option("key")
     return MatchRecognizePlanError(
         f"`{key}` is not allowed: the query has no PARTITION BY",
@@ -108,7 +108,7 @@ def label_type_differs(
 
 
 def label_column_taken(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for a column of labels whose name the result of a back-test needs."""
+    """Return the error for a column of labels whose name the result of a backtest needs."""
     surface = current_surface()
     return about_argument(
         MatchRecognizePlanError(
@@ -126,7 +126,7 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
 
 
 def labels_without_order() -> MatchRecognizePlanError:
-    """Return the error for a back-test of a query without ORDER BY."""
+    """Return the error for a backtest of a query without ORDER BY."""
     return MatchRecognizePlanError(
         "missing ORDER BY in the query",
         notes=("incidents begin and end along the order of the rows",),
@@ -136,13 +136,13 @@ def labels_without_order() -> MatchRecognizePlanError:
 
 
 def backtest_of_stream(*, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a back-test over a stream, or with labels from a stream.
+    """Return the error for a backtest over a stream, or with labels from a stream.
 
     Args:
         what: what is a stream, such as `labels`.
     """
     return MatchRecognizeUnsupportedError(
-        "a back-test is not supported over a streaming DataFrame",
+        "a backtest is not supported over a streaming DataFrame",
         notes=(f"{what} is a stream",),
         hint="pass the same rows as a table",
         code="backtest-of-stream",

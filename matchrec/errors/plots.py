@@ -91,7 +91,7 @@ def series_column_missing(*, name: str) -> MatchRecognizePlanError:
 
 
 def backtest_not_drawable(*, type_name: str) -> MatchRecognizePlanError:
-    """Return the error for incidents of a back-test whose order has a type without an axis."""
+    """Return the error for incidents of a backtest whose order has a type without an axis."""
     return MatchRecognizePlanError(
         f"incidents cannot be drawn along an order of type {type_name}",
         hint="sort by a number, a date or a timestamp, or print the figures",

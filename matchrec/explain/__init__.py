@@ -8,7 +8,7 @@
     coverage     `coverage`: how far the starting rows come, shown as funnels
     tracing      `why`: the search in one partition, step by step
     pictures     row patterns as railroad diagrams, and what pictures have in common
-    charts       matches over their rows, back-tests and sweeps
+    charts       matches over their rows, backtests and sweeps
 
 Texts are for people: they leave out what only the search needs, such as positions in arrays.
 """

@@ -38,8 +38,8 @@ Other workers:
     rule_batches      the output batches of a rule set
     ranges            chooses the stretches of rows that a match can reach
     coverage          the worker of coverage, which counts how far starting rows come
-    attempts          the worker of back-tests, which says how far each starting row came
-    coverage_input    what the workers of coverage and of back-tests share
+    attempts          the worker of backtests, which says how far each starting row came
+    coverage_input    what the workers of coverage and of backtests share
 
 All workers:
 

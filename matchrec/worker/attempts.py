@@ -1,4 +1,4 @@
-"""The worker of a back-test: for each starting row, how far its nearest run came.
+"""The worker of a backtest: for each starting row, how far its nearest run came.
 
 A starting row without a match is represented by its *nearest run*, the run after which a match
 needs the fewest rows: see `search.kernels.nearest_runs`.

@@ -1,4 +1,4 @@
-"""Read pieces and make batches for the workers of coverage and of back-tests."""
+"""Read pieces and make batches for the workers of coverage and of backtests."""
 
 from __future__ import annotations
 

@@ -381,5 +381,5 @@ def test_the_error_says_which_dataframe_is_a_stream(spark: SparkSession, rows: D
     ):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
             query.backtest(labels, start="b", end="e", key=[])
-        assert raised.value.message == ("a back-test is not supported over a streaming DataFrame")
+        assert raised.value.message == ("a backtest is not supported over a streaming DataFrame")
         assert raised.value.notes == (note,)

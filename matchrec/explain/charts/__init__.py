@@ -7,7 +7,7 @@
     match_spans       SQL for the span of each match, from the columns of a result
     columns           columns of a DataFrame by their names, and SQL for them
     backtest          `Backtest`, the result of `Query.backtest`: incidents compared with matches
-    backtest_picture  the picture of a back-test
+    backtest_picture  the picture of a backtest
     sweep             `Sweep`, the result of `sweep`: what a clause finds with many values
     sweep_picture     the line chart of a sweep
     axes              the style and the labels of axes

@@ -49,7 +49,7 @@ INTEGER_TYPES = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Score:
-    """The numbers of a back-test: counts of incidents and of matches, recall, precision and F1."""
+    """The numbers of a backtest: counts of incidents and of matches, recall, precision and F1."""
 
     # The number of incidents.
     incidents: int

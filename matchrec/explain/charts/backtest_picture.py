@@ -1,4 +1,4 @@
-"""Draw a back-test: incidents as bands, matches as lines with points, a lane for each partition.
+"""Draw a backtest: incidents as bands, matches as lines with points, a lane for each partition.
 
     X    |=o===|--o    |///|     a match overlaps the first incident: a hit. The second is a miss
     Y         x- - x             a match that overlaps no incident: a false alarm
