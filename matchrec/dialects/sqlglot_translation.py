@@ -128,6 +128,9 @@ def _lacks_argument(call: exp.Func) -> bool:
     that has loaded `unittest`.
     """
     for name, is_needed in call.arg_types.items():
-        if is_needed and call.args.get(name) in (None, []):
+        argument = call.args.get(name)
+        while isinstance(argument, exp.Order | exp.Limit):  # `ARRAY_AGG(ORDER BY y LIMIT 2)`
+            argument = argument.this
+        if is_needed and argument in (None, []):
             return True
     return False

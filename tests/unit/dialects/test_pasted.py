@@ -116,6 +116,7 @@ REFUSED = [
     ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
     ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "this is not valid"),
     ("bigquery", "SELECT FORMAT_TIMESTAMP(x) FROM t", "SELECT", "a function lacks an argument"),
+    ("bigquery", "SELECT ARRAY_AGG(ORDER BY y LIMIT 2) FROM t", "SELECT", "lacks an argument"),
     ("azure", "SELECT System.Timestamp() AS t FROM i", "SELECT", "no System.Timestamp outside"),
     ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "without MATCH_RECOGNIZE"),
     ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
