@@ -47,7 +47,8 @@ from matchrec.errors.surface import current_surface
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.public_names import public
 from matchrec.source import replace_control_characters
-from matchrec.spark.environment import check_session, translate_stream_errors
+from matchrec.spark.environment import check_session
+from matchrec.spark.errors.stream_errors import translate_stream_errors
 from matchrec.spark.request import NO_OPTIONS, Options
 
 if TYPE_CHECKING:

@@ -45,7 +45,8 @@ from matchrec.errors import rule_sets as errors
 from matchrec.errors.language import use_language
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.public_names import public
-from matchrec.spark.environment import check_session, translate_stream_errors
+from matchrec.spark.environment import check_session
+from matchrec.spark.errors.stream_errors import translate_stream_errors
 from matchrec.spark.request import Options
 from matchrec.spark.rule_sets import build
 

@@ -22,11 +22,9 @@ from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import machine as errors
-from matchrec.spark.backends import find_backend
 from matchrec.spark.session import find_context, is_stopped
 
 # A program that exits with status 0 if its interpreter can run workers, and otherwise prints the
@@ -132,22 +130,3 @@ def find_interpreter_problem(interpreter: str) -> str | None:
         return None
     last_line = result.stderr.strip().split("\n")[-1]
     return last_line or "does not run"
-
-
-@contextmanager
-def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
-    """Replace the error of an engine that has no streams, if the `with` block raises it.
-
-    Such an engine raises its error when the columns of a stream are analysed.
-
-    Raises:
-        MatchRecognizeUnsupportedError: the engine has no watermarks, and rejects a stream.
-    """
-    from matchrec.spark.sail.error_messages import is_about_streams
-
-    try:
-        yield
-    except PySparkException as error:
-        if not is_about_streams(str(error)) or find_backend(spark).has_watermarks:
-            raise
-        raise errors.streams_not_supported() from None

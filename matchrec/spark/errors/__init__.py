@@ -17,6 +17,7 @@ The query around the clause is refused:
     error_locations        finds the location of the error
     filled_template        the text that the engine has read
     error_classes          the class of the rewritten error
+    stream_errors          the error of an engine that has no streams
 
 The engine accepts the query, although it is wrong:
 
