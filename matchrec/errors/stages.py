@@ -52,10 +52,11 @@ def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
         call: the method that got the name, such as `followed_by`.
         name: the name.
     """
+    headline = f"the name of a stage in {call}() is empty"
+    if name.strip():
+        headline = f"`{name}` is not allowed as the name of a stage in {call}()"
     return MatchRecognizePlanError(
-        f"`{name}` is not allowed as the name of a stage in {call}()"
-        if name.strip()
-        else f"the name of a stage in {call}() is empty",
+        headline,
         notes=("a name is not empty, has no colon, and is not `$endState$`",),
         hint=f'write a name, such as {call}("a")',
         code="invalid-stage-name",
@@ -116,16 +117,18 @@ def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def negation_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUnsupportedError:
+def negation_after_optional(
+    *, call: str, name: str, optional_stage: str
+) -> MatchRecognizeUnsupportedError:
     """Return the error for a NOT that directly follows an optional stage.
 
     Args:
         call: the method of the NOT.
         name: the name of the NOT.
-        before: the optional stage, as in "stage `a`".
+        optional_stage: the stage before the NOT.
     """
     return MatchRecognizeUnsupportedError(
-        f"{call}({name!r}) is not supported directly after {before}, which is optional",
+        f"{call}({name!r}) is not supported directly after {optional_stage}, which is optional",
         notes=("a NOT begins after the previous event, which may be missing",),
         hint=f"remove optional() of it, or append a stage before {call}",
         code="negation-after-optional",
@@ -243,15 +246,13 @@ def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanEr
         least: the number m.
         most: the number n.
     """
-    in_order = f"write times({most}, {least})"
-    headline = f"the maximum of times({least}, {most}) of {stage} is less than the minimum"
-    if most < 1:
+    if most >= 1:
+        headline = f"the maximum of times({least}, {most}) of {stage} is less than the minimum"
+        hint = f"write times({most}, {least})"
+    else:
         headline = f"the maximum number of repetitions of {stage} must be 1 or more, but is {most}"
-    return MatchRecognizePlanError(
-        headline,
-        hint=in_order if most >= 1 else "write a maximum of 1 or more, or remove the stage",
-        code="times-reversed",
-    )
+        hint = "write a maximum of 1 or more, or remove the stage"
+    return MatchRecognizePlanError(headline, hint=hint, code="times-reversed")
 
 
 def stage_not_repeated(*, call: str, stage: str) -> MatchRecognizePlanError:
@@ -273,16 +274,16 @@ def optional_twice(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def optional_after_greedy(*, stage: str, before: str) -> MatchRecognizePlanError:
+def optional_after_greedy(*, stage: str, greedy_stage: str) -> MatchRecognizePlanError:
     """Return the error for an optional stage that directly follows a greedy stage.
 
     Args:
         stage: the optional stage.
-        before: the greedy stage.
+        greedy_stage: the stage before it.
     """
     return MatchRecognizePlanError(
-        f"optional {stage} is not allowed directly after greedy {before}",
-        hint=f"remove greedy() of {before}, or optional() of {stage}",
+        f"optional {stage} is not allowed directly after greedy {greedy_stage}",
+        hint=f"remove greedy() of {greedy_stage}, or optional() of {stage}",
         code="optional-after-greedy",
     )
 
@@ -307,16 +308,16 @@ def greedy_combinations(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def two_contiguities(*, call: str, stage: str, before: str) -> MatchRecognizePlanError:
+def two_contiguities(*, call: str, stage: str, earlier_call: str) -> MatchRecognizePlanError:
     """Return the error for a second consecutive() or allow_combinations() of a stage.
 
     Args:
         call: the second call.
         stage: the stage.
-        before: the first call.
+        earlier_call: the first call.
     """
     return MatchRecognizePlanError(
-        f"{call}() is not allowed for {stage} after {before}()",
+        f"{call}() is not allowed for {stage} after {earlier_call}()",
         hint="remove one of them",
         code="two-contiguities",
     )

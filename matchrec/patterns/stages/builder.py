@@ -392,7 +392,9 @@ class Pattern(metaclass=PublicClass):
             raise errors.negated_group(call=call)
         checks.check_new_name(self._stages, name, call)
         if previous_stage.may_be_missing:
-            raise errors.negation_after_optional(call=call, name=name, before=previous_stage.label)
+            raise errors.negation_after_optional(
+                call=call, name=name, optional_stage=previous_stage.label
+            )
         return replace(self, _stages=(*self._stages, Stage(name, contiguity, is_negated=True)))
 
     def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:

@@ -209,7 +209,7 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     if stage.is_optional:
         raise errors.optional_twice(stage=stage.label)
     if len(stages) > 1 and stages[-2].is_greedy:
-        raise errors.optional_after_greedy(stage=stage.label, before=stages[-2].label)
+        raise errors.optional_after_greedy(stage=stage.label, greedy_stage=stages[-2].label)
 
 
 def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
@@ -230,7 +230,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
     if stage.inner_contiguity is not None:
         is_strict = stage.inner_contiguity is Contiguity.STRICT
         earlier_call = "consecutive" if is_strict else "allow_combinations"
-        raise errors.two_contiguities(call=call, stage=stage.label, before=earlier_call)
+        raise errors.two_contiguities(call=call, stage=stage.label, earlier_call=earlier_call)
     if stage.is_greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage=stage.label)
 
