@@ -9,7 +9,7 @@ A token that belongs to none of these mistakes gets a general error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_nearest
@@ -33,6 +33,8 @@ _KEYS_WITH_TEXT = ("GROUP", "WHERE", "HAVING", "LIMIT", "NOT", "!", "{")
 # Keys for which the advice depends on that text only in a cast that Spark lacks, such as
 # `CONVERT(x USING utf8)`.
 _WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT", ",")
+# The words of a direction after a key of ORDER BY.
+_DIRECTION_WORDS = split_words("ASC DESC NULLS FIRST LAST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class UnexpectedToken:
             or self._explain_operators()
             or self._explain_is()
             or self._explain_misspelt_keyword()
+            or self._explain_word_after_direction()
             or self._make_general_error()
         )
 
@@ -148,6 +151,19 @@ class UnexpectedToken:
         if keyword is None or keyword == before.key or not self.sequence.is_call(self.position):
             return None
         return misspelt_keyword(before.span, text=before.text, keyword=keyword, where=self.where)
+
+    def _explain_word_after_direction(self) -> MatchRecognizeError | None:
+        """Return the error for a word after the direction of a key, as in `ts DESC MEASURE`, or None.
+
+        The direction is not the mistake, although it is the first token that was not read.
+        """
+        word = self.position
+        while self.sequence.key(word) in _DIRECTION_WORDS:
+            word += 1
+        is_after_direction = self.part is ClausePart.ORDER_BY and 0 < self.position < word
+        if not is_after_direction or word >= len(self.sequence) or not self.sequence[word].is_word:
+            return None
+        return replace(self, position=word).explain()
 
     def _explain_is(self) -> MatchRecognizeError | None:
         """Return the error for IS or IS NOT before a value, as in `x IS 1`, or None.

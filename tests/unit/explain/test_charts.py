@@ -151,7 +151,7 @@ def test_the_axes_have_the_names_of_their_columns() -> None:
     series = {name: make_series([1, 2], [5, 6]) for name in "abc"}
     draw_lines(figure, series, [], AxisLabels("day", "price", "ticker"))
     panels = figure.axes[:3]
-    assert [panel.get_xlabel() for panel in panels] == ["", "day", "day"]
+    assert [panel.get_xlabel() for panel in panels] == ["day", "day", "day"]
     assert {panel.get_ylabel() for panel in panels} == {"price"}
     lanes = make_figure(WIDTH, 1)
     draw_lanes(lanes, {"a": make_series([1], ["x"])}, [], AxisLabels("day", "page", "user"))
