@@ -62,9 +62,7 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
         x: the column of the horizontal axis.
         candidates: the columns of the same type.
     """
-    surface = current_surface()
     plot = _name_plot()
-    ends = candidates if len(candidates) == 2 else surface.example_match_ends
     columns_of_type = f"columns with the type of `{x}`: {join_names(candidates)}"
     if len(candidates) < 2:
         columns = f"only {candidates[0]} has" if candidates else "no columns have"
@@ -73,12 +71,28 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
         "the result has no columns that say where a match begins and ends",
         notes=(
             f"{plot} needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
-            f"for ALL ROWS PER MATCH {plot} needs `{x}` and match_number",
+            f"for ALL ROWS PER MATCH, {plot} needs `{x}` and match_number",
             columns_of_type,
         ),
-        hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
+        hint=_advise_on_match_ends(x, candidates),
         code="no-match-columns",
     )
+
+
+def _advise_on_match_ends(x: str, candidates: Sequence[str]) -> str:
+    """Return what to write so that `plot` finds the matches, see `no_match_columns`."""
+    surface = current_surface()
+    if len(candidates) >= 2:
+        ends = candidates if len(candidates) == 2 else surface.example_match_ends
+        return surface.advice_on_match_ends.format(first=ends[0], last=ends[1])
+    first, last = write_name(f"first_{x}"), write_name(f"last_{x}")
+    measures = f"FIRST({write_name(x)}) AS {first}, LAST({write_name(x)}) AS {last}"
+    if x.lower() in map(str.lower, candidates):  # probably the rows of matches
+        return (
+            f"for ONE ROW PER MATCH, add {measures} to MEASURES; for ALL ROWS PER MATCH, add "
+            "MATCH_NUMBER() AS match_number"
+        )
+    return f"add {measures} to MEASURES"
 
 
 def series_column_missing(*, name: str) -> MatchRecognizePlanError:
