@@ -69,6 +69,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
     "--read": "--dialect",
     "--dialect": "--read",
     "--key": "--partition",
+    "--by": "--series",
     "-o": "--output FILE",
     "-f": "--format",
     "-t": "--table NAME=PATH",

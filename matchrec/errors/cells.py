@@ -18,6 +18,25 @@ def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
     )
 
 
+def unknown_cell_option(*, option: str, options: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for an option that %%matchrec does not have.
+
+    Args:
+        option: the option.
+        options: the options that it has.
+    """
+    hint = "run %%matchrec? to list the arguments"
+    names = {name.lstrip("-"): name for name in options}
+    near = find_nearest(option.lstrip("-"), names)
+    if near:
+        hint = f"write {names[near]}"
+    if option in ("--x", "--y", "--by", "--series"):
+        hint = "write --plot X Y, or --plot X Y SERIES, with names of columns"
+    return MatchRecognizePlanError(
+        f"unknown option `{option}` of `%%matchrec`", hint=hint, code="wrong-cell-arguments"
+    )
+
+
 def empty_cell() -> MatchRecognizePlanError:
     """Return the error for %%matchrec in a cell without a query."""
     return MatchRecognizePlanError(

@@ -95,7 +95,7 @@ def unbound_parameter(
 ) -> MatchRecognizePlanError:
     """Return the error for `:name` in a query whose args have no such name."""
     surface = current_surface()
-    near = find_nearest(name, parameters)
+    near = find_nearest(name, (*parameters, *surface.notebook_values))
     hint = f"{surface.advice_on_parameter.format(name=name)}, or write the value itself"
     if near:
         hint = f"write :{near}, or {surface.advice_on_parameter.format(name=name)}"

@@ -89,6 +89,8 @@ class Surface:
     note_without_frames: str = "the call passes no DataFrames"
     # The names of the DataFrames in the variables of a notebook, which a cell may name in braces.
     notebook_frames: tuple[str, ...] = ()
+    # The names of the variables of a notebook that can be values of parameters.
+    notebook_values: tuple[str, ...] = ()
     # The beginning of the note that lists the tables of the session.
     note_on_tables: str = "the session has"
     # How to pass a table `{name}` that the session does not have.

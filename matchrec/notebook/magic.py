@@ -7,7 +7,8 @@ clause, too, in every session.
 
 from __future__ import annotations
 
-from argparse import Namespace
+import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from matchrec.errors.surface import CELL, use_surface
 from matchrec.notebook.arguments import CellArguments, build_why_line, remove_quotes, split_line
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
-from matchrec.notebook.variables import find_or_start_session, list_frames
+from matchrec.notebook.variables import find_or_start_session, list_frames, list_values
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.interrupts import Interrupted, cancel_on_interrupt
 from matchrec.spark.request import NO_OPTIONS
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 # The settings of an argument that takes several values: `--row 1 2` or `--row 1 --row 2`.
 SEVERAL_VALUES: dict[str, Any] = {"nargs": "+", "action": "extend"}
+
+# argparse's sentence for an option that a cell does not have: "unrecognized arguments: --limits 3".
+UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +172,10 @@ class MatchrecMagics(Magics):
             with use_surface(CELL):
                 spark = find_or_start_session(variables)
             surface = replace(
-                CELL, notebook_frames=list_frames(variables), why_command=build_why_line(line)
+                CELL,
+                notebook_frames=list_frames(variables),
+                notebook_values=list_values(variables),
+                why_command=build_why_line(line),
             )
             with (
                 use_surface(surface),
@@ -194,10 +201,19 @@ class MatchrecMagics(Magics):
         try:
             namespace: Namespace = parse_argstring(self.matchrec, line)
         except UsageError as error:
+            unknown = UNKNOWN_OPTION.match(str(error))
+            if unknown is not None:
+                options = list_options(self.matchrec.parser)
+                raise errors.unknown_cell_option(option=unknown[1], options=options) from None
             raise errors.wrong_cell_arguments(sentence=str(error)) from None
         arguments = CellArguments(**vars(namespace))
         arguments.check()
         return arguments
+
+
+def list_options(parser: ArgumentParser) -> list[str]:
+    """Return the options of a parser, such as `--limit`, with all their names."""
+    return [name for action in parser._actions for name in action.option_strings]
 
 
 def load(shell: InteractiveShell) -> None:

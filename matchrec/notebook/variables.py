@@ -63,6 +63,19 @@ def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def list_values(variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the variables of a notebook that can be values of parameters.
+
+    >>> list_values({"days": 3, "_12": 3, "show": print})
+    ('days',)
+    """
+    return tuple(
+        name
+        for name, value in variables.items()
+        if not name.startswith("_") and are_parameter_values([value])
+    )
+
+
 def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the values of the parameters of a query: `:days` is the variable `days`.
 

@@ -299,9 +299,23 @@ def test_a_wrong_argument_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = run_failing_cell(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
-    headline = "wrong arguments of %%matchrec: unrecognized arguments: --limits 3"
-    assert headline in output.splitlines()[0]
-    assert "run %%matchrec? to list the arguments" in output
+    assert "unknown option `--limits` of `%%matchrec`" in output.splitlines()[0]
+    assert "help: write --limit\n" in output
+    output = run_failing_cell(shell, "%%matchrec --quick\nSELECT 1", capsys)
+    assert "help: run %%matchrec? to list the arguments" in output
+    output = run_failing_cell(shell, "%%matchrec --plot t v --by sym\nSELECT 1", capsys)
+    assert "help: write --plot X Y, or --plot X Y SERIES, with names of columns" in output
+    output = run_failing_cell(shell, "%%matchrec --limit\nSELECT 1", capsys)
+    assert "wrong arguments of %%matchrec: " in output.splitlines()[0]
+
+
+def test_a_misspelt_variable_is_found(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], steps: DataFrame
+) -> None:
+    shell.user_ns.update(steps=steps, least=3)
+    query = "SELECT * FROM {steps} " + CLAUSE.format("DEFINE A AS v > :lest")
+    output = run_failing_cell(shell, f"%%matchrec\n{query}", capsys)
+    assert "help: write :least, or give the Python variable lest a value" in output
 
 
 @pytest.mark.parametrize("name", ["query", "args", "dialect", "options"])

@@ -81,7 +81,7 @@ class OperandReader(CallReader):
         if key in _TYPES_OF_LITERALS and self.kind_at(start + 1) is TokenKind.STRING:
             self.position += 1
             return self.read_constant(start)
-        # AT is often the name of a column. Then the word after it is unexpected, as in `at MEASURE`.
+        # AT is often the name of a column. Then the word after it is the unexpected one.
         is_column_at = key == "AT" and self.key_at(start + 1) != "TIME"
         if key in AFTER_OPERAND and not is_column_at and not self.can_end_operand(start):
             raise self.make_unexpected_error()

@@ -153,9 +153,10 @@ class UnexpectedToken:
         return misspelt_keyword(before.span, text=before.text, keyword=keyword, where=self.where)
 
     def _explain_word_after_direction(self) -> MatchRecognizeError | None:
-        """Return the error for a word after the direction of a key, as in `ts DESC MEASURE`, or None.
+        """Return the error for a word after a direction, or None.
 
-        The direction is not the mistake, although it is the first token that was not read.
+        In `ORDER BY ts DESC MEASURE`, the direction is not the mistake, although it is the first
+        token that was not read.
         """
         word = self.position
         while self.sequence.key(word) in _DIRECTION_WORDS:
