@@ -107,14 +107,18 @@ GRAPH_QUERY = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x
 MANY_ROW_COUNT = 20_000
 # The rows are in descending order of `t`, so the worker must sort them: by the compiled sort if
 # NumPy is slow. The times have a common divisor, which a kernel finds. The two keys are far apart,
-# so another kernel numbers them.
-MANY_ROWS_COLUMNS = (f"(id % 2) * {2**62} AS k", f"60 * ({MANY_ROW_COUNT - 1} - id) AS t")
+# so another kernel numbers them. The two texts get a dictionary.
+MANY_ROWS_COLUMNS = (
+    f"(id % 2) * {2**62} AS k",
+    f"60 * ({MANY_ROW_COUNT - 1} - id) AS t",
+    "IF(id % 2 = 0, 'even', 'odd') AS name",
+)
 
 # A query in which many runs share rows, so that the search drops nodes of the shared buffer. Each
 # partition has a match, because partitions that cannot have one are dropped before the sort.
 MANY_ROWS_QUERY = f"""
     SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
-        PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
+        PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number, B.name AS name
         PATTERN (A+ B)
         DEFINE A AS t >= 0, B AS t >= 60 * {MANY_ROW_COUNT - 2})
 """

@@ -67,7 +67,7 @@ DIGIT_BITS = 10
 COUNTS_LENGTH = (1 << DIGIT_BITS) + 1
 
 # The hash table has 2 ** SLOT_BITS slots.
-SLOT_BITS = 17
+SLOT_BITS = 18
 # The greatest number of distinct values: at most half of the slots are used.
 MAX_DISTINCT = 1 << (SLOT_BITS - 1)
 

@@ -23,9 +23,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.search.kernels.sorting import (
@@ -40,33 +38,18 @@ from matchrec.worker import arrays
 from matchrec.worker.arrow_types import is_text, is_whole
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sort_keys import make_sort_keys, rank_repeated_values
+from matchrec.worker.sorting.texts import convert_texts, has_many_values
 
 WORD_BITS = 64
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 
-# How many of the first rows are looked at to estimate how often values are repeated.
-SAMPLE_ROWS = 1 << 14
 # How many of the first numbers are looked at to estimate their unit.
 FEW_NUMBERS = 8
 
-# Texts of at most this many bytes are sorted by their bytes if many of them differ, see
-# `has_many_values`. Other texts are ranked first.
-LONGEST_TEXT = 64
 # If the least and the greatest number differ by this much, a word has no room for a code and the
 # number of a row, so rows need two sorts. Then numbers are ranked first, unless many of them
 # differ.
 WIDE_SPAN = 1 << 44
-
-BYTE_BITS = 8
-BYTES_PER_WORD = WORD_BITS // BYTE_BITS
-# FIRST_BYTES[n] is a mask of the first n bytes of a word, which are its highest bits.
-FIRST_BYTES = np.array(
-    [
-        (1 << WORD_BITS) - (1 << (WORD_BITS - BYTE_BITS * count))
-        for count in range(BYTES_PER_WORD + 1)
-    ],
-    np.uint64,
-)
 
 
 # Codes.
@@ -284,13 +267,34 @@ def convert_values(values: pa.Array, *, in_any_order: bool = False) -> list[Sort
         low_words = shift_unsigned(words[:, 0])
         return [SortNumbers.measure(high_words), SortNumbers.measure(low_words)]
     if is_text(value_type):
-        return [SortNumbers.measure(numbers) for numbers in convert_texts(values)]
-    source = SortNumbers.measure(make_sort_keys(values), are_values=is_whole(value_type))
-    has_wide_span = source.greatest - source.least >= WIDE_SPAN
-    if has_wide_span and not has_many_values(arrays.make_array(source.numbers)):
-        # For example, keys that are hashes.
-        return [rank_repeated_numbers(source.numbers, in_any_order=in_any_order)]
-    return [source]
+        sources = [SortNumbers.measure(numbers) for numbers in convert_texts(values)]
+    else:
+        sources = [SortNumbers.measure(make_sort_keys(values), are_values=is_whole(value_type))]
+    if len(sources) > 1:
+        return sources
+    return [shorten_numbers(sources[0], in_any_order=in_any_order)]
+
+
+def shorten_numbers(source: SortNumbers, *, in_any_order: bool = False) -> SortNumbers:
+    """Replace numbers of a wide span by their ranks, unless many of the numbers differ.
+
+    For example, keys that are hashes. Equal numbers get equal ranks.
+
+    Args:
+        source: the numbers.
+        in_any_order: whether numbers need only be told apart. Then they can be ranked in the order
+            of their first rows, even if many of them differ.
+    """
+    if source.greatest - source.least < WIDE_SPAN:
+        return source
+    if in_any_order:
+        numbered = number_distinct(source.numbers)
+        if numbered is not None:
+            indices, distinct_numbers = numbered
+            return SortNumbers(indices, least=0, greatest=len(distinct_numbers) - 1)
+    if has_many_values(arrays.make_array(source.numbers)):
+        return source
+    return rank_repeated_numbers(source.numbers)
 
 
 def shift_unsigned(words: IntArray) -> IntArray:
@@ -301,76 +305,17 @@ def shift_unsigned(words: IntArray) -> IntArray:
     return np.asarray(words ^ SIGN_BIT)
 
 
-def rank_repeated_numbers(numbers: IntArray, *, in_any_order: bool = False) -> SortNumbers:
+def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
     """Return the ranks of numbers, many of them equal. Equal numbers have equal ranks.
 
     Arrow ranks them if there are too many distinct ones for our kernel, or if the kernel is not
     compiled yet.
-
-    Args:
-        numbers: int64[n].
-        in_any_order: whether the ranks need only tell numbers apart. Then numbers can be ranked in
-            the order of their first rows.
     """
     numbered = number_distinct(numbers)
     if numbered is None:
         ranks = rank_repeated_values(arrays.make_array(numbers))
         return SortNumbers.measure(arrays.read_integers(ranks))
     indices, distinct_values = numbered  # numbers = distinct_values[indices]
-    if in_any_order:
-        return SortNumbers(indices, least=0, greatest=len(distinct_values) - 1)
     ranks_of_distinct = np.empty(len(distinct_values), np.int64)
     ranks_of_distinct[np.argsort(distinct_values)] = np.arange(len(distinct_values))
     return SortNumbers(ranks_of_distinct.take(indices), least=0, greatest=len(distinct_values) - 1)
-
-
-def convert_texts(values: pa.Array) -> list[IntArray]:
-    """Return arrays of numbers that compare as texts do: int64[n] each.
-
-    The arrays have the bytes of the texts, eight bytes in each array, then the lengths of the
-    texts: shorter texts are filled up with zeros, so only its length tells a text from the same
-    text with zero bytes behind it. If texts are long or often equal, there is only one array, which
-    has their ranks.
-    """
-    lengths = arrays.read_integers(pc.binary_length(values))
-    longest = int(lengths.max())
-    if longest <= LONGEST_TEXT and has_many_values(values):
-        return [*split_bytes(values, longest), lengths]
-    return [arrays.read_integers(rank_repeated_values(values))]
-
-
-def has_many_values(values: pa.Array) -> bool:
-    """Return whether more than a quarter of the first SAMPLE_ROWS values are distinct.
-
-    Ranking the values would take long then.
-    """
-    sample = values.slice(0, SAMPLE_ROWS)
-    return 4 * len(pc.unique(sample)) > len(sample)
-
-
-def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
-    """Yield eight bytes of each text at a time, as a number that compares as they do: int64[n].
-
-    Zeros follow the end of a text. For texts of at most 16 bytes, the first array has the bytes 0
-    to 7 of each text, and the second one the bytes 8 to 15.
-
-    Args:
-        values: the texts, or binary values. None of them is encoded in a dictionary.
-        longest: the length of the longest text, in bytes.
-    """
-    _, offsets, content = values.buffers()
-    is_large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
-    borders = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    borders = borders[values.offset : values.offset + len(values) + 1]
-    begins, ends = borders[:-1], borders[1:]
-    # word_at[i] has the eight bytes from byte i on. It is a view whose words overlap.
-    padded = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES_PER_WORD, np.uint8))
-    word_at: npt.NDArray[np.uint64] = np.ndarray(
-        len(padded) - BYTES_PER_WORD + 1, ">u8", padded, strides=(1,)
-    )
-    for skipped in range(0, longest, BYTES_PER_WORD):
-        starts = np.minimum(begins + skipped, ends)
-        words = word_at[starts].astype(np.uint64)
-        # Clear the bytes that belong to the next text.
-        words &= FIRST_BYTES[np.minimum(ends - starts, BYTES_PER_WORD)]
-        yield shift_unsigned(words.view(np.int64))

@@ -23,8 +23,8 @@ from matchrec.search.partitions import BoolArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker.arrays import make_array, read_flags, read_numbers, take_column
 from matchrec.worker.column_roles import Sorting
-from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.order import has_unique_representation
+from matchrec.worker.sorting.texts import SAMPLE_ROWS
 
 
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:

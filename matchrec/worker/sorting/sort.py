@@ -23,10 +23,10 @@ from matchrec.worker.arrow_types import is_text
 from matchrec.worker.column_roles import Sorting
 from matchrec.worker.pieces import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.budget import SORTS_AT_ONCE, Budget
-from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from matchrec.worker.sorting.order import sort_table
 from matchrec.worker.sorting.spills import Spills
+from matchrec.worker.sorting.texts import SAMPLE_ROWS, encode_texts
 
 # A task of this process holds a permit while it sorts.
 _free_sorts = BoundedSemaphore(SORTS_AT_ONCE)
@@ -176,7 +176,7 @@ def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
     for index, name in enumerate(table.column_names):
         values = arrays.take_encoded_column(table, name)
         if name not in sort_names and is_text(values.type) and are_repeated(values):
-            table = table.set_column(index, name, values.dictionary_encode())
+            table = table.set_column(index, name, encode_texts(values))
     return table
 
 

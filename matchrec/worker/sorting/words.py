@@ -29,7 +29,8 @@ from matchrec.search.kernels.sorting import (
     sort_words_by_bits,
 )
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
-from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
+from matchrec.worker.sorting.codes import WORD_BITS, SortCode
+from matchrec.worker.sorting.texts import SAMPLE_ROWS
 
 # The least number of words for which the compiled sort is faster than a slow sort of NumPy.
 MIN_WORDS_FOR_RADIX = 1 << 14

@@ -12,10 +12,15 @@ from pyspark.sql import SparkSession
 from matchrec.cli.warm import build_queries, build_query_of_many_rows, hide_advice
 from matchrec.jit import compile_lock
 from matchrec.jit.first_steps import LateKernel
-from matchrec.search.kernels import sorting
+from matchrec.search.kernels import sorting, texts
 from matchrec.worker.sorting import words
 
-KERNELS = {kernel for kernel in vars(sorting).values() if type(kernel) is LateKernel}
+KERNELS = {
+    kernel
+    for module in (sorting, texts)
+    for kernel in vars(module).values()
+    if type(kernel) is LateKernel
+}
 
 
 def test_the_query_of_many_rows_needs_every_kernel_of_the_sort(
@@ -33,8 +38,8 @@ def test_the_query_of_many_rows_needs_every_kernel_of_the_sort(
     monkeypatch.setattr(LateKernel, "take_steps", replace_kernel)
     monkeypatch.setattr(words, "is_numpy_slow", lambda: True)
     rows = build_query_of_many_rows(spark).collect()
-    assert sorted(tuple(row) for row in rows) == [(0, 1), (2**62, 1)]
-    assert len(KERNELS) == 8
+    assert sorted(tuple(row) for row in rows) == [(0, 1, "even"), (2**62, 1, "odd")]
+    assert len(KERNELS) == 9
     assert needed_kernels >= KERNELS
 
 
