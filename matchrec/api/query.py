@@ -343,8 +343,8 @@ class Query:
         """Count how far starting rows get in PATTERN, and what stops them.
 
         The result has the number of starting rows that reached each variable.
-        With SASE+ and a Pattern, every event is a starting row. Each clause takes one job over all
-        of its rows.
+        With SASE+ and a Pattern, every event is a starting row. FIRST n MATCHES is ignored: all
+        matches are counted. Each clause takes one job over all of its rows.
 
         Args:
             clause: which clause, as for `why`. None means all.

@@ -44,7 +44,10 @@ def cover(clause: Clause) -> ClauseCoverage:
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
     request = clause.build_request(plan, clause.options, result_use=use, purpose=Purpose.COVERAGE)
-    return compute_clause_coverage(count_starting_rows(request))
+    first_matches = None if plan.first_matches is None else plan.first_matches.words
+    return replace(
+        compute_clause_coverage(count_starting_rows(request)), ignored_option=first_matches
+    )
 
 
 def explain_partition(clause: Clause, target: Target, limit: int) -> Why:

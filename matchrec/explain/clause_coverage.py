@@ -120,6 +120,8 @@ class ClauseCoverage:
         tries_every_row: whether every row is a starting row, because rows can be skipped or all
             matches are needed. Then `figures.matches` counts the rows that begin a match.
         ranges_requested: whether the options ask for ranges. `coverage` does not cut partitions.
+        ignored_option: FIRST n MATCHES of the query, because `coverage` counts all matches; None if
+            the query has no such option.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> clause = matchrec.query(ticks, '''
@@ -136,6 +138,7 @@ class ClauseCoverage:
     nearest: NearestStart | None
     tries_every_row: bool = False
     ranges_requested: bool = False
+    ignored_option: str | None = None
 
     def __repr__(self) -> str:
         """Return the summary."""

@@ -70,6 +70,8 @@ def describe_counts(clause: ClauseCoverage) -> Iterator[str]:
         covered = show_count(figures.rows_in_matches, "row")
         longest = show_count(figures.longest_match, "row")
         yield f"{matches} with {covered} in all; the longest has {longest}"
+    if clause.ignored_option is not None:
+        yield f"all matches are counted: {clause.ignored_option} is ignored"
     if figures.ties:
         ties = f"{show_count(figures.ties, 'tie')} in ORDER BY"
         advice = "add a column to ORDER BY that tells these rows apart"
@@ -192,7 +194,10 @@ def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     ends = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
     if clause.figures.matches:
         decisive = max(ends, key=lambda occurrence: occurrence.stopped)
-        runs = f"{decisive.stopped:,} of the {clause.without_match:,} without a match"
+        without_match = show_count(clause.without_match, "starting row")
+        runs = f"{decisive.stopped:,} of {without_match} without a match"
+        if clause.without_match == 1:
+            runs = "the only starting row without a match"
     else:
         decisive = min(ends, key=rank_by_closeness)
         runs = f"no match; {decisive.stopped:,} of {clause.tried:,} starting rows came closest and"

@@ -69,8 +69,23 @@ def write_literal(value: object, argument: str) -> str:
         case date():
             return f"DATE'{value.isoformat()}'"
         case timedelta():
-            return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
+            return write_interval(value)
     raise errors.not_a_literal(argument=argument, value=value)
+
+
+def write_interval(length: timedelta) -> str:
+    """Return a length of time as an SQL literal.
+
+    >>> print(write_interval(timedelta(days=1, seconds=5)), write_interval(-timedelta(hours=30)))
+    INTERVAL '1 00:00:05' DAY TO SECOND INTERVAL '-1 06:00:00' DAY TO SECOND
+    """
+    size = abs(length)
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{size.microseconds:06d}" if size.microseconds else ""
+    sign = "-" if length < timedelta(0) else ""
+    time_of_day = f"{hours:02d}:{minutes:02d}:{seconds:02d}{fraction}"
+    return f"INTERVAL '{sign}{size.days} {time_of_day}' DAY TO SECOND"
 
 
 def convert_instant(value: object, type_: spark_types.DataType) -> object:

@@ -10,10 +10,11 @@ If the input has no such partition or row, the error lists partitions or rows th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from numbers import Number
 
@@ -45,6 +46,10 @@ BOOLEAN_LITERALS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), "TRUE"),
     **dict.fromkeys(("false", "f", "no", "n", "0"), "FALSE"),
 }
+
+# The types of intervals that values can have, and the literals that name their values.
+INTERVAL_TYPES = (spark_types.DayTimeIntervalType, spark_types.YearMonthIntervalType)
+INTERVAL_LITERAL = re.compile(r"INTERVAL\s+'[^']+'\s+[A-Z]+(?:\s+TO\s+[A-Z]+)?", re.IGNORECASE)
 
 # For each row, the values of the ORDER BY items as texts.
 OrderValues = tuple[tuple[str, ...], ...]
@@ -387,8 +392,14 @@ class TargetFinder:
             boolean_literal = BOOLEAN_LITERALS.get(str(value).strip().lower())
             if boolean_literal is not None:
                 return boolean_literal
+        if isinstance(type_, INTERVAL_TYPES):
+            if isinstance(value, str) and INTERVAL_LITERAL.fullmatch(value.strip()):
+                return value.strip()
+            if isinstance(value, timedelta) and isinstance(type_, spark_types.DayTimeIntervalType):
+                return literal_text
+            literal_text = "NULL"  # engines cast few texts, and Sail none, so that the cast fails
         self.check_type(argument, text, value, literal_text, key_tests)
-        return literal_text
+        return write_typed_text(value, type_) or literal_text
 
     def check_type(
         self, argument: str, text: str, value: object, literal_text: str, key_tests: tuple[str, ...]
@@ -402,7 +413,7 @@ class TargetFinder:
             argument: the name of the argument that has the value.
             text: the expression, as SQL.
             value: the value.
-            literal_text: the value as an SQL literal.
+            literal_text: the value as an SQL literal; "NULL" if it does not have the type.
             key_tests: tests of rows, as SQL. The example is from a row that passes all of them: for
                 a row of a partition, from the same partition.
 
@@ -410,14 +421,15 @@ class TargetFinder:
             MatchRecognizePlanError: Spark cannot cast the literal.
         """
         type_name = self.request.relation.find_type(text).simpleString()
+        can_cast = f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) IS NOT NULL"
         items = [
-            f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS cast_value",
+            f"{'FALSE' if literal_text == 'NULL' else can_cast} AS has_type",
             f"{self.write_as_text(text)} AS example",
             f"{' AND '.join(key_tests) or 'TRUE'} AS in_partition",
         ]
         rows = self.request.relation.select(items)
         examples = rows.where("in_partition AND example IS NOT NULL").limit(1).collect()
-        if examples and examples[0].cast_value is None:
+        if examples and not examples[0].has_type:
             raise errors.value_of_wrong_type(
                 argument=argument,
                 value=value,
@@ -425,6 +437,27 @@ class TargetFinder:
                 type_name=type_name,
                 example=examples[0].example,
             )
+
+
+def write_typed_text(value: object, type_: spark_types.DataType) -> str | None:
+    """Return the text of a number or a date as a literal of its type; None for any other value.
+
+    >>> write_typed_text("7", spark_types.LongType()), write_typed_text("7", spark_types.DateType())
+    ('7', None)
+    >>> write_typed_text("NaN", spark_types.DoubleType())
+    "DOUBLE('nan')"
+    """
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if isinstance(type_, spark_types.IntegralType) and re.fullmatch(r"[+-]?[0-9]+", text):
+        return str(int(text))
+    if isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
+        with suppress(ValueError):
+            return write_literal(float(text), "partition")
+    if isinstance(type_, spark_types.DateType) and re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return f"DATE'{text}'"
+    return None
 
 
 def is_named_by_text(type_: spark_types.DataType) -> bool:

@@ -385,3 +385,19 @@ def test_a_clause_without_columns_has_a_coverage(spark: SparkSession) -> None:
     # Rows 0 and 1 fail at A, rows 2 and 3 match.
     assert covered["reached"].tolist() == [4, 2]
     assert covered["stopped"].tolist() == [2, 0]
+
+
+def test_first_matches_do_not_limit_what_is_counted(spark: SparkSession) -> None:
+    """Of the rows 1 to 4, 1 begins a match of one row, as do 2, 3 and 4; the query returns one."""
+    clause = "ORDER BY id MEASURES A.id AS found PATTERN (A) FIRST 1 MATCHES DEFINE A AS id > 0"
+    query = matchrec.query(spark.range(1, 5), clause)
+    covered = query.coverage()
+    assert query.count() == 1
+    assert covered.clauses[1].figures.matches == 4
+    assert "\n  all matches are counted: FIRST 1 MATCHES is ignored\n" in str(covered)
+
+
+def test_the_only_row_without_a_match(spark: SparkSession) -> None:
+    clause = "ORDER BY id MEASURES A.id AS found PATTERN (A B) DEFINE B AS id > 0"
+    covered = matchrec.query(spark.range(3), clause).coverage()
+    assert "\n  the only starting row without a match stopped after A\n" in str(covered)

@@ -675,3 +675,31 @@ def test_a_query_without_partition_by_has_no_partition_to_name(spark: SparkSessi
         "  note: the query has no PARTITION BY, so all rows are one partition\n"
         "  help: leave partition out, or add PARTITION BY id"
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "shown"),
+    [
+        ("INTERVAL '1' YEAR", "INTERVAL '1' YEAR", "INTERVAL '1' YEAR"),
+        ("INTERVAL '1' DAY", "INTERVAL '1' DAY", "INTERVAL '1' DAY"),
+        ("INTERVAL '1' DAY", timedelta(days=1), "INTERVAL '1 00:00:00' DAY TO SECOND"),
+        ("DOUBLE('NaN')", "NaN", "DOUBLE('nan')"),
+        ("7L", "7", "7"),
+        ("DATE'2024-01-02'", "2024-01-02", "DATE'2024-01-02'"),
+    ],
+)
+def test_the_partition_is_shown_as_sql(
+    key: str, written: object, shown: str, spark: SparkSession
+) -> None:
+    """The value may be its text, as messages show it: no engine compares all types with strings."""
+    rows = spark.sql(f"SELECT {key} AS k, id FROM range(2)")
+    clause = "PARTITION BY k ORDER BY id MEASURES 1 AS x PATTERN (A) DEFINE A AS id > 0"
+    explained = matchrec.query(rows, clause).why(partition={"k": written})
+    assert f"partition k = {shown}: 2 rows" in str(explained)
+
+
+def test_a_text_that_is_not_an_interval(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT INTERVAL '1' YEAR AS k, id FROM range(2)")
+    clause = "PARTITION BY k ORDER BY id MEASURES 1 AS x PATTERN (A) DEFINE A AS id > 0"
+    with pytest.raises(MatchRecognizeError, match="value-of-wrong-type"):
+        matchrec.query(rows, clause).why(partition={"k": "1-0"})
