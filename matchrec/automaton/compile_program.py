@@ -120,7 +120,7 @@ class _NodeKey:
     node_id: int
     continuations: _Continuations
     # Whether the part is in an exclusion.
-    excluded: bool
+    is_excluded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class _PermutationKey:
     missing_indices: frozenset[int]
     continuations: _Continuations
     # Whether the part is in an exclusion.
-    excluded: bool
+    is_excluded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class _LoopKey:
     # The state in which a run goes on after the loop.
     exit_state: StateId
     # Whether the loop is in an exclusion.
-    excluded: bool
+    is_excluded: bool
 
 
 _PartKey = _NodeKey | _PermutationKey | _LoopKey
@@ -153,7 +153,7 @@ _PartKey = _NodeKey | _PermutationKey | _LoopKey
 class _PatternCompiler:
     """A compiler of the parts of one row pattern, from its end to its beginning.
 
-    The part in an exclusion is compiled by a copy of the compiler with `excluded` set, which shares
+    The part in an exclusion is compiled by a copy of the compiler with `is_excluded` set, which shares
     the states.
     """
 
@@ -165,7 +165,7 @@ class _PatternCompiler:
     # The state of each part that has been compiled.
     state_by_key: dict[_PartKey, StateId] = field(default_factory=dict)
     # Whether rows are matched inside an exclusion.
-    excluded: bool = False
+    is_excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
         """Add a state with some edges, and return it.
@@ -180,7 +180,9 @@ class _PatternCompiler:
 
     def _build_begin_edge(self, variable: Variable, target: StateId) -> Edge:
         """Return the edge on which a row is mapped to `variable`."""
-        return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
+        return Edge(
+            Action.BEGIN, target, self.variable_ids[variable.name], is_excluded=self.is_excluded
+        )
 
     def compile_node(self, node: RowPattern, continuations: _Continuations) -> StateId:
         """Return the state in which a run begins a part of the pattern.
@@ -190,7 +192,7 @@ class _PatternCompiler:
                 the pattern, because keys have its `id`.
             continuations: the states in which a run goes on after the part.
         """
-        key = _NodeKey(id(node), continuations, self.excluded)
+        key = _NodeKey(id(node), continuations, self.is_excluded)
         if key not in self.state_by_key:
             self.state_by_key[key] = self._compile_new_part(node, continuations)
         return self.state_by_key[key]
@@ -226,7 +228,7 @@ class _PatternCompiler:
             case Quantified():
                 return self._compile_quantified(node, continuations)
             case Exclusion(part):
-                return replace(self, excluded=True).compile_node(part, continuations)
+                return replace(self, is_excluded=True).compile_node(part, continuations)
             case _:
                 assert_never(node)
 
@@ -270,7 +272,7 @@ class _PatternCompiler:
         """
         if not missing_indices:
             return continuations.without_row
-        key = _PermutationKey(id(node), missing_indices, continuations, self.excluded)
+        key = _PermutationKey(id(node), missing_indices, continuations, self.is_excluded)
         if key not in self.state_by_key:
             edges = [
                 edge
@@ -354,7 +356,7 @@ class _PatternCompiler:
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
         """Return the state between two iterations of an unbounded loop that has consumed a row."""
-        key = _LoopKey(id(node), exit_state, self.excluded)
+        key = _LoopKey(id(node), exit_state, self.is_excluded)
         if key not in self.state_by_key:
             loop = self.add_state()
             # The part leads back to the loop, so the loop gets its key before the part is compiled.

@@ -37,7 +37,7 @@ def determinise(folding: Folding) -> Folding | None:
       the other tests that it is a B. Only one of the tests would remain.
     - `effect`: all effects of a set would become one effect.
 
-    Foldings with tests or effects are therefore rejected. `excluded` may be lost, because it
+    Foldings with tests or effects are therefore rejected. `is_excluded` may be lost, because it
     decides which rows of a match are output, and not which matches there are.
 
     Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.

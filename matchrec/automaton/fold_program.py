@@ -140,7 +140,7 @@ def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:
         guard=guard,
         variable=edge.variable,
         target=edge.target,
-        excluded=edge.excluded,
+        is_excluded=edge.is_excluded,
         repeats_loop=edge.action is Action.TAKE and edge.target == state,
     )
 

@@ -67,7 +67,7 @@ class Choice:
     variable: VariableId | None
     target: int | None
     # Whether the row is matched inside an exclusion, `{- -}`.
-    excluded: bool = False
+    is_excluded: bool = False
     # Whether the choice maps one more row of the loop over one variable in which the state is.
     repeats_loop: bool = False
     # The variable whose condition must hold, if it is not `variable`.

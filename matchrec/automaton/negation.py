@@ -44,10 +44,10 @@ class Restriction:
     # The tested row must not satisfy any of these conditions.
     forbidden_on_row: VariableIds = NO_VARIABLES
     # The row after the tested row, if there is one, must not satisfy any of these conditions.
-    forbidden_after: VariableIds = NO_VARIABLES
+    forbidden_on_next_row: VariableIds = NO_VARIABLES
     # If not empty, there must be a row after the tested row, and it must satisfy at least one of
     # these conditions.
-    required_after: VariableIds = NO_VARIABLES
+    required_on_next_row: VariableIds = NO_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class DividedState:
     # The number of the state in the folding.
     state: int
     # The next row, if there is one, does not satisfy any of these conditions.
-    forbidden_next: VariableIds = NO_VARIABLES
+    forbidden_on_next_row: VariableIds = NO_VARIABLES
     # If not empty, there is a next row, and it satisfies at least one of these conditions.
-    required_next: VariableIds = NO_VARIABLES
+    required_on_next_row: VariableIds = NO_VARIABLES
 
 
 def replace_negations(
@@ -123,9 +123,9 @@ def find_restriction(
     target = divided_states[choice.target]
     restriction = Restriction(
         variable=choice.variable,
-        forbidden_on_row=find_forbidden_variables(choice.guard) - source.forbidden_next,
-        forbidden_after=target.forbidden_next,
-        required_after=target.required_next,
+        forbidden_on_row=find_forbidden_variables(choice.guard) - source.forbidden_on_next_row,
+        forbidden_on_next_row=target.forbidden_on_next_row,
+        required_on_next_row=target.required_on_next_row,
     )
     return None if restriction == Restriction(choice.variable) else restriction
 
@@ -157,18 +157,20 @@ class _StateDivider:
         for choice in self.folding.choices[source.state]:
             forbidden_variables = find_forbidden_variables(choice.guard)
             if choice.target is not None:
-                # The next row satisfies at least one condition in `required_next`. If the choice
+                # The next row satisfies at least one condition in `required_on_next_row`. If the choice
                 # forbids all of them, it cannot map the row.
-                can_map = not source.required_next or not (
-                    source.required_next <= forbidden_variables
+                can_map = not source.required_on_next_row or not (
+                    source.required_on_next_row <= forbidden_variables
                 )
                 if can_map:
                     possible_choices.append(choice)
                 continue
             # The choice accepts. A state has one set of NOTs at its end, see `divide_state`. Either
-            # they are known to hold (`forbidden_next`), or one of them is known not to hold
-            # (`required_next`, and then `forbidden_next` is empty).
-            is_possible = not forbidden_variables or forbidden_variables == source.forbidden_next
+            # they are known to hold (`forbidden_on_next_row`), or one of them is known not to hold
+            # (`required_on_next_row`, and then `forbidden_on_next_row` is empty).
+            is_possible = (
+                not forbidden_variables or forbidden_variables == source.forbidden_on_next_row
+            )
             if is_possible and not has_unconditional_accept:
                 possible_choices.append(choice)
                 has_unconditional_accept = not choice.guard & ANCHORS
@@ -193,8 +195,8 @@ class _StateDivider:
         if len(forbidden_sets) > 1:
             raise several_negations_at_end(list_last_negations(self.pattern)[0].span)
         (forbidden_variables,) = forbidden_sets
-        accepting_state = DividedState(state, forbidden_next=forbidden_variables)
-        non_accepting_state = DividedState(state, required_next=forbidden_variables)
+        accepting_state = DividedState(state, forbidden_on_next_row=forbidden_variables)
+        non_accepting_state = DividedState(state, required_on_next_row=forbidden_variables)
         if not self.list_possible_choices(non_accepting_state):
             return (accepting_state,)
         return (accepting_state, non_accepting_state)

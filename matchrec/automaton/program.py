@@ -69,7 +69,7 @@ class Edge:
     # For PROCEED: ANCHOR_START or ANCHOR_END if the edge is an anchor, otherwise 0.
     anchor: int = 0
     # Whether the row is mapped inside an exclusion, `{- -}`.
-    excluded: bool = False
+    is_excluded: bool = False
     # In a program of stages: the variables whose conditions the next row must satisfy, all of them.
     required_variables: tuple[VariableId, ...] = ()
     # The variables whose conditions the next row must not satisfy, none of them. In a program of
@@ -191,7 +191,7 @@ class Program:
             names = [self.variables[variable] for variable in edge.forbidden_variables]
             forbidden = " | ".join(names)
             words.append(f"if not {forbidden}")
-        if edge.excluded:
+        if edge.is_excluded:
             words.append("excluded")
         return " ".join(words)
 

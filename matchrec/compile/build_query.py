@@ -48,7 +48,7 @@ class TranslatedOutputs:
 def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two options
     query: SplitQuery,
     conditions: TypedConditions,
-    joined: JoinedQueries,
+    joined_queries: JoinedQueries,
     outputs: TranslatedOutputs,
     columns: tuple[RowColumn, ...],
     algorithm: str,
@@ -59,7 +59,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     Args:
         query: the split query, with its plan and pattern.
         conditions: its conditions, typed.
-        joined: all queries that share the rows.
+        joined_queries: all queries that share the rows.
         outputs: the output columns of this query, translated.
         columns: the columns that are sent for all of these queries. `translate_outputs` has
             numbered them in this order.
@@ -72,10 +72,10 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     """
     plan = query.plan
     collector = outputs.collector
-    task = build_task(query, conditions, joined, max_steps)
-    totalled: tuple[TotalledColumn, ...] = ()
+    task = build_task(query, conditions, joined_queries, max_steps)
+    totalled_columns: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
-        task, totalled = link_totals(plan, plan.totals, task, collector, conditions.types)
+        task, totalled_columns = link_totals(plan, plan.totals, task, collector, conditions.types)
     strategy = choose_algorithm_and_strategy(task, algorithm)
     strategy_reason = "you chose this algorithm"
     if algorithm == "auto":
@@ -96,17 +96,17 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         strategy_reason=strategy_reason,
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
-        row_conditions=joined.row_conditions,
-        used_bits=tuple(joined.spark_bits[condition] for condition in query.row_conditions),
-        row_filters=joined.row_filters,
+        row_conditions=joined_queries.row_conditions,
+        used_bits=tuple(joined_queries.spark_bits[condition] for condition in query.row_conditions),
+        row_filters=joined_queries.row_filters,
         reads=collector.list_reads(plan.rows_per_match),
         aggregates=tuple(collector.aggregates),
         outputs=outputs.columns,
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
-        totalled_columns=totalled,
+        totalled_columns=totalled_columns,
         nearby_conditions=conditions.nearby_conditions,
-        needed_bits=find_needed_bits(query, joined),
+        needed_bits=find_needed_bits(query, joined_queries),
         can_be_searched_in_pieces=searches_in_pieces,
     )
 
@@ -165,18 +165,21 @@ def build_result_column(output: schema.OutputColumn, translator: MeasureTranslat
 
 
 def build_task(
-    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries, max_steps: int | None
+    query: SplitQuery,
+    conditions: TypedConditions,
+    joined_queries: JoinedQueries,
+    max_steps: int | None,
 ) -> Task:
     """Return the task of the search.
 
     Args:
         query: the split query.
         conditions: its conditions, typed.
-        joined: all queries that share the rows.
+        joined_queries: all queries that share the rows.
         max_steps: the largest number of steps in one partition; None for no limit.
     """
     plan = query.plan
-    bits = find_condition_bits(query, conditions, joined)
+    bits = find_condition_bits(query, conditions, joined_queries)
     search_conditions = tuple(
         Condition(row_bit=bits.get(name), run_condition=conditions.run_conditions.get(name))
         for name in query.pattern.program.variables
@@ -219,7 +222,7 @@ def build_stage_options(plan: MatchPlan) -> StageOptions | None:
 
 
 def find_condition_bits(
-    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries
+    query: SplitQuery, conditions: TypedConditions, joined_queries: JoinedQueries
 ) -> Mapping[str, int | None]:
     """Return the bit of the row condition of each variable; None for a variable without one.
 
@@ -231,7 +234,7 @@ def find_condition_bits(
     }
     bits = {}
     for condition in query.conditions:
-        bit = joined.find_spark_bit(condition)
+        bit = joined_queries.find_spark_bit(condition)
         if condition.nearby_test is not None:
             bit = nearby_bits[bit, condition.nearby_test.column]
         bits[condition.variable] = bit
@@ -257,7 +260,7 @@ def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> VariableIds 
     return VariableIds().union(*(plan.members[name] for name in names))
 
 
-def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...]:
+def find_needed_bits(query: SplitQuery, joined_queries: JoinedQueries) -> tuple[int, ...]:
     """Return the bits of Spark's conditions without which a partition has no output.
 
     Each of these conditions holds for some row of every partition that has output. So a partition
@@ -268,7 +271,8 @@ def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...
     if find_obstacle(Shortcut.PARTITIONS, query.plan, query.pattern.follow_sets):
         return ()
     bits_by_name = {
-        condition.variable: joined.find_spark_bit(condition) for condition in query.conditions
+        condition.variable: joined_queries.find_spark_bit(condition)
+        for condition in query.conditions
     }
     # Variables and tests with the same condition have the same bit.
     variables_by_bit: dict[int, set[VariableId]] = {}

@@ -151,11 +151,13 @@ class NegationTestBuilder:
         conjuncts += self.build_absence_conditions(
             restriction.forbidden_on_row, variable, mapped_row
         )
-        conjuncts += self.build_absence_conditions(restriction.forbidden_after, variable, next_row)
-        if restriction.required_after:
+        conjuncts += self.build_absence_conditions(
+            restriction.forbidden_on_next_row, variable, next_row
+        )
+        if restriction.required_on_next_row:
             # The next row satisfies one of the conditions: it does not fail all of them.
             conditions = self.build_absence_conditions(
-                restriction.required_after, variable, next_row
+                restriction.required_on_next_row, variable, next_row
             )
             conjuncts.append(make_complement(join_tests(conditions)))
         return NegationTest(variable, Definition(name, join_tests(conjuncts)))
@@ -190,10 +192,10 @@ class NegationTestBuilder:
         words = [self.plan.variables[restriction.variable]]
         if restriction.forbidden_on_row:
             words.append(f"not {self.join_variables(restriction.forbidden_on_row)}")
-        if restriction.forbidden_after:
-            words.append(f"before no {self.join_variables(restriction.forbidden_after)}")
-        if restriction.required_after:
-            words.append(f"before {self.join_variables(restriction.required_after)}")
+        if restriction.forbidden_on_next_row:
+            words.append(f"before no {self.join_variables(restriction.forbidden_on_next_row)}")
+        if restriction.required_on_next_row:
+            words.append(f"before {self.join_variables(restriction.required_on_next_row)}")
         return " ".join(words)
 
     def join_variables(self, variables: VariableIds) -> str:

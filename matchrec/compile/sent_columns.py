@@ -56,9 +56,9 @@ def build_sent_columns(
     return SentColumns(
         columns=columns,
         used_columns=find_indices(list_used_columns(plan, types, measure_columns, run_columns)),
-        integer_columns=find_indices(run_columns.integers),
-        float_columns=find_indices(run_columns.floats),
-        ranked_columns=frozenset(find_indices(run_columns.ranked)),
+        integer_columns=find_indices(run_columns.integer_columns),
+        float_columns=find_indices(run_columns.float_columns),
+        ranked_columns=frozenset(find_indices(run_columns.ranked_columns)),
         keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
         window_columns=find_indices(find_window_columns(plan, plan.within, types)),
         window_distance=None if plan.within is None else plan.within.distance,
@@ -80,8 +80,8 @@ def list_used_columns(
     """
     used_columns = (
         *measure_columns,
-        *run_columns.integers,
-        *run_columns.floats,
+        *run_columns.integer_columns,
+        *run_columns.float_columns,
         *find_window_columns(plan, plan.within, types),
         *find_window_columns(plan, plan.row_gap, types),
         *find_window_end_columns(plan, types),

@@ -59,7 +59,7 @@ class TypedConditions:
 def type_conditions(
     query: SplitQuery,
     types: Mapping[RowColumn, ValueType],
-    joined: JoinedQueries,
+    joined_queries: JoinedQueries,
     *,
     ansi: bool,
     session: SessionSettings,
@@ -68,8 +68,9 @@ def type_conditions(
 
     Args:
         query: the split query, which has the conditions without types.
-        types: the types of `joined.columns`, and perhaps of other columns.
-        joined: all queries that share the input rows. It numbers the bits of their conditions.
+        types: the types of `joined_queries.columns`, and perhaps of other columns.
+        joined_queries: all queries that share the input rows. It numbers the bits of their
+            conditions.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
 
@@ -84,7 +85,7 @@ def type_conditions(
         for condition in query.conditions
         if condition.run_step is not None
     }
-    nearby_conditions = type_nearby_conditions(query, typer, joined)
+    nearby_conditions = type_nearby_conditions(query, typer, joined_queries)
     return TypedConditions(
         types=types,
         run_conditions=run_conditions,
@@ -96,7 +97,7 @@ def type_conditions(
 
 
 def type_nearby_conditions(
-    query: SplitQuery, typer: Typer, joined: JoinedQueries
+    query: SplitQuery, typer: Typer, joined_queries: JoinedQueries
 ) -> tuple[NearbyCondition, ...]:
     """Type each distinct condition that the worker computes.
 
@@ -108,8 +109,8 @@ def type_nearby_conditions(
     dividing_columns = find_dividing_columns(query.plan)
     conditions_by_bit: dict[int, NearbyCondition] = {}
     for condition, test in query.find_nearby_tests():
-        spark_bit = joined.find_spark_bit(condition)
-        bit = joined.nearby_bits[NearbyKey(dividing_columns, spark_bit, test.column)]
+        spark_bit = joined_queries.find_spark_bit(condition)
+        bit = joined_queries.nearby_bits[NearbyKey(dividing_columns, spark_bit, test.column)]
         if bit not in conditions_by_bit:
             conditions_by_bit[bit] = NearbyCondition(
                 expression=type_nearby_expression(test, typer),

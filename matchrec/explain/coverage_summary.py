@@ -62,7 +62,7 @@ def compute_clause_coverage(counted_coverage: CountedCoverage) -> ClauseCoverage
     endings_by_number = find_endings(counted_coverage)
     stopped = [sum(ending.count for ending in endings) for endings in endings_by_number]
     starting_row_count = sum(stopped) + counted_coverage.figures.matches
-    reached = [starting_row_count, *counted_coverage.counts.reached.tolist()]
+    reached = [starting_row_count, *counted_coverage.counts.reached_counts.tolist()]
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
     loops = [(), *find_loops(counted_coverage, reached[1:], endings_by_number[1:])]
     return ClauseCoverage(

@@ -192,13 +192,13 @@ def follow_moves_back(
 
 # Cached because the worker of a stream calls this for every key.
 @lru_cache(maxsize=64)
-def find_moves(compiled: CompiledTask) -> Moves | None:
+def find_moves(compiled_task: CompiledTask) -> Moves | None:
     """Return the moves of a task; None if it would not pay to follow them back."""
-    program = compiled.rules.program
+    program = compiled_task.rules.program
     accepts = program[:, layout.TARGET] == layout.ACCEPT
     if (program[accepts, layout.SOURCE] == 0).any():
         return None  # a match can be empty, so it can begin with any row
-    moves = build_moves(compiled)
+    moves = build_moves(compiled_task)
     pays = (
         MIN_CHOICES_PER_MOVE * len(moves.table) <= len(program)
         and moves.sources.size <= MAX_WORDS_PER_ROW
@@ -206,13 +206,13 @@ def find_moves(compiled: CompiledTask) -> Moves | None:
     return moves if pays else None
 
 
-def build_moves(compiled: CompiledTask) -> Moves:
+def build_moves(compiled_task: CompiledTask) -> Moves:
     """Return the moves of a task.
 
     All anchors are assumed to hold. If a choice evaluates a condition on the run, its target is
     replaced by an additional state, which is viable at every row.
     """
-    rules = compiled.rules
+    rules = compiled_task.rules
     always_viable = len(rules.first_choice) - 1
     accepting_states = [always_viable]
     # By word and mask of a row condition, the source and the target of each choice with it.
@@ -300,9 +300,9 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
         task: a task with event selection.
         partitions: the rows.
     """
-    compiled = compile_task(task, partitions.integer_count)
-    rules = compiled.rules
-    first_choices = rules.program[: rules.first_choice[compiled.selection_rules.start_count]]
+    compiled_task = compile_task(task, partitions.integer_count)
+    rules = compiled_task.rules
+    first_choices = rules.program[: rules.first_choice[compiled_task.selection_rules.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.row_count, np.bool_)
     condition_bits = build_row_arrays(partitions, for_event_selection=True).condition_bits

@@ -305,7 +305,7 @@ def build_program(task: Task) -> tuple[IntArray, IntArray]:
             encode_optional(choice.variable if choice.test is None else choice.test)
             for choice in choices
         ],
-        layout.EXCLUDED: [choice.excluded for choice in choices],
+        layout.EXCLUDED: [choice.is_excluded for choice in choices],
         layout.REPEATS_LOOP: [choice.repeats_loop for choice in choices],
         layout.BLOCKS: [choice.forbids_skip for choice in choices],
     }
@@ -358,11 +358,10 @@ def find_bit(condition: Condition) -> tuple[int, int]:
     return word, int(mask.astype(np.int64))
 
 
-def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+def find_code(variable: int, compiled_task: CompiledTask) -> tuple[int, int]:
     """Return the begin and the end of the instructions of a variable's condition on the run.
 
     Both are equal if the variable has no condition on the run.
     """
-    return (
-        compiled.linked_conditions.code_ranges[variable] if compiled.linked_conditions else (0, 0)
-    )
+    linked = compiled_task.linked_conditions
+    return linked.code_ranges[variable] if linked else (0, 0)

@@ -68,7 +68,7 @@ class Counts(NamedTuple):
     Several searches can add to the same counts. Only `notes` belong to one search.
     """
 
-    reached: IntArray
+    reached_counts: IntArray
     end_counts: IntArray
     false_parts: IntArray
     nearest_of_all: IntArray
@@ -82,7 +82,7 @@ class Counts(NamedTuple):
         choice_count = len(occurrences.occurrence_by_choice)
         part_count = sum(map(len, annotated_task.parts))
         return cls(
-            reached=np.zeros(occurrence_count, np.int64),
+            reached_counts=np.zeros(occurrence_count, np.int64),
             end_counts=np.zeros((choice_count + 1, nearest_runs.REASON_COUNT), np.int64),
             false_parts=np.zeros((occurrence_count + 1, part_count), np.int64),
             nearest_of_all=np.array([UNREACHABLE, NO_START], np.int64),
@@ -211,7 +211,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
     ) -> None:
         self.trail_words = count_trail_words(annotated_task)
         self.counts = build_run_counts(annotated_task, counts, arrays)
-        self.absences_between = find_absences_on_data(annotated_task, arrays)
+        self.middle_absences_on_data = find_absences_on_data(annotated_task, arrays)
         super().__init__(annotated_task.task, arrays, capacity)
 
     @property
@@ -221,10 +221,8 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         They are not kept if a negation between two rows of the match depends on the run, because
         runs with equal computation states then differ in the rows between which it applies.
         """
-        all_absences_between = [
-            absence for absence in self.task.absences if absence.is_between_rows
-        ]
-        return len(all_absences_between) == len(self.absences_between.absences)
+        middle_absences = [absence for absence in self.task.absences if absence.is_between_rows]
+        return len(middle_absences) == len(self.middle_absences_on_data.absences)
 
     @property
     def shapes(self) -> Shapes:
@@ -245,7 +243,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
             counts=self.counts._replace(
                 trails=self.working_arrays["trails"], ends=self.working_arrays["ends"]
             ),
-            absences_between=self.absences_between,
+            middle_absences=self.middle_absences_on_data,
         )
 
     def build_arguments(self) -> tuple[object, ...]:
@@ -298,7 +296,7 @@ def build_run_counts(
         tested_variables=program[:, layout.TEST].copy(),
         parts_first=parts_first,
         parts=parts,
-        reached_counts=counts.reached,
+        reached_counts=counts.reached_counts,
         end_counts=counts.end_counts,
         false_parts=counts.false_parts,
         nearest_of_all=counts.nearest_of_all,

@@ -51,7 +51,11 @@ Versions = tuple[IntArray, DigitArray]
 
 
 def number_versions(
-    partition: IntArray, row: IntArray, state: IntArray, before: IntArray, is_loop: BoolArray
+    partition: IntArray,
+    row: IntArray,
+    state: IntArray,
+    previous_pointers: IntArray,
+    is_loop: BoolArray,
 ) -> Versions:
     """Return the versions of g pointers.
 
@@ -60,33 +64,35 @@ def number_versions(
         row: int64[g], the row of each pointer's entry.
         state: int64[g], the state of each pointer's entry. States are numbered in the order of the
             pattern.
-        before: int64[g], the pointer before each pointer; -1 at the start of a run.
+        previous_pointers: int64[g], the pointer before each pointer; -1 at the start of a run.
         is_loop: bool[s], whether each state is a loop.
     """
-    has_previous = before >= 0
+    has_previous = previous_pointers >= 0
     # For each pointer, the state in which its run waits before it. At a start, this is not used.
-    waiting_state = np.where(is_loop[state], state, state + 1)[before]
+    waiting_state = np.where(is_loop[state], state, state + 1)[previous_pointers]
     stays_in_loop = has_previous & is_loop[state] & (state == waiting_state)
-    siblings_together = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
-    rank, is_last_sibling = rank_siblings(siblings_together, partition, before)
+    siblings_together = np.lexsort((stays_in_loop, row, previous_pointers, partition)).astype(
+        np.int64
+    )
+    rank, is_last_sibling = rank_siblings(siblings_together, partition, previous_pointers)
 
-    waits_in_next_state = has_previous & ~is_loop[state[before]]  # rule 2
+    waits_in_next_state = has_previous & ~is_loop[state[previous_pointers]]  # rule 2
     leaves_loop = has_previous & (state != waiting_state)
     goes_on_waiting = ~is_last_sibling  # other rows follow the same pointer
     appends_digit = leaves_loop | (stays_in_loop & goes_on_waiting)  # rule 4
     added_digits = np.where(has_previous, waits_in_next_state.astype(np.int64) + appends_digit, 1)
-    return number_digits(before, rank, waits_in_next_state, added_digits)
+    return number_digits(previous_pointers, rank, waits_in_next_state, added_digits)
 
 
 def rank_siblings(
-    order: IntArray, partition: IntArray, before: IntArray
+    order: IntArray, partition: IntArray, previous_pointers: IntArray
 ) -> tuple[IntArray, BoolArray]:
     """Return the rank of each pointer among its siblings. The starts of a partition are siblings.
 
     Args:
         order: int64[g], the pointers, sorted so that siblings follow each other in their order.
         partition: see `number_versions`.
-        before: see `number_versions`.
+        previous_pointers: see `number_versions`.
 
     Returns:
         int64[g], the rank from 0; and bool[g], whether the pointer is the last sibling.
@@ -94,7 +100,7 @@ def rank_siblings(
     rank = np.empty(len(order), np.int64)
     is_last = np.ones(len(order), np.bool_)
     indices = np.arange(len(order))
-    sorted_keys = np.stack([partition, before])[:, order]
+    sorted_keys = np.stack([partition, previous_pointers])[:, order]
     # For each pointer in the order but the first, whether it is the first of its siblings.
     begins_siblings = (np.diff(sorted_keys, axis=1) != 0).any(axis=0)
     is_first = np.append(True, begins_siblings)
@@ -106,27 +112,31 @@ def rank_siblings(
 
 @allocating
 def number_digits(
-    before: IntArray, rank: IntArray, waits_in_next_state: BoolArray, added_digits: IntArray
+    previous_pointers: IntArray,
+    rank: IntArray,
+    waits_in_next_state: BoolArray,
+    added_digits: IntArray,
 ) -> Versions:
     """Return the versions of pointers, each computed from the version of the pointer before.
 
     Args:
-        before: int64[g], the index of the pointer before, which is smaller; -1 at a start.
+        previous_pointers: int64[g], the index of the pointer before each pointer, which is smaller;
+            -1 at the start of a run.
         rank: int64[g], the rank of each pointer among its siblings, which is added to a digit.
         waits_in_next_state: bool[g], whether the run waits in the next state after the pointer
-            before, so that the version gets another digit: see rule 2.
+            previous_pointers, so that the version gets another digit: see rule 2.
         added_digits: int64[g], how many more digits the version has than the version of the pointer
             before.
     """
-    offsets = np.zeros(len(before) + 1, np.int64)
-    for pointer in range(len(before)):
-        previous = before[pointer]
+    offsets = np.zeros(len(previous_pointers) + 1, np.int64)
+    for pointer in range(len(previous_pointers)):
+        previous = previous_pointers[pointer]
         length = offsets[previous + 1] - offsets[previous] if previous >= 0 else 0
         offsets[pointer + 1] = offsets[pointer] + length + added_digits[pointer]
     digits = np.zeros(offsets[-1], np.int32)
-    for pointer in range(len(before)):
+    for pointer in range(len(previous_pointers)):
         begin = offsets[pointer]
-        previous = before[pointer]
+        previous = previous_pointers[pointer]
         if previous < 0:
             digits[begin] = rank[pointer] + 1
             continue

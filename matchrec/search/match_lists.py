@@ -86,18 +86,18 @@ def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
     return None if column is None else column[indices]
 
 
-def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
+def number_chunks(task: Task, sorted_chunks: Iterator[Matches]) -> Iterator[Matches]:
     """Number the matches of sorted chunks, and drop the matches after `Task.max_matches`."""
     numbering = Numbering()
-    for matches in ordered:
+    for matches in sorted_chunks:
         yield keep_first_matches(task, numbering.number_matches(matches))
 
 
-def keep_first_matches(task: Task, numbered: Matches) -> Matches:
-    """Return the numbered matches without those whose number is above `Task.max_matches`."""
+def keep_first_matches(task: Task, matches: Matches) -> Matches:
+    """Return numbered matches without those whose number is above `Task.max_matches`."""
     if task.max_matches is None:
-        return numbered
-    return filter_matches(numbered, numbered.number <= task.max_matches)
+        return matches
+    return filter_matches(matches, matches.number <= task.max_matches)
 
 
 def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
@@ -131,17 +131,17 @@ def concatenate_matches(chunks: Sequence[Matches]) -> Matches:
 
 def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
     """Return the values of columns, one column after the other; None if all columns are None."""
-    present = [column for column in columns if column is not None]
-    return np.concatenate(present) if present else None
+    present_columns = [column for column in columns if column is not None]
+    return np.concatenate(present_columns) if present_columns else None
 
 
 def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
     """Yield the matches in fewer, larger chunks, because the output of a chunk has a fixed cost."""
-    joined: list[Matches] = []
+    joined_chunks: list[Matches] = []
     for matches in chunks:
-        joined.append(matches)
-        if sum(int(chunk.offsets[-1]) for chunk in joined) >= LARGE_CHUNK:
-            yield concatenate_matches(joined)
-            joined = []
-    if joined:
-        yield concatenate_matches(joined)
+        joined_chunks.append(matches)
+        if sum(int(chunk.offsets[-1]) for chunk in joined_chunks) >= LARGE_CHUNK:
+            yield concatenate_matches(joined_chunks)
+            joined_chunks = []
+    if joined_chunks:
+        yield concatenate_matches(joined_chunks)

@@ -57,11 +57,11 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
         for condition in conditions:
             # An error is raised only for rows that satisfy the part that Spark has computed. One
             # truth value stands for all rows.
-            demanded = np.asarray(True)
+            demanded_rows = np.asarray(True)
             if condition.spark_bit is not None:
-                demanded = find_rows_with_bit(condition_bits, condition.spark_bit)
+                demanded_rows = find_rows_with_bit(condition_bits, condition.spark_bit)
             try:
-                holds = evaluator.find_true_rows(condition.expression, demanded)
+                holds = evaluator.find_true_rows(condition.expression, demanded_rows)
             except RowFailure as failure:
                 details = {"variable": condition.name, "origin": failure.origin}
                 raise RunFailure(failure.make_error, failure.row, details) from failure

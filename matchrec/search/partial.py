@@ -127,9 +127,10 @@ class PartialSearch(SkippingSearch):
         self, task: Task, partitions: Partitions, capacity: Capacity, starts: RunStarts
     ) -> None:
         max_steps = None if task.needs_event_selection or task.reads_only_data else task.max_steps
-        preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
+        preferred_task = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
         self.starts = starts
-        super().__init__(preferred, prepare_input(preferred, partitions), capacity)
+        arrays = prepare_input(preferred_task, partitions)
+        super().__init__(preferred_task, arrays, capacity)
         self.replace_rules()
 
     def replace_rules(self) -> None:
@@ -147,8 +148,8 @@ class PartialSearch(SkippingSearch):
     @property
     def keeps_states(self) -> bool:
         """Return whether reached states are kept, because some failures cannot be remembered."""
-        compiled = self.arrays.compiled_task
-        return compiled.linked_conditions is not None and not compiled.remembers_all
+        compiled_task = self.arrays.compiled_task
+        return compiled_task.linked_conditions is not None and not compiled_task.remembers_all
 
     @property
     def shapes(self) -> Shapes:

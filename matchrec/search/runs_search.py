@@ -117,24 +117,24 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         registers: IntArray = self.working_arrays["registers"][1 + bank :: BANK_COUNT]
         return registers
 
-    def restore(self, live: LiveRuns) -> None:
+    def restore(self, live_runs: LiveRuns) -> None:
         """Put live runs and their nodes into the arrays, so that the search goes on with them."""
         # There is more room than the runs take, so that the arrays need not grow at the next row.
         min_sizes = {
-            layout.RUNS_FULL: ROOM_FOR_RUNS * len(live.runs),
-            layout.NODES_FULL: ROOM_FOR_NODES * len(live.nodes),
+            layout.RUNS_FULL: ROOM_FOR_RUNS * len(live_runs.runs),
+            layout.NODES_FULL: ROOM_FOR_NODES * len(live_runs.nodes),
         }
         for status, min_size in min_sizes.items():
             while self.sizes[status] < min_size:
                 self.sizes[status] *= 2
         self.allocate_arrays()
         bank = self.progress.bank
-        count = len(live.runs)
-        self.working_arrays["runs"][bank, :count] = live.runs
-        self.find_registers(bank)[:count] = live.registers
-        self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
+        count = len(live_runs.runs)
+        self.working_arrays["runs"][bank, :count] = live_runs.runs
+        self.find_registers(bank)[:count] = live_runs.registers
+        self.working_arrays["nodes"][: len(live_runs.nodes)] = live_runs.nodes
         self.progress.run_count = count
-        self.progress.node_count = len(live.nodes)
+        self.progress.node_count = len(live_runs.nodes)
 
     def run_to_end(self) -> None:
         """Run the search to its end. Its results are in its arrays: the nodes, or the totals.

@@ -144,7 +144,9 @@ class CoverageWorker:
 
 def flatten_counts(counts: Counts) -> IntArray:
     """Return the counts as one array. `sum_coverage` divides it again."""
-    return np.concatenate([counts.reached, counts.end_counts.ravel(), counts.false_parts.ravel()])
+    return np.concatenate(
+        [counts.reached_counts, counts.end_counts.ravel(), counts.false_parts.ravel()]
+    )
 
 
 def sum_coverage(task: CoverageTask, count_arrays: Iterable[list[int]]) -> tuple[Figures, Counts]:
@@ -163,10 +165,10 @@ def sum_coverage(task: CoverageTask, count_arrays: Iterable[list[int]]) -> tuple
         figures = figures.merge(Figures(*all_counts[:figure_count]))
         sums += np.array(all_counts[figure_count:], np.int64)
 
-    ends = np.cumsum([empty.reached.size, empty.end_counts.size, empty.false_parts.size])
+    ends = np.cumsum([empty.reached_counts.size, empty.end_counts.size, empty.false_parts.size])
     reached, end_counts, false_parts = np.split(sums, ends[:-1])
     counts = empty._replace(
-        reached=reached.reshape(empty.reached.shape),
+        reached_counts=reached.reshape(empty.reached_counts.shape),
         end_counts=end_counts.reshape(empty.end_counts.shape),
         false_parts=false_parts.reshape(empty.false_parts.shape),
     )

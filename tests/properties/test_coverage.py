@@ -101,7 +101,7 @@ def run_search(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
         for variable, parts in enumerate(task.parts)
         for part in parts
     ]
-    outcome = Outcome(came=Counter(dict(enumerate(counts.reached.tolist()))))
+    outcome = Outcome(came=Counter(dict(enumerate(counts.reached_counts.tolist()))))
     for way, reason in np.argwhere(counts.end_counts).tolist():
         occurrence = None if way == 0 else task.occurrences.occurrence_by_choice[way - 1]
         outcome.ended[occurrence, REASONS[reason]] += int(counts.end_counts[way, reason])

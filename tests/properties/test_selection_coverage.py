@@ -65,7 +65,7 @@ def run_search(query: SelectionQuery, rows: WindowedRows, capacity: Capacity) ->
     for way, find_reason in np.argwhere(counts.end_counts).tolist():
         occurrence = None if way == 0 else occurrences.occurrence_by_choice[way - 1]
         ended[occurrence, REASONS[find_reason]] += int(counts.end_counts[way, find_reason])
-    reached = Counter({i: n for i, n in enumerate(counts.reached.tolist()) if n})
+    reached = Counter({i: n for i, n in enumerate(counts.reached_counts.tolist()) if n})
     return reached, ended, [start for chunk in chunks for start in chunk.start.tolist()]
 
 

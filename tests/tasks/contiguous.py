@@ -105,9 +105,13 @@ class Query:
                 for number, restriction in enumerate(restrictions)
                 if restriction.variable in ids
                 and not (
-                    restriction.forbidden_on_row & ids or restriction.forbidden_after & next_ids
+                    restriction.forbidden_on_row & ids
+                    or restriction.forbidden_on_next_row & next_ids
                 )
-                and (not restriction.required_after or restriction.required_after & next_ids)
+                and (
+                    not restriction.required_on_next_row
+                    or restriction.required_on_next_row & next_ids
+                )
             }
 
     def find_ids(self, row: Iterable[str]) -> set[int]:

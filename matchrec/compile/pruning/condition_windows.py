@@ -183,9 +183,9 @@ class WindowRewrite:
         """Return the plan with the window, and without the conditions that it implies."""
         definitions = []
         for definition in self.plan.definitions:
-            remaining = self.remove_implied(definition)
-            if remaining is not None:
-                definitions.append(remaining)
+            kept_definition = self.remove_implied(definition)
+            if kept_definition is not None:
+                definitions.append(kept_definition)
         within = Within(_NO_INTERVAL, self.build_distance())
         return replace(self.plan, within=within, definitions=tuple(definitions))
 
@@ -233,16 +233,16 @@ class WindowRewrite:
         if name in self.first_variables and not self.first_must_be_inside:
             return definition
         conjuncts = split_conjuncts(definition.condition)
-        remaining = tuple(
+        kept_conjuncts = tuple(
             conjunct
             for conjunct, fact in zip(conjuncts, self.facts[name], strict=True)
             if fact is None or not self.implies(fact)
         )
-        if len(remaining) == len(conjuncts):
+        if len(kept_conjuncts) == len(conjuncts):
             return definition
-        if not remaining:
+        if not kept_conjuncts:
             return None
-        condition = join_conditions("AND", remaining, definition.condition.span)
+        condition = join_conditions("AND", kept_conjuncts, definition.condition.span)
         return replace(definition, condition=condition)
 
     def implies_bound_of(self, variable: str) -> bool:

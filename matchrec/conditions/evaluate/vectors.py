@@ -82,9 +82,9 @@ class ColumnFacts(NamedTuple):
 class VectorEvaluator:
     """An evaluator of expressions for the rows `begin` .. `end` of some partitions.
 
-    Methods that evaluate have a parameter `demanded`: bool[end - begin], the rows whose value is
-    needed, or one truth value for all rows. They raise RowFailure if an operation has no result on
-    one of these.
+    Methods that evaluate have a parameter `demanded_rows`: bool[end - begin], the rows whose value
+    is needed, or one truth value for all rows. They raise RowFailure if an operation has no result
+    on one of these rows.
     """
 
     # For each kind, values and validity of all its columns: [c, n].
@@ -101,29 +101,29 @@ class VectorEvaluator:
     # By kind and index of a column that was read: what is true of all its n values.
     column_facts: dict[tuple[Kind, int], ColumnFacts] = field(default_factory=dict)
 
-    def find_true_rows(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
+    def find_true_rows(self, expression: RunExpression, demanded_rows: BoolArray) -> BoolArray:
         """Return on which demanded rows a condition is true: bool[end - begin], or one for all.
 
         Raises:
             RowFailure: an operation has no result on a demanded row.
         """
         with np.errstate(all="ignore"):
-            truth = self.evaluate_truth(expression, demanded)
-        return intersect_masks(intersect_masks(truth.values, truth.valid), demanded)
+            truth = self.evaluate_truth(expression, demanded_rows)
+        return intersect_masks(intersect_masks(truth.values, truth.valid), demanded_rows)
 
     def split_into_blocks(self) -> Iterator[VectorEvaluator]:
         """Split the rows into blocks that are small enough for the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_PER_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_PER_BLOCK, self.end))
 
-    def evaluate_truth(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
+    def evaluate_truth(self, expression: RunExpression, demanded_rows: BoolArray) -> NullableVector:
         """Return the truth values of a condition."""
-        result = self.evaluate(expression, demanded)
+        result = self.evaluate(expression, demanded_rows)
         if result.values.dtype == np.bool_:
             return result
         return NullableVector(np.not_equal(result.values, 0), result.valid)
 
-    def evaluate(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
+    def evaluate(self, expression: RunExpression, demanded_rows: BoolArray) -> NullableVector:
         """Return the values of an expression."""
         match expression:
             case Constant():
@@ -133,25 +133,25 @@ class VectorEvaluator:
                     column, kind, navigation.physical_offset if navigation else 0
                 )
             case Arithmetic():
-                return self.evaluate_arithmetic(expression, demanded)
+                return self.evaluate_arithmetic(expression, demanded_rows)
             case RunOperation(Comparison() as comparison, operands):
-                return self.evaluate_comparison(comparison, operands, demanded)
+                return self.evaluate_comparison(comparison, operands, demanded_rows)
             case RunOperation(BasicOperator.WIDEN, (operand,)):
-                return widen(self.evaluate(operand, demanded))
+                return widen(self.evaluate(operand, demanded_rows))
             case RunOperation(BasicOperator.NARROW, (operand,)):
-                return narrow(self.evaluate(operand, demanded))
+                return narrow(self.evaluate(operand, demanded_rows))
             case RunOperation(BasicOperator.AND, operands):
-                return self.evaluate_connective(operands, demanded, decisive=np.bool_(False))
+                return self.evaluate_connective(operands, demanded_rows, decisive=np.bool_(False))
             case RunOperation(BasicOperator.OR, operands):
-                return self.evaluate_connective(operands, demanded, decisive=np.bool_(True))
+                return self.evaluate_connective(operands, demanded_rows, decisive=np.bool_(True))
             case RunOperation(BasicOperator.NOT, (operand,)):
-                truth = self.evaluate_truth(operand, demanded)
+                truth = self.evaluate_truth(operand, demanded_rows)
                 return NullableVector(np.logical_not(truth.values), truth.valid)
             case RunOperation(BasicOperator.IS_NULL, (operand,)):
-                value = self.evaluate(operand, demanded)
+                value = self.evaluate(operand, demanded_rows)
                 return NullableVector(np.logical_not(value.valid), np.asarray(True))
             case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
-                return self.evaluate_choice(condition, then, otherwise, demanded)
+                return self.evaluate_choice(condition, then, otherwise, demanded_rows)
             case _:
                 raise AssertionError(expression)
 
@@ -205,26 +205,28 @@ class VectorEvaluator:
         return shifted
 
     def evaluate_comparison(
-        self, comparison: Comparison, operands: OperandExpressions, demanded: BoolArray
+        self, comparison: Comparison, operands: OperandExpressions, demanded_rows: BoolArray
     ) -> NullableVector:
         """Return the truth values of a comparison."""
-        left, right = (self.evaluate(operand, demanded) for operand in operands)
+        left, right = (self.evaluate(operand, demanded_rows) for operand in operands)
         valid = intersect_masks(left.valid, right.valid)
         result = compare_vectors(comparison, left, right)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
             return NullableVector(result, valid)
         return NullableVector(np.where(valid, result, left.valid == right.valid), np.asarray(True))
 
-    def evaluate_arithmetic(self, expression: Arithmetic, demanded: BoolArray) -> NullableVector:
+    def evaluate_arithmetic(
+        self, expression: Arithmetic, demanded_rows: BoolArray
+    ) -> NullableVector:
         """Return the results of an arithmetic operation."""
-        left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
+        left, right = (self.evaluate(operand, demanded_rows) for operand in expression.operands)
         valid = intersect_masks(left.valid, right.valid)
         operator = expression.operator
         origin = expression.origin
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.on_error is OnFailure.RAISE:
-                self.check_rows(failures.division_by_zero, is_zero & valid, demanded, origin)
+                self.check_rows(failures.division_by_zero, is_zero & valid, demanded_rows, origin)
             valid = intersect_masks(valid, np.logical_not(is_zero))
         limits = find_result_limits(operator, left.limits, right.limits)
         if expression.kind is Kind.FLOATING:
@@ -238,14 +240,16 @@ class VectorEvaluator:
         if expression.on_error is OnFailure.NULL:
             valid = intersect_masks(valid, np.logical_not(overflows))
         elif expression.on_error is OnFailure.RAISE and overflows.any():
-            self.check_rows(failures.overflow_in_condition, overflows & valid, demanded, origin)
+            self.check_rows(
+                failures.overflow_in_condition, overflows & valid, demanded_rows, origin
+            )
         return NullableVector(values, valid)
 
     def check_rows(
         self,
         make_error: MakeRunError,
         rows: BoolArray,
-        demanded: BoolArray,
+        demanded_rows: BoolArray,
         origin: OperationOrigin | None,
     ) -> None:
         """Check that an operation fails on no demanded row.
@@ -253,18 +257,18 @@ class VectorEvaluator:
         Args:
             make_error: makes the user's error.
             rows: the rows on which the operation fails.
-            demanded: the demanded rows.
+            demanded_rows: the demanded rows.
             origin: where the user wrote the operation; None if that is not known.
 
         Raises:
             RowFailure: the operation fails on a demanded row.
         """
-        failing = rows & demanded
-        if failing.any():
-            raise RowFailure(make_error, self.begin + int(np.argmax(failing)), origin)
+        failing_rows = rows & demanded_rows
+        if failing_rows.any():
+            raise RowFailure(make_error, self.begin + int(np.argmax(failing_rows)), origin)
 
     def evaluate_connective(
-        self, operands: OperandExpressions, demanded: BoolArray, *, decisive: np.bool_
+        self, operands: OperandExpressions, demanded_rows: BoolArray, *, decisive: np.bool_
     ) -> NullableVector:
         """Return the truth values of AND or OR.
 
@@ -272,17 +276,17 @@ class VectorEvaluator:
 
         Args:
             operands: the operands, in the order in which they are evaluated.
-            demanded: the rows whose result is needed.
+            demanded_rows: the rows whose result is needed.
             decisive: the truth value that decides: false for AND, true for OR.
         """
         is_decided = np.asarray(False)
         all_valid = np.asarray(True)
         for operand in operands:
-            truth = self.evaluate_truth(operand, demanded)
+            truth = self.evaluate_truth(operand, demanded_rows)
             is_decisive = intersect_masks(truth.values == decisive, truth.valid)
             is_decided = unite_masks(is_decided, is_decisive)
             all_valid = intersect_masks(all_valid, truth.valid)
-            demanded = intersect_masks(demanded, np.logical_not(is_decisive))
+            demanded_rows = intersect_masks(demanded_rows, np.logical_not(is_decisive))
         return NullableVector(is_decided == decisive, unite_masks(is_decided, all_valid))
 
     def evaluate_choice(
@@ -290,13 +294,15 @@ class VectorEvaluator:
         condition: RunExpression,
         then: RunExpression,
         otherwise: RunExpression,
-        demanded: BoolArray,
+        demanded_rows: BoolArray,
     ) -> NullableVector:
         """Return the values of `then` on rows on which a condition is true, else of `otherwise`."""
-        truth = self.evaluate_truth(condition, demanded)
+        truth = self.evaluate_truth(condition, demanded_rows)
         is_true = intersect_masks(truth.values, truth.valid)
-        then_vector = self.evaluate(then, intersect_masks(demanded, is_true))
-        other_vector = self.evaluate(otherwise, intersect_masks(demanded, np.logical_not(is_true)))
+        then_vector = self.evaluate(then, intersect_masks(demanded_rows, is_true))
+        other_vector = self.evaluate(
+            otherwise, intersect_masks(demanded_rows, np.logical_not(is_true))
+        )
         return NullableVector(
             np.where(is_true, then_vector.values, other_vector.values),
             np.where(is_true, then_vector.valid, other_vector.valid),

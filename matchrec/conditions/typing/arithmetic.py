@@ -125,22 +125,23 @@ def type_number_arithmetic(
     left_type, right_type = find_operand_types(operator, left.type, right.type, ansi=typer.ansi)
     left_value = typer.convert_number(step, left, left_type)
     right_value = typer.convert_number(step, right, right_type)
-    typed = build_number_arithmetic(operator, left_value, right_value, ansi=typer.ansi)
-    return add_origin(typed, step)
+    typed_step = build_number_arithmetic(operator, left_value, right_value, ansi=typer.ansi)
+    return add_origin(typed_step, step)
 
 
-def add_origin(typed: TypedStep, step: TypedOperation) -> TypedStep:
+def add_origin(typed_step: TypedStep, step: TypedOperation) -> TypedStep:
     """Return arithmetic that remembers where the user wrote it.
 
     Args:
-        typed: the arithmetic with its type. Decimals and floats can have an operation around it.
+        typed_step: the arithmetic with its type. Decimals and floats can have an operation around
+            it.
         step: the operation as the user wrote it.
     """
-    expression = typed.expression
+    expression = typed_step.expression
     if isinstance(expression, Arithmetic):
         origin = find_origin(step, expression.bits)
-        return replace(typed, expression=replace(expression, origin=origin))
-    return typed
+        return replace(typed_step, expression=replace(expression, origin=origin))
+    return typed_step
 
 
 def find_origin(step: TypedOperation, bits: int) -> OperationOrigin | None:
@@ -202,10 +203,10 @@ def type_try_function(typer: Typer, step: TypedOperation) -> TypedStep:
     operation = replace(step, operator=operator)
     if has_exact_decimal(left_type, right_type):
         # Python computes it: a result that does not fit an int64 is no error, but a decimal.
-        typed = calls.type_call(typer, operation)
+        typed_step = calls.type_call(typer, operation)
     else:
-        typed = typer.type_operation(operation)
-    return TypedStep(make_null_on_error(typed.expression), typed.type)
+        typed_step = typer.type_operation(operation)
+    return TypedStep(make_null_on_error(typed_step.expression), typed_step.type)
 
 
 def make_null_on_error(expression: RunExpression) -> RunExpression:

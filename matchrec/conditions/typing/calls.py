@@ -90,9 +90,11 @@ def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
     """
     left, right = step.operands
-    typed = build_time_arithmetic_in_search(typer, ArithmeticOperator(step.operator), left, right)
-    if typed is not None:
-        return typed
+    typed_step = build_time_arithmetic_in_search(
+        typer, ArithmeticOperator(step.operator), left, right
+    )
+    if typed_step is not None:
+        return typed_step
     if left.type == INTERVAL and step.operator == "+":
         operands = (right, left)  # the functions take the interval second
     else:

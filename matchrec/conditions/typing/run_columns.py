@@ -11,7 +11,7 @@ indexes in two steps:
 
     condition            price < LAST(A.d), with a decimal price and a double d
     drafts               price, d, CAST(price AS double)    nothing reads `price` in the end
-    RunColumns.floats    CAST(price AS double): 0, d: 1
+    float_columns        CAST(price AS double): 0, d: 1
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class RunColumns:
     """The columns that run conditions read, in the order in which the search holds them."""
 
     # The index of each column that the search holds as integers.
-    integers: dict[RowColumn, int] = field(default_factory=dict)
+    integer_columns: dict[RowColumn, int] = field(default_factory=dict)
     # The index of each column that the search holds as floats, counted from 0 again.
-    floats: dict[RowColumn, int] = field(default_factory=dict)
+    float_columns: dict[RowColumn, int] = field(default_factory=dict)
     # The integer columns that hold ranks: each value is replaced by its rank among the values of
     # all these columns.
-    ranked: set[RowColumn] = field(default_factory=set)
+    ranked_columns: set[RowColumn] = field(default_factory=set)
 
     def place_columns(
         self, expression: RunExpression, drafts: Sequence[DraftedColumn]
@@ -92,6 +92,6 @@ class RunColumns:
     def place_column(self, draft: DraftedColumn, kind: Kind) -> int:
         """Return the index of a column among all of its kind. A new column is added."""
         if draft.is_ranked:
-            self.ranked.add(draft.column)
-        columns = self.integers if kind is Kind.INTEGER else self.floats
+            self.ranked_columns.add(draft.column)
+        columns = self.integer_columns if kind is Kind.INTEGER else self.float_columns
         return columns.setdefault(draft.column, len(columns))

@@ -211,5 +211,5 @@ def build_list_item(typer: Typer, step: Step) -> ListItem:
     if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]
         return ListItem(typer.read_column(step.column, type_), type_)
-    typed = typer.type_step(step)
-    return ListItem(typed.expression, typed.type)
+    typed_step = typer.type_step(step)
+    return ListItem(typed_step.expression, typed_step.type)

@@ -95,18 +95,18 @@ class StepTyper(Typer):
             case TypedStep():
                 return step
             case ColumnRead():
-                typed = self.type_column_read(step)
+                typed_step = self.type_column_read(step)
             case CombinedStep():
                 operands = tuple(self.type_step(operand) for operand in step.operands)
                 operation = TypedOperation(step.operator, operands, step.span, step.words)
-                typed = self.type_operation(operation)
+                typed_step = self.type_operation(operation)
             case RunningAggregate():
-                typed = type_running_aggregate(self, step)
+                typed_step = type_running_aggregate(self, step)
             case ClassifierChoice():
-                typed = self.type_classifier_choice(step)
+                typed_step = self.type_classifier_choice(step)
             case _:
                 assert_never(step)
-        return replace(typed, span=step.span)
+        return replace(typed_step, span=step.span)
 
     def type_column_read(self, step: ColumnRead) -> TypedStep:
         """Return a column with its type."""
@@ -156,17 +156,17 @@ class StepTyper(Typer):
             raise too_many_operations(step.span, limit=MAX_OPERATIONS)
         if depth > MAX_NESTED:
             raise operations_nested_too_deep(step.span, limit=MAX_NESTED)
-        typed = self.type_checked_operation(step)
+        typed_step = self.type_checked_operation(step)
         operand_can_fail = any(operand.can_fail for operand in step.operands)
         return TypedStep(
-            expression=typed.expression,
-            type=typed.type,
+            expression=typed_step.expression,
+            type=typed_step.type,
             span=step.span,
             operands=step.operands,
             # A rewritten operation consists of more operations than the user wrote.
-            size=max(size, typed.size),
-            depth=max(depth, typed.depth),
-            can_fail=operand_can_fail or operation_can_fail(step, typed.type),
+            size=max(size, typed_step.size),
+            depth=max(depth, typed_step.depth),
+            can_fail=operand_can_fail or operation_can_fail(step, typed_step.type),
         )
 
     def type_checked_operation(self, step: TypedOperation) -> TypedStep:
@@ -269,8 +269,8 @@ def type_column_arithmetic(typer: Typer, step: ColumnRead) -> TypedStep | None:
         read_type = typer.types[read.column]
         if not can_compute(read_type) and find_constant(read, read_type) is None:
             return None
-    typed = typer.type_step(step.arithmetic)
-    return typed if typed.type == type_ else None
+    typed_step = typer.type_step(step.arithmetic)
+    return typed_step if typed_step.type == type_ else None
 
 
 def can_compute(type_: ValueType) -> bool:
@@ -287,10 +287,10 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
     if step.deferred_operation is None or not typer.ansi:
         return None
     try:
-        typed = typer.type_step(step.deferred_operation)
+        typed_step = typer.type_step(step.deferred_operation)
     except MatchRecognizeUnsupportedError:
         return None
-    return typed if typed.can_fail else None
+    return typed_step if typed_step.can_fail else None
 
 
 # Operations that the search does not have.

@@ -101,15 +101,15 @@ class Typer(ABC):
         """
         return self.place_columns(self.type_truth(self.type_step(step)))
 
-    def type_truth(self, typed: TypedStep) -> RunExpression:
+    def type_truth(self, typed_step: TypedStep) -> RunExpression:
         """Return the expression of a truth value.
 
         Raises:
             MatchRecognizePlanError: the value is not boolean.
         """
-        if typed.type.family is not Family.BOOLEAN and typed.type != VOID:
-            raise not_boolean(typed.span, type_name=typed.type.name)
-        return typed.expression
+        if typed_step.type.family is not Family.BOOLEAN and typed_step.type != VOID:
+            raise not_boolean(typed_step.span, type_name=typed_step.type.name)
+        return typed_step.expression
 
     def place_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over `drafts` as one over `columns`, to which it adds new ones."""

@@ -140,12 +140,12 @@ def note_state(
     if table.shape[0] > 0:
         state = program[choice, layout.TARGET]
         registers = conditions.registers[depth + 1]
-        live = get_live_registers(state, conditions)
+        live_registers = get_live_registers(state, conditions)
         if 2 * progress.state_count >= table.shape[0]:
             answer = np.int64(-layout.RUNS_FULL)
         else:
             stamp = progress.state_stamp
-            entry = find_or_add_state(state, row, registers, live, depth, stamp, table)
+            entry = find_or_add_state(state, row, registers, live_registers, depth, stamp, table)
             if entry == NOT_FOUND:
                 progress.state_count += 1
             else:
@@ -166,7 +166,7 @@ def find_or_add_state(
     state: int,
     key: int,
     registers: IntArray,
-    live: IntArray,
+    live_registers: IntArray,
     entry: int,
     stamp: int,
     table: IntArray,
@@ -177,7 +177,7 @@ def find_or_add_state(
         state: the state of the run.
         key: a number that must be equal as well: see the table in the docstring of the module.
         registers: the registers of the run.
-        live: the indices of the registers that are live in the state.
+        live_registers: the indices of the registers that are live in the state.
         entry: the number that is stored for the run, such as its index.
         stamp: entries with another stamp do not count.
         table: the hash table.
@@ -186,24 +186,24 @@ def find_or_add_state(
         The entry with which an equal state was added; NOT_FOUND if `entry` was added now.
     """
     hash_value = multiply_wrapped(key, HASH_FACTOR) ^ state
-    for register in live:
+    for register in live_registers:
         hash_value = multiply_wrapped(hash_value ^ registers[register], HASH_FACTOR)
         hash_value ^= hash_value >> 29
     bucket = hash_value & (table.shape[0] - 1)
     while table[bucket, layout.TABLE_STAMP] == stamp:
         if table[bucket, layout.TABLE_STATE] == state and table[bucket, layout.TABLE_KEY] == key:
             index = 0
-            while index < live.shape[0] and (
-                table[bucket, layout.TABLE_REGISTERS + index] == registers[live[index]]
+            while index < live_registers.shape[0] and (
+                table[bucket, layout.TABLE_REGISTERS + index] == registers[live_registers[index]]
             ):
                 index += 1
-            if index == live.shape[0]:
+            if index == live_registers.shape[0]:
                 return int(table[bucket, layout.TABLE_ENTRY])
         bucket = (bucket + 1) & (table.shape[0] - 1)
     table[bucket, layout.TABLE_STAMP] = stamp
     table[bucket, layout.TABLE_ENTRY] = entry
     table[bucket, layout.TABLE_STATE] = state
     table[bucket, layout.TABLE_KEY] = key
-    for index in range(live.shape[0]):
-        table[bucket, layout.TABLE_REGISTERS + index] = registers[live[index]]
+    for index in range(live_registers.shape[0]):
+        table[bucket, layout.TABLE_REGISTERS + index] = registers[live_registers[index]]
     return NOT_FOUND

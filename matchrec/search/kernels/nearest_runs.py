@@ -167,11 +167,10 @@ def is_nearer(depth: int, state: int, length: int, counts: RunCounts) -> bool:
     run is nearer.
     """
     end = counts.ends[depth]
-    nearest_remaining = counts.remaining_rows[end[END_STATE]]
-    remaining = counts.remaining_rows[state]
+    fewest_rows = counts.remaining_rows[end[END_STATE]]
+    needed_rows = counts.remaining_rows[state]
     return bool(
-        remaining < nearest_remaining
-        or (remaining == nearest_remaining and length > end[END_LENGTH])
+        needed_rows < fewest_rows or (needed_rows == fewest_rows and length > end[END_LENGTH])
     )
 
 
@@ -284,9 +283,9 @@ def count_start(
     until = nearest[END_UNTIL]
     if choice != NO_CHOICE:
         count_trail(0, counts)
-        remaining = counts.remaining_rows[state]
-        if remaining < counts.nearest_of_all[NEAREST_REMAINING]:
-            counts.nearest_of_all[NEAREST_REMAINING] = remaining
+        needed_rows = counts.remaining_rows[state]
+        if needed_rows < counts.nearest_of_all[NEAREST_REMAINING]:
+            counts.nearest_of_all[NEAREST_REMAINING] = needed_rows
             counts.nearest_of_all[NEAREST_START] = progress.start
     reason = np.int64(default_reason)
     for index in range(counts.first_nearer[state], counts.first_nearer[state + 1]):

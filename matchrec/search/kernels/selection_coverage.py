@@ -70,7 +70,7 @@ from matchrec.search.kernels.skipping import (
     evaluate_choice,
     pack_mark,
     push_row,
-    unpack_blocked,
+    unpack_block_level,
 )
 from matchrec.search.partitions import IntArray
 
@@ -96,7 +96,7 @@ class SelectionCoverageWork(NamedTuple):
     # The counts, and the nearest runs.
     counts: RunCounts
     # The negations between two rows of a match that depend on the data only; there can be none.
-    absences_between: NegationArrays
+    middle_absences: NegationArrays
 
 
 @stoppable_kernel
@@ -155,8 +155,8 @@ def search_from_start(
             )
     if status == layout.DONE:
         # If the nearest run needed no more rows, a negation has kept it from being a match.
-        remaining = counts.remaining_rows[counts.ends[0, END_STATE]]
-        default_reason = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
+        needed_rows = counts.remaining_rows[counts.ends[0, END_STATE]]
+        default_reason = nearest_runs.ANCHORED if needed_rows > 0 else nearest_runs.FORBIDDEN
         count_start(default_reason, end, rules.program, rows, progress, counts)
     if status == ACCEPTED:
         length = progress.best_length
@@ -199,14 +199,14 @@ def search_from(
     state = first_state
     depth = np.int64(0)
     choice = first_choice[first_state]
-    blocked = np.int64(FREE)
+    block_level = np.int64(FREE)
     status = np.int64(layout.DONE)
     if first_state == 0 or is_nearer(depth, state, depth, counts):
         begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
     while True:
         end_of_choices = first_choice[state + 1]
-        position = Position(row, end, state, choice, depth, blocked, np.int64(0))
-        choice, blocked, status = try_choices(
+        position = Position(row, end, state, choice, depth, block_level, np.int64(0))
+        choice, block_level, status = try_choices(
             position, rules, selection_rules, rows, work, conditions, negation
         )
         if status == ACCEPTED:
@@ -218,10 +218,10 @@ def search_from(
             row = row + 1
             state = program[choice, layout.TARGET]
             begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
-            blocked = np.int64(FREE if can_continue[state] else BLOCKED)
+            block_level = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
+        if depth > 0 and row < end and block_level == FREE and states_after_skip[state] >= 0:
             row = row + 1
             state = states_after_skip[state]
             choice = first_choice[state]
@@ -236,7 +236,7 @@ def search_from(
         depth -= 1
         row = path[layout.PATH_ROWS, depth]
         choice = path[layout.PATH_CHOICES, depth]
-        blocked = unpack_blocked(path[layout.PATH_MARKS, depth])
+        block_level = unpack_block_level(path[layout.PATH_MARKS, depth])
         keep_nearer(depth, choice, counts)
         state = program[choice, layout.SOURCE]
         choice = choice + 1
@@ -260,7 +260,7 @@ def try_choices(
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new value of
-        `blocked`; and DONE, ACCEPTED if the search is over, or another status.
+        `block_level`; and DONE, ACCEPTED if the search is over, or another status.
     """
     program = rules.program
     path = work.path
@@ -269,7 +269,7 @@ def try_choices(
     end = position.end
     depth = position.depth
     choice = position.choice
-    blocked = position.blocked
+    block_level = position.block_level
     end_of_choices = rules.first_choice[position.state + 1]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
@@ -285,7 +285,7 @@ def try_choices(
             if answer == REJECTED:
                 note_reason(nearest_runs.FORBIDDEN, depth, counts)
         elif row < end and (
-            blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
+            block_level != STOPPED or target < 0 or not selection_rules.can_continue[target]
         ):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.condition_bits, path, work.progress, conditions
@@ -294,8 +294,8 @@ def try_choices(
                 status = np.int64(-answer)
                 break
             if answer == HOLDS and target >= 0:
-                blocked = max(blocked, program[choice, layout.BLOCKS])
-                push_row(choice, row, depth, pack_mark(0, blocked), path)
+                block_level = max(block_level, program[choice, layout.BLOCKS])
+                push_row(choice, row, depth, pack_mark(0, block_level), path)
                 answer = is_worth_following(choice, row, depth, program, rows, work, conditions)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -311,8 +311,10 @@ def try_choices(
                 if target == layout.END_RUN or target == layout.END_UNLESS_COMPLETED:
                     note_reason(nearest_runs.FORBIDDEN, depth, counts)
                 if target != layout.IGNORE_LATER_CHOICES:
-                    blocked = (
-                        STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
+                    block_level = (
+                        STOPPED
+                        if target == layout.END_UNLESS_COMPLETED
+                        else max(block_level, BLOCKED)
                     )
                 if (
                     target == layout.END_RUN
@@ -322,7 +324,7 @@ def try_choices(
                     choice = end_of_choices
                     break
         choice += 1
-    return choice, blocked, status
+    return choice, block_level, status
 
 
 @spliced
@@ -345,7 +347,7 @@ def is_worth_following(
         0,
         length,
         length,
-        work.absences_between,
+        work.middle_absences,
         program,
         rows.window_end,
         work.path,

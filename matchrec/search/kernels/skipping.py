@@ -90,7 +90,7 @@ from matchrec.search.path_search import PathSearch
 from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 
-# The values of `blocked`: what a run can do with a row. A greater value allows less.
+# The values of `block_level`: what a run can do with a row. A greater value allows less.
 FREE = 0  # the run can map the row and skip the row
 BLOCKED = 1  # the run can map the row, but not skip it
 STOPPED = 2  # the run can map the row only if the row completes the run
@@ -203,7 +203,7 @@ def search_from(
     state = first_state
     depth = np.int64(0)
     choice = first_choice[first_state]
-    blocked = match_count = read_count = fork_count = max_depth = np.int64(0)
+    block_level = match_count = read_count = fork_count = max_depth = np.int64(0)
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
@@ -213,8 +213,10 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it can be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(row, end, state, choice, depth, blocked, match_count)  # 1. Try choices.
-        choice, blocked, match_count, status = try_choices(
+        position = Position(
+            row, end, state, choice, depth, block_level, match_count
+        )  # 1. Try choices.
+        choice, block_level, match_count, status = try_choices(
             position, rules, selection_rules, rows, work, conditions, negation, table, tracing
         )
         if tracing is not None:
@@ -232,10 +234,12 @@ def search_from(
             if depth > max_depth:
                 max_depth = depth
             state = program[choice, layout.TARGET]
-            blocked = np.int64(FREE if can_continue[state] else BLOCKED)
+            block_level = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
+        if (
+            depth > 0 and row < end and block_level == FREE and states_after_skip[state] >= 0
+        ):  # 3. Skip
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
@@ -265,7 +269,7 @@ def search_from(
             if not remember_failure(work.memo, progress, memo_number, row + 1):
                 return layout.MEMO_FULL
         state = program[choice, layout.SOURCE]
-        blocked = unpack_blocked(mark)
+        block_level = unpack_block_level(mark)
         choice = choice + 1
         fork_count += 1
     count_search(read_count, fork_count, depth, max_depth, work.counters)
@@ -300,7 +304,7 @@ class Position(NamedTuple):
     state: int
     choice: int  # the choice of the state that is tried next
     depth: int  # how many rows the run has mapped
-    blocked: int  # what the run can do with the row: FREE, BLOCKED or STOPPED
+    block_level: int  # what the run can do with the row: FREE, BLOCKED or STOPPED
     match_count: int  # how many matches have been found from the starting row
 
 
@@ -327,7 +331,8 @@ def try_choices(
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
-        `blocked` and `match_count`; and DONE, ACCEPTED if the search is over, or another status.
+        `block_level` and `match_count`; and DONE, ACCEPTED if the search is over, or another
+        status.
     """
     program = rules.program
     path = work.path
@@ -335,7 +340,7 @@ def try_choices(
     end = position.end
     depth = position.depth
     choice = position.choice
-    blocked = position.blocked
+    block_level = position.block_level
     match_count = position.match_count
     end_of_choices = rules.first_choice[position.state + 1]
     ending_kind = selection_rules.ending_kinds[position.state]
@@ -362,7 +367,7 @@ def try_choices(
                     status = np.int64(layout.OUTPUT_FULL)
                     break
         elif row < end and (
-            blocked != STOPPED or target < 0 or not selection_rules.can_continue[target]
+            block_level != STOPPED or target < 0 or not selection_rules.can_continue[target]
         ):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.condition_bits, path, work.progress, conditions
@@ -373,8 +378,8 @@ def try_choices(
             if tracing is not None:
                 tracing.note_answer(answer, choice, row, depth)
             if answer == HOLDS and target >= 0:
-                blocked = max(blocked, program[choice, layout.BLOCKS])
-                push_row(choice, row, depth, pack_mark(match_count, blocked), path)
+                block_level = max(block_level, program[choice, layout.BLOCKS])
+                push_row(choice, row, depth, pack_mark(match_count, block_level), path)
                 answer = is_worth_following(choice, row, depth, program, work, conditions, table)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -396,17 +401,17 @@ def try_choices(
                     choice = end_of_choices
                     break
                 if target == layout.END_RUN or target == layout.TIME_OUT:
-                    blocked = max(blocked, BLOCKED)
+                    block_level = max(block_level, BLOCKED)
                     choice = end_of_choices
                     break
-                blocked = (
-                    STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
+                block_level = (
+                    STOPPED if target == layout.END_UNLESS_COMPLETED else max(block_level, BLOCKED)
                 )
         elif tracing is not None:
             if row >= end:
                 tracing.note_no_row(choice, row, depth)
         choice += 1
-    return choice, blocked, match_count, status
+    return choice, block_level, match_count, status
 
 
 @spliced
@@ -481,16 +486,16 @@ def is_worth_following(
 
 
 @inlined
-def pack_mark(match_count: int, blocked: int) -> int:
+def pack_mark(match_count: int, block_level: int) -> int:
     """Return the mark of a row of the path: two numbers in one.
 
-    `blocked` takes the lowest two bits.
+    `block_level` takes the lowest two bits.
 
     Args:
         match_count: how many matches had been found from the starting row when the row was mapped.
-        blocked: what else the run can do with the row: FREE, BLOCKED or STOPPED.
+        block_level: what else the run can do with the row: FREE, BLOCKED or STOPPED.
     """
-    return 4 * match_count + blocked
+    return 4 * match_count + block_level
 
 
 @inlined
@@ -500,8 +505,8 @@ def unpack_match_count(mark: int) -> int:
 
 
 @inlined
-def unpack_blocked(mark: int) -> int:
-    """Return `blocked` in a mark of `pack_mark`."""
+def unpack_block_level(mark: int) -> int:
+    """Return `block_level` in a mark of `pack_mark`."""
     return mark & 3
 
 

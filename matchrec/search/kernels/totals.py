@@ -126,20 +126,20 @@ class TotalsSearch(RunsSearch):
         )
         return 2 * (node_count + new_node_count) <= self.sizes[layout.NODES_FULL]
 
-    def restore(self, live: LiveRuns) -> None:
+    def restore(self, live_runs: LiveRuns) -> None:
         """Go on with live runs and their nodes.
 
         Extremes are compared by numbers, which can be ranks among the rows that are present. More
         rows change the ranks, so each extreme in a node gets the number that its row has now.
         """
         totals = self.arrays.totals
-        nodes = live.nodes.copy()
+        nodes = live_runs.nodes.copy()
         assert totals is not None
         for extreme in list_row_extremes(self.task):
             has_value = extreme.has_value(nodes)
             rows = nodes[has_value, extreme.row]
             nodes[has_value, extreme.value] = totals.values[extreme.column, rows]
-        super().restore(replace(live, nodes=nodes))
+        super().restore(replace(live_runs, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the groups that have a match, each as a match of one row.

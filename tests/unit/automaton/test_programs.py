@@ -30,7 +30,7 @@ def show_choices(folded: ChoicesByState, names: tuple[str, ...]) -> str:
             if choice.target is None:
                 words.append("accept")
             else:
-                words += [names[choice.variable or 0], "excluded" * choice.excluded]
+                words += [names[choice.variable or 0], "excluded" * choice.is_excluded]
                 words.append(f"-> {choice.target}")
             lines.append("    " + " ".join(filter(None, words)))
     return "\n".join(lines)

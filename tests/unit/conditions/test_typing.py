@@ -196,9 +196,9 @@ def test_two_decimals_are_brought_to_one_scale() -> None:
 
 def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
     _, typer = typed("m > LAST(A.w)")
-    texts = [column.text for column in typer.columns.integers]
+    texts = [column.text for column in typer.columns.integer_columns]
     assert texts == ["CAST(m AS decimal(30,2))", "w"]
-    assert typer.columns.ranked == set(typer.columns.integers)
+    assert typer.columns.ranked_columns == set(typer.columns.integer_columns)
 
 
 def test_arithmetic_of_decimals_keeps_the_point() -> None:
@@ -224,7 +224,7 @@ def test_a_decimal_literal_with_a_float_is_a_float() -> None:
     expression, typer = typed("d - FIRST(A.d) > 1.5")
     assert isinstance(expression, RunOperation)
     assert expression.operands[1] == Constant(1.5, Kind.FLOATING)
-    assert [column.text for column in typer.columns.floats] == ["d"]
+    assert [column.text for column in typer.columns.float_columns] == ["d"]
 
 
 @pytest.mark.parametrize(
@@ -262,12 +262,12 @@ def test_aggregates_have_sparks_types() -> None:
 
 def test_count_needs_no_value() -> None:
     _, typer = typed("count(A.s) > 2")
-    assert [column.text for column in typer.columns.integers] == ["IF((s) IS NULL, NULL, 1)"]
+    assert [column.text for column in typer.columns.integer_columns] == ["IF((s) IS NULL, NULL, 1)"]
 
 
 def test_strings_are_compared_by_rank() -> None:
     _, typer = typed("s > LAST(A.s)")
-    assert typer.columns.ranked == {build_row_column("s")}
+    assert typer.columns.ranked_columns == {build_row_column("s")}
 
 
 def test_between_and_in_are_comparisons() -> None:

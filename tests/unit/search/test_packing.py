@@ -9,12 +9,12 @@ from matchrec.search.kernels import chained, distances, mapping, memo, skipping
 from matchrec.search.kernels.search_loop import NO_MATCH, NOT_NOTED, encode_status
 
 
-@pytest.mark.parametrize("blocked", [skipping.FREE, skipping.BLOCKED, skipping.STOPPED])
+@pytest.mark.parametrize("block_level", [skipping.FREE, skipping.BLOCKED, skipping.STOPPED])
 @pytest.mark.parametrize("matches", [0, 1, 7])
-def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: int) -> None:
-    mark = skipping.pack_mark(matches, blocked)
+def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, block_level: int) -> None:
+    mark = skipping.pack_mark(matches, block_level)
     assert skipping.unpack_match_count(mark) == matches
-    assert skipping.unpack_blocked(mark) == blocked
+    assert skipping.unpack_block_level(mark) == block_level
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1000])

@@ -88,7 +88,7 @@ def count_coverage(
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
     counts_by_occurrence = [
-        counts.reached.tolist(),
+        counts.reached_counts.tolist(),
         counts.end_counts.tolist(),
         counts.false_parts.tolist(),
     ]
@@ -215,7 +215,7 @@ def run_worker(
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
     counts_by_occurrence = [
-        counts.reached.tolist(),
+        counts.reached_counts.tolist(),
         counts.end_counts.tolist(),
         counts.false_parts.tolist(),
     ]
