@@ -153,8 +153,8 @@ _PartKey = _NodeKey | _PermutationKey | _LoopKey
 class _PatternCompiler:
     """A compiler of the parts of one row pattern, from its end to its beginning.
 
-    The part in an exclusion is compiled by a copy of the compiler with `is_excluded` set, which shares
-    the states.
+    The part in an exclusion is compiled by a copy of the compiler with `is_excluded` set, which
+    shares the states.
     """
 
     pattern: RowPattern

@@ -157,8 +157,8 @@ class _StateDivider:
         for choice in self.folding.choices[source.state]:
             forbidden_variables = find_forbidden_variables(choice.guard)
             if choice.target is not None:
-                # The next row satisfies at least one condition in `required_on_next_row`. If the choice
-                # forbids all of them, it cannot map the row.
+                # The next row satisfies at least one condition in `required_on_next_row`. If the
+                # choice forbids all of them, it cannot map the row.
                 can_map = not source.required_on_next_row or not (
                     source.required_on_next_row <= forbidden_variables
                 )

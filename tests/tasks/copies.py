@@ -175,7 +175,7 @@ def cover_both_sizes(
         *expected
     }:  # coverage reads no other arrays
         assert np.array_equal(found_matches.arrays[name], expected[name]), name
-    for name in ("reached", "end_counts", "false_parts"):
+    for name in ("reached_counts", "end_counts", "false_parts"):
         assert np.array_equal(getattr(large_counts, name), getattr(counts, name) * copies), name
     assert np.array_equal(large_counts.nearest_of_all, counts.nearest_of_all)
     return counts, chunks
