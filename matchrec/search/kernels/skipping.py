@@ -206,16 +206,14 @@ def search_from(
     block_level = match_count = read_count = fork_count = max_depth = np.int64(0)
     status = np.int64(layout.DONE)
     while True:
-        end_of_choices = first_choice[state + 1]
         if last_live_rows.shape[0] > 0:
             last_live_rows[start] = max(last_live_rows[start], row)
         if progress.best_start >= 0:
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it can be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(
-            row, end, state, choice, depth, block_level, match_count
-        )  # 1. Try choices.
+        # 1. Try choices.
+        position = Position(row, end, state, choice, depth, block_level, match_count)
         choice, block_level, match_count, status = try_choices(
             position, rules, selection_rules, rows, work, conditions, negation, table, tracing
         )
@@ -228,18 +226,18 @@ def search_from(
         if status != layout.DONE:
             return status
         read_count += 1
-        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
+        if (
+            choice < first_choice[state + 1]
+        ):  # 2. A choice has mapped the row: go on with the next row.
             depth = depth + 1
             row = row + 1
-            if depth > max_depth:
-                max_depth = depth
+            max_depth = max(max_depth, depth)
             state = program[choice, layout.TARGET]
             block_level = np.int64(FREE if can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if (
-            depth > 0 and row < end and block_level == FREE and states_after_skip[state] >= 0
-        ):  # 3. Skip
+        # 3. Skip the row.
+        if depth > 0 and row < end and block_level == FREE and states_after_skip[state] >= 0:
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
