@@ -194,7 +194,6 @@ def search_from(
     path = work.path
     progress = work.progress
     first_choice = rules.first_choice
-    can_continue = selection_rules.can_continue
     states_after_skip = selection_rules.states_after_skip
     ending_kinds = selection_rules.ending_kinds
     start = progress.start
@@ -226,14 +225,13 @@ def search_from(
         if status != layout.DONE:
             return status
         read_count += 1
-        if (
-            choice < first_choice[state + 1]
-        ):  # 2. A choice has mapped the row: go on with the next row.
+        # 2. A choice has mapped the row: go on with the next row.
+        if choice < first_choice[state + 1]:
             depth = depth + 1
             row = row + 1
             max_depth = max(max_depth, depth)
             state = program[choice, layout.TARGET]
-            block_level = np.int64(FREE if can_continue[state] else BLOCKED)
+            block_level = np.int64(FREE if selection_rules.can_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
         # 3. Skip the row.
