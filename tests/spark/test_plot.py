@@ -54,6 +54,7 @@ def make_source(matches: DataFrame, data: DataFrame, **arguments: Any) -> ChartS
     [
         ("FIRST(day) AS first_day, LAST(day) AS last_day", "ONE ROW PER MATCH", {}),
         ("FIRST(day) AS low, LAST(day) AS high", "", {"between": ("low", "HIGH")}),
+        ("FIRST(day) AS first_day, LAST(day) AS last_day", "ALL ROWS PER MATCH", {}),
         ("MATCH_NUMBER() AS match_number", "ALL ROWS PER MATCH", {}),
         ("MATCH_NUMBER() AS n", "ALL ROWS PER MATCH", {"match": "n"}),
     ],
@@ -287,3 +288,11 @@ def test_columns_of_the_rows_are_checked(
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
         draw(ChartSource(prices, prices, **arguments), 1, 6)
+
+
+def test_null_and_the_string_null_are_two_series(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT * FROM VALUES (NULL, 1), ('NULL', 2), ('x', 3) AS t(sym, day)")
+    clause = """PARTITION BY sym ORDER BY day
+        MEASURES FIRST(day) AS first_day, LAST(day) AS last_day PATTERN (A) DEFINE A AS day > 0"""
+    plot = matchrec.query(rows, clause).plot(x="day", y="day", by="sym")
+    assert list(plot._page.series) == ["'NULL'", "NULL", "x"]

@@ -54,8 +54,14 @@ def write_column_name(name: str) -> str:
 
 
 def write_series_name(key: str, type_name: str) -> str:
-    """Return SQL for the name of a series: its key as text, or `NULL`. See `write_key_text`."""
-    return f"coalesce({write_key_text(key, type_name)}, 'NULL')"
+    """Return SQL for the name of a series: its key as text, or `NULL`. See `write_key_text`.
+
+    The string `NULL` has the name `'NULL'`, with quotes, so that it is not the series of NULL.
+    """
+    text = write_key_text(key, type_name)
+    if type_name == "string":
+        text = f"CASE WHEN {key} = 'NULL' THEN concat(chr(39), {key}, chr(39)) ELSE {text} END"
+    return f"coalesce({text}, 'NULL')"
 
 
 def write_key_text(key: str, type_name: str) -> str:

@@ -4,7 +4,8 @@ The span is read from the columns that the user names. Without these, the result
 first of these forms:
 
     arrays of events             a field of the events is x: from the least to the greatest x
-    first_..., last_...          two columns of the type of x; or start and end, from and to
+    first_..., last_...          two columns of the type of x; or start and end, from and to. If the
+                                 result also has x, rows with the same first x are one match
     x and match_number           each row is one row of a match
 """
 
@@ -129,7 +130,10 @@ class MatchSpanSql:
         return None
 
     def write_spans_from_end_columns(self, first_column: str, last_column: str) -> str:
-        """Return the SQL of `write_spans` if each row is a match, and two columns have its ends.
+        """Return the SQL of `write_spans` if two columns have the ends of a match.
+
+        Each row is a match, unless the result has a column x. Then each row is a row of a match, as
+        with ALL ROWS PER MATCH, and the last x may be that of the match so far.
 
         Args:
             first_column: the column with the x of the first row.
@@ -137,7 +141,15 @@ class MatchSpanSql:
         """
         first = f"CAST({write_column_name(first_column)} AS {self.x_type})"
         last = f"CAST({write_column_name(last_column)} AS {self.x_type})"
-        return f"SELECT {self.write_series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
+        columns = f"{self.write_series_of_match()} AS series, {first} AS first, {last} AS last"
+        has_rows = self.x.lower() in map(str.lower, self.matches.columns)
+        if not has_rows or self.x.lower() in (first_column.lower(), last_column.lower()):
+            return f"SELECT {columns}, NULL FROM {{matches}}"
+        x = write_column_name(find_column(self.matches, "x", self.x))
+        rows = f"SELECT {columns}, CAST({x} AS {self.x_type}) AS x FROM {{matches}}"
+        return (
+            f"SELECT series, first, max(last), collect_list(x) FROM ({rows}) GROUP BY series, first"
+        )
 
     def write_spans_from_events(self, event_columns: Sequence[str]) -> str:
         """Return the SQL of `write_spans` if each row is a match with arrays of its events.
