@@ -25,7 +25,7 @@ def propose_sorter(request: MatchRequest) -> Sorter:
     """Choose who sorts, before conditions are split.
 
     If the result is the workers, they are only proposed: later steps can still choose Spark. See
-    `compile_rules`.
+    `spark.compile.compile_rules`.
 
     Raises:
         MatchRecognizeError: the workers must sort and cannot.

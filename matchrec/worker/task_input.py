@@ -50,7 +50,7 @@ class TaskInput:
             batches: the rows of the task.
             lookaround: see `pieces.split_into_pieces`.
             needed_bits: see `Sorting.needed_bits`.
-            never_null: see `planned.check_batches`.
+            never_null: see `planned_columns.check_batches`.
 
         Raises:
             MatchRecognizeRunError: a column has another type than planned, or a NULL that the
