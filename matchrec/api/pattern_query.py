@@ -136,7 +136,7 @@ class LoweredPatternQuery(ClauseQuery):
 
 
 @dataclass(frozen=True)
-class LoweredPattern:
+class PatternOverEvents:
     """The plan of a Pattern, and the rows to which it applies."""
 
     plan: MatchPlan
@@ -150,7 +150,7 @@ class LoweredPattern:
 
 def lower_over_events(
     pattern: Pattern, events: Events, output: PatternOutput = "matches", *, timeouts: bool = False
-) -> LoweredPattern:
+) -> PatternOverEvents:
     """Return the plan of a Pattern over events.
 
     The conditions of a plan are SQL. So each condition that is a Column becomes a column of the
@@ -178,7 +178,7 @@ def lower_over_events(
         dialect=find_quote_dialect(df.sparkSession, stages),
     )
     plan, source = lower_pattern(query)
-    return LoweredPattern(plan, source, frame, tuple(condition_columns))
+    return PatternOverEvents(plan, source, frame, tuple(condition_columns))
 
 
 def add_condition_columns(df: DataFrame, conditions: Mapping[str, ColumnLike]) -> DataFrame:

@@ -33,7 +33,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from matchrec.automaton.follow_sets import FollowSets
-from matchrec.compile.pruning.distance_facts import Bound, DistanceFact, NotBefore, read_distances
+from matchrec.compile.pruning.distance_facts import (
+    DistanceBound,
+    DistanceFact,
+    NotBefore,
+    read_distances,
+)
 from matchrec.compile.pruning.window_limits import Limit, find_integer_bits, find_limit
 from matchrec.conditions.types import TIMES
 from matchrec.conditions.window_columns import OrderType
@@ -52,7 +57,7 @@ class MeasuredBound(NamedTuple):
     """A bound from DEFINE, and the same bound in units of the order column."""
 
     limit: Limit
-    bound: Bound
+    bound: DistanceBound
 
 
 # The interval of a window that the user did not write.
@@ -122,12 +127,14 @@ def can_have_condition_window(plan: MatchPlan) -> bool:
     )
 
 
-def select_bounds(facts: tuple[DistanceFact | None, ...]) -> list[Bound]:
+def select_bounds(facts: tuple[DistanceFact | None, ...]) -> list[DistanceBound]:
     """Return the facts that are bounds."""
-    return [fact for fact in facts if isinstance(fact, Bound)]
+    return [fact for fact in facts if isinstance(fact, DistanceBound)]
 
 
-def choose_window(bounds_of_last_rows: list[list[Bound]], order: OrderType) -> MeasuredBound | None:
+def choose_window(
+    bounds_of_last_rows: list[list[DistanceBound]], order: OrderType
+) -> MeasuredBound | None:
     """Return the narrowest bound that the last row of every match satisfies.
 
     Args:
@@ -149,7 +156,7 @@ def choose_window(bounds_of_last_rows: list[list[Bound]], order: OrderType) -> M
     return max(narrowest_bounds, key=lambda measured: measured.limit.reach)
 
 
-def measure_bounds(bounds: list[Bound], order: OrderType) -> list[MeasuredBound]:
+def measure_bounds(bounds: list[DistanceBound], order: OrderType) -> list[MeasuredBound]:
     """Return the bounds whose limits are known in units of the order column."""
     measured_bounds = []
     for bound in bounds:

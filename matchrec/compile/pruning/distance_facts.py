@@ -35,7 +35,7 @@ PRODUCT_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class DistanceBound:
     """A conjunct that bounds how far the current row is after the first row of the match."""
 
     # The operation by which the two rows are compared.
@@ -57,7 +57,7 @@ class NotBefore:
 
 
 # A fact about the distance of the current row from the first row of the match.
-DistanceFact = Bound | NotBefore
+DistanceFact = DistanceBound | NotBefore
 
 
 def read_distances(
@@ -102,12 +102,12 @@ class DistanceReader:
         smaller, larger = (left, right) if is_ascending else (right, left)
         return self.read_comparison(SMALLER_LEFT[conjunct.operator], smaller, larger)
 
-    def read_between(self, between: Operation) -> Bound | None:
+    def read_between(self, between: Operation) -> DistanceBound | None:
         """Return the bound in `C.ts - V.ts BETWEEN 0 AND 1800`, whose lower bound always holds."""
         value, low, high = between.operands
         lower = self.read_comparison("<=", low, value)
         upper = self.read_comparison("<=", value, high)
-        if not isinstance(lower, NotBefore) or not isinstance(upper, Bound):
+        if not isinstance(lower, NotBefore) or not isinstance(upper, DistanceBound):
             return None
         has_same_type = lower.zero is None or lower.zero.is_time is upper.amount.is_time
         return upper if has_same_type else None
@@ -120,7 +120,7 @@ class DistanceReader:
             amount = read_constant(length)
             if amount is not None:
                 text = render(length, str).strip("() ")
-                return Bound(form, amount, text, is_strict=operator == "<")
+                return DistanceBound(form, amount, text, is_strict=operator == "<")
         return self.read_not_before(smaller, larger) if operator == "<=" else None
 
     def find_lengths(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, nextafter
 
-from matchrec.compile.pruning.distance_facts import Bound
+from matchrec.compile.pruning.distance_facts import DistanceBound
 from matchrec.conditions.types import DOUBLE, Family, is_wide_decimal
 from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.amounts import MICROSECONDS, Amount
@@ -50,7 +50,7 @@ class Limit:
         return self.value, not self.is_strict
 
 
-def find_limit(bound: Bound, order: OrderType) -> Limit | None:
+def find_limit(bound: DistanceBound, order: OrderType) -> Limit | None:
     """Return the limit of a bound along an order column.
 
     The result is None if the bound is not the same limit for all rows, or if no row can satisfy it.
@@ -66,7 +66,7 @@ def find_limit(bound: Bound, order: OrderType) -> Limit | None:
     return Limit(limit) if is_possible else None
 
 
-def find_double_limit(bound: Bound) -> Limit | None:
+def find_double_limit(bound: DistanceBound) -> Limit | None:
     """Return the limit of a bound along a DOUBLE; None as in `find_limit`."""
     if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRY_DIFFERENCE):
         return None
@@ -79,7 +79,7 @@ def find_double_limit(bound: Bound) -> Limit | None:
     return Limit(value, bound.form, strict) if is_possible else None
 
 
-def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
+def find_unit(bound: DistanceBound, order: OrderType) -> Fraction | None:
     """Return how long a unit of the order column is, in the units of a bound's amount.
 
     For example, a unit is 1/100 along a DECIMAL(10, 2). If an interval is a bound along a DATE, a
@@ -149,5 +149,7 @@ def measure_interval(interval: RowExpression, order: OrderType) -> Distance | No
     length = interval.amount
     if length is None or order.type == DOUBLE:
         return None
-    limit = find_limit(Bound(DistanceForm.SUM, length, interval.text, is_strict=True), order)
+    limit = find_limit(
+        DistanceBound(DistanceForm.SUM, length, interval.text, is_strict=True), order
+    )
     return None if limit is None else Distance(limit.value, f"less than {interval.text}")

@@ -107,8 +107,8 @@ def _find_written(expression: str, text: str, start: int) -> Span | None:
         return None
     before = r"(?<!\w)" if _WORD.match(expression[0]) else ""
     after = r"(?!\w)" if _WORD.match(expression[-1]) else ""
-    found = re.compile(f"{before}{re.escape(expression)}{after}").search(text, start)
-    return None if found is None else Span(*found.span())
+    match = re.compile(f"{before}{re.escape(expression)}{after}").search(text, start)
+    return None if match is None else Span(*match.span())
 
 
 def trace_to_user(origins: list[PartOrigin], text: str, span: Span, source: Source) -> Span | None:

@@ -37,7 +37,7 @@ _OPERATORS = DIVISIONS | _COMPARISONS | {"+", "-", "*", "||"}
 # Tokens.
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """A token of an expression, and where it is in the text: from `start` up to before `end`."""
 
     text: str
@@ -45,17 +45,17 @@ class Token(NamedTuple):
     end: int
 
 
-def read_tokens(text: str) -> list[Token] | None:
+def read_tokens(text: str) -> list[TextToken] | None:
     """Return the tokens of an expression; None if it has a comment, which is not a token."""
     return None if _COMMENT.search(text) else split_tokens(text)
 
 
-def split_tokens(text: str) -> list[Token]:
+def split_tokens(text: str) -> list[TextToken]:
     """Return the tokens of an expression without comments."""
-    return [Token(match[0], *match.span()) for match in _TOKEN_PATTERN.finditer(text)]
+    return [TextToken(match[0], *match.span()) for match in _TOKEN_PATTERN.finditer(text)]
 
 
-def is_word(token: Token) -> bool:
+def is_word(token: TextToken) -> bool:
     """Return whether a token is a name, a number or a string."""
     return token.text[0] in "`'_" or token.text[0].isalnum()
 
@@ -63,7 +63,7 @@ def is_word(token: Token) -> bool:
 # Brackets and operands.
 
 
-def find_closing(tokens: Sequence[Token], opening: int) -> int:
+def find_closing(tokens: Sequence[TextToken], opening: int) -> int:
     """Return the index of the bracket that closes the bracket at an index.
 
     If no bracket closes it, return the index of the last token.
@@ -76,7 +76,7 @@ def find_closing(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens) - 1
 
 
-def _find_opening(tokens: Sequence[Token], closing: int) -> int:
+def _find_opening(tokens: Sequence[TextToken], closing: int) -> int:
     """Return the index of the bracket that the bracket at an index closes; 0 if none is closed."""
     depth = 0
     for index in range(closing, -1, -1):
@@ -86,12 +86,12 @@ def _find_opening(tokens: Sequence[Token], closing: int) -> int:
     return 0
 
 
-def is_in_parentheses(tokens: Sequence[Token]) -> bool:
+def is_in_parentheses(tokens: Sequence[TextToken]) -> bool:
     """Return whether parentheses enclose all of some tokens, as in `(a - b)`, not `(a) - (b)`."""
     return tokens[0].text == "(" and find_closing(tokens, 0) == len(tokens) - 1
 
 
-def find_last_argument(tokens: Sequence[Token], opening: int) -> int:
+def find_last_argument(tokens: Sequence[TextToken], opening: int) -> int:
     """Return the index at which the last argument of a call begins.
 
     Args:
@@ -110,7 +110,7 @@ def find_last_argument(tokens: Sequence[Token], opening: int) -> int:
     return start
 
 
-def find_operand_end(tokens: Sequence[Token], start: int) -> int:
+def find_operand_end(tokens: Sequence[TextToken], start: int) -> int:
     """Return the index after the operand that begins at an index.
 
     An operand is a name, a literal, a call or an expression in parentheses, with signs before it,
@@ -134,7 +134,7 @@ def find_operand_end(tokens: Sequence[Token], start: int) -> int:
     return min(index, len(tokens))
 
 
-def find_operand_start(tokens: Sequence[Token], end: int) -> int:
+def find_operand_start(tokens: Sequence[TextToken], end: int) -> int:
     """Return the index of the first token of the operand whose last token is before `end`."""
     for start in range(end):
         if find_operand_end(tokens, start) >= end and can_begin_operand(tokens[start]):
@@ -142,12 +142,12 @@ def find_operand_start(tokens: Sequence[Token], end: int) -> int:
     return end - 1
 
 
-def can_begin_operand(token: Token) -> bool:
+def can_begin_operand(token: TextToken) -> bool:
     """Return whether an operand can begin with a token, apart from its sign."""
     return token.text == "(" or is_word(token)
 
 
-def _find_operators(tokens: Sequence[Token]) -> list[int]:
+def _find_operators(tokens: Sequence[TextToken]) -> list[int]:
     """Return the indices of the operators between operands that are outside of all brackets.
 
     The list is empty unless all tokens are operands with comparisons and arithmetic between them.
@@ -272,7 +272,7 @@ def _blank_comment(match: re.Match[str]) -> str:
     return match[0] if match["comment"] is None else " " * len(match[0])
 
 
-def _find_value_start(tokens: Sequence[Token], end: int) -> int:
+def _find_value_start(tokens: Sequence[TextToken], end: int) -> int:
     """Return the index of the first token of the value whose last token is before `end`.
 
     The value is a name, a call or an expression in parentheses, perhaps with other indices.

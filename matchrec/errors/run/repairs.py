@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from matchrec.errors.run.expression_text import (
     DIVISIONS,
-    Token,
+    TextToken,
     find_closing,
     find_last_argument,
     find_operand_end,
@@ -49,7 +49,7 @@ def guard_divisors(text: str) -> str | None:
     return None if guarded == text else write_line(guarded)
 
 
-def _guard_tokens(text: str, tokens: Sequence[Token]) -> str:
+def _guard_tokens(text: str, tokens: Sequence[TextToken]) -> str:
     """Return a text in which each divisor is in a NULLIF, unless it is a number."""
     pieces = []
     copied_end = 0  # `pieces` has the text up to here
@@ -68,7 +68,7 @@ def _guard_tokens(text: str, tokens: Sequence[Token]) -> str:
     return "".join((*pieces, text[copied_end:]))
 
 
-def _find_divisor(tokens: Sequence[Token], index: int) -> Sequence[Token]:
+def _find_divisor(tokens: Sequence[TextToken], index: int) -> Sequence[TextToken]:
     """Return the tokens of the divisor that follows a division.
 
     Args:
@@ -124,7 +124,7 @@ class _Cast(NamedTuple):
     try_cast: str
 
 
-def _find_casts(text: str, tokens: Sequence[Token], type_name: str) -> Iterator[_Cast]:
+def _find_casts(text: str, tokens: Sequence[TextToken], type_name: str) -> Iterator[_Cast]:
     """Yield the casts to a type, in the order in which they begin.
 
     Casts are CAST(w AS INT), w::INT, INT(w), and TO_DATE(w) for a DATE.
@@ -158,7 +158,7 @@ def _find_casts(text: str, tokens: Sequence[Token], type_name: str) -> Iterator[
                 yield _Cast(token.start, closing.end, f"TRY_CAST({inside} AS {type_name})")
 
 
-def _find_type_end(tokens: Sequence[Token], index: int) -> int:
+def _find_type_end(tokens: Sequence[TextToken], index: int) -> int:
     """Return the position after the type that begins with a token: INT, DECIMAL(10, 2)."""
     has_arguments = index + 1 < len(tokens) and tokens[index + 1].text == "("
     return tokens[find_closing(tokens, index + 1) if has_arguments else index].end

@@ -67,7 +67,7 @@ class MissingColumn:
 
     @property
     def key(self) -> str:
-        """The name in upper case, to compare it with variables and keywords."""
+        """Return the name in upper case, to compare it with variables and keywords."""
         return self.name.upper()
 
     @property
@@ -77,12 +77,12 @@ class MissingColumn:
 
     @cached_property
     def text_around(self) -> TextAround:
-        """What the user wrote around the name."""
+        """Return what the user wrote around the name."""
         return read_users_text_around(self.span)
 
     @cached_property
     def variable_before(self) -> str:
-        """The pattern variable, with its dot, that the user wrote before the name, or ""."""
+        """Return the pattern variable, with its dot, that the user wrote before the name, or ""."""
         text = "" if self.span is None else read_users_text(self.span) or ""
         path = r"\.".join(f"`?{re.escape(part)}`?" for part in self.name.split("."))
         match = re.search(rf"(?<![\w.`])(\w+\.){path}(?!\w)", text)
@@ -90,7 +90,7 @@ class MissingColumn:
 
     @cached_property
     def is_compared(self) -> bool:
-        """Whether the name is after `=`, `<>`, LIKE or IN, as in `side = buy`."""
+        """Return whether the name is after `=`, `<>`, LIKE or IN, as in `side = buy`."""
         values = r"(?:'?\w+'?\s*,\s*)*"
         comparison = rf"(?i)(?:=|<>|\b(?:LIKE|IN)\b)[\s(]*{values}{re.escape(self.name)}(?![\w.(])"
         text, start = self.text_around

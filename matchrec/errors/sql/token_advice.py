@@ -42,7 +42,7 @@ MAX_AROUND = 40
 
 
 @dataclass(frozen=True, slots=True)
-class UnexpectedToken:
+class TokenInText:
     """A word or sign that is not allowed at its location, with the text around it."""
 
     # The word or sign.
@@ -81,15 +81,15 @@ class MisspeltKeyword:
     keyword: str
 
 
-Explanation = TokenExplanation | MisspeltKeyword
+TokenAdvice = TokenExplanation | MisspeltKeyword
 
 
-def explain_token(token: UnexpectedToken) -> Explanation:
+def explain_token(token: TokenInText) -> TokenAdvice:
     """Explain why a token is not allowed, by the first explanation that fits.
 
-    >>> explain_token(UnexpectedToken("AND", "DEFINE", word_before="AND")).problem
+    >>> explain_token(TokenInText("AND", "DEFINE", word_before="AND")).problem
     'missing condition between `AND` and `AND`'
-    >>> explain_token(UnexpectedToken("descnd", "ORDER BY"))
+    >>> explain_token(TokenInText("descnd", "ORDER BY"))
     MisspeltKeyword(keyword='DESC')
     """
     for explain in _EXPLAINERS:
@@ -108,19 +108,19 @@ def _refuse(text: str, hint: str | None) -> TokenExplanation:
 # such a text, and returns None for other tokens.
 
 
-def _explain_bracket(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_bracket(token: TokenInText) -> TokenExplanation | None:
     """Explain brackets that Spark SQL lacks, such as `[1, 2]`."""
     hint = find_bracket_hint(token.text, token.before, token.after)
     return None if hint is None else _refuse(token.text, hint)
 
 
-def _explain_foreign_call(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_foreign_call(token: TokenInText) -> TokenExplanation | None:
     """Explain a word in a call of another product, such as AS in `SAFE_CAST(x AS INT64)`."""
     hint = find_foreign_call_hint(token.before, token.after)
     return None if hint is None else _refuse(token.text, hint)
 
 
-def _explain_case(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_case(token: TokenInText) -> TokenExplanation | None:
     """Explain CASE without WHEN, and IF instead of CASE."""
     case = _write_case(token.after) if token.key in ("CASE", "IF") else None
     return None if case is None else _refuse(token.text, f"write {shorten(case)}")
@@ -147,7 +147,7 @@ _LENGTH = re.compile(
 )
 
 
-def _explain_length_without_within(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_length_without_within(token: TokenInText) -> TokenExplanation | None:
     """Explain a length of time after PATTERN (...) without WITHIN."""
     window = _LENGTH.match(token.after)
     if token.where != "MATCH_RECOGNIZE" or token.before or window is None:
@@ -156,7 +156,7 @@ def _explain_length_without_within(token: UnexpectedToken) -> TokenExplanation |
     return None if length is None else _refuse(token.text, f"write WITHIN {length.sql}")
 
 
-def _explain_not_null(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_not_null(token: TokenInText) -> TokenExplanation | None:
     """Explain `price NOT NULL`."""
     not_null = re.match(r"(?i)NOT\s+NULL\b", token.after)
     if not_null is None:
@@ -164,7 +164,7 @@ def _explain_not_null(token: UnexpectedToken) -> TokenExplanation | None:
     return TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", not_null[0])
 
 
-def _explain_swapped_measure(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_swapped_measure(token: TokenInText) -> TokenExplanation | None:
     """Explain the dot in `MEASURES last_price AS B.price`, whose sides are swapped."""
     measure = re.search(r"(?i)(?P<name>\w+)\s+AS\s+(?P<variable>\w+)\s*$", token.before)
     column = re.match(r"\.\s*(?P<name>\w+)", token.after)
@@ -174,7 +174,7 @@ def _explain_swapped_measure(token: UnexpectedToken) -> TokenExplanation | None:
     return _refuse(token.text, hint)
 
 
-def _explain_where_for_define(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_where_for_define(token: TokenInText) -> TokenExplanation | None:
     """Explain `WHERE A AS price > 1`."""
     definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(token.after))
     if definition is None:
@@ -202,7 +202,7 @@ _HINTS_FOR_QUERY_KEYWORDS = {
 }
 
 
-def _explain_query_keyword(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_query_keyword(token: TokenInText) -> TokenExplanation | None:
     """Explain LIMIT, HAVING and WHERE, which belong to the query around the clause."""
     if token.key not in _HINTS_FOR_QUERY_KEYWORDS:
         return None
@@ -211,7 +211,7 @@ def _explain_query_keyword(token: UnexpectedToken) -> TokenExplanation | None:
     return None if repeated is None else _refuse(token.text, hint.format(repeated[1]))
 
 
-def _explain_foreign_sign(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_foreign_sign(token: TokenInText) -> TokenExplanation | None:
     """Explain two characters that are one sign in another product, such as `!>` and `{{`."""
     sign = token.after[:2]
     hint = find_foreign_sign_hint(sign)
@@ -257,10 +257,10 @@ _CUT_OFF_OPTIONS = (
 _SKIP_TARGET = re.compile(r"(?i)\s+(?:(?:NEXT|LAST)\s+ROW|(?:FIRST|LAST)\s+\w+|\w+)")
 
 
-def _explain_cut_off_option(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_cut_off_option(token: TokenInText) -> TokenExplanation | None:
     """Explain an option of the clause without the words that come before it.
 
-    >>> token = UnexpectedToken("PAST", "MATCH_RECOGNIZE", after="PAST LAST ROW PATTERN")
+    >>> token = TokenInText("PAST", "MATCH_RECOGNIZE", after="PAST LAST ROW PATTERN")
     >>> _explain_cut_off_option(token).problem, _explain_cut_off_option(token).hint
     ('missing AFTER MATCH SKIP before PAST LAST ROW', 'write AFTER MATCH SKIP PAST LAST ROW')
     """
@@ -283,7 +283,7 @@ def _explain_cut_off_option(token: UnexpectedToken) -> TokenExplanation | None:
 # other tokens.
 
 
-def _explain_missing_condition(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_missing_condition(token: TokenInText) -> TokenExplanation | None:
     """Explain two of AND and OR without a condition between them, as in `a > 1 AND AND b > 2`."""
     first, second = token.word_before, token.text
     if first.upper() not in ("AND", "OR") or second.upper() not in ("AND", "OR"):
@@ -294,7 +294,7 @@ def _explain_missing_condition(token: UnexpectedToken) -> TokenExplanation | Non
     return TokenExplanation(f"missing condition between `{first}` and `{second}`", hint)
 
 
-def _explain_misspelt_operator(token: UnexpectedToken) -> MisspeltKeyword | None:
+def _explain_misspelt_operator(token: TokenInText) -> MisspeltKeyword | None:
     """Explain a misspelt AND, LIKE or BETWEEN in a condition."""
     if token.where != "DEFINE" or not token.word_before:
         return None
@@ -311,13 +311,13 @@ _HINTS_FOR_CASE = {
 }
 
 
-def _explain_word_of_case(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_word_of_case(token: TokenInText) -> TokenExplanation | None:
     """Explain WHEN, THEN, ELSE and END without CASE before them."""
     hint = _HINTS_FOR_CASE.get(token.key)
     return None if hint is None else _refuse(token.text, hint)
 
 
-def _explain_word_after_key(token: UnexpectedToken) -> Explanation | None:
+def _explain_word_after_key(token: TokenInText) -> TokenAdvice | None:
     """Explain a direction or a measure after a key of ORDER BY."""
     if token.where != "ORDER BY":
         return None
@@ -349,7 +349,7 @@ def _find_unit(word: str) -> str | None:
     return unit if unit in _UNITS else None
 
 
-def _explain_limit(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_limit(token: TokenInText) -> TokenExplanation | None:
     """Explain a word after a number in WITHIN, such as EVENTS, and a number after ROWS."""
     hint = _find_limit_hint(token.before, token.text) if token.where == "WITHIN" else None
     return None if hint is None else _refuse(token.text, hint)
@@ -392,7 +392,7 @@ def _find_limit_hint(before: str, word: str) -> str | None:
     return None
 
 
-def _explain_missing_key(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_missing_key(token: TokenInText) -> TokenExplanation | None:
     """Explain the expression after MEASURES in `ORDER BY MEASURES A.x AS a`."""
     is_first_key = token.before.strip().upper() == "MEASURES"
     if token.where not in ("PARTITION BY", "ORDER BY") or not is_first_key:
@@ -400,7 +400,7 @@ def _explain_missing_key(token: UnexpectedToken) -> TokenExplanation | None:
     return TokenExplanation("a key is missing before MEASURES", f"write {token.where} x MEASURES")
 
 
-def _explain_column_named_like_unit(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_column_named_like_unit(token: TokenInText) -> TokenExplanation | None:
     """Explain a missing comma before a column such as `day`, as in `PARTITION BY sym day`."""
     follows_number = token.before.rstrip()[-1:].isdigit()
     if _find_unit(token.text) is None or follows_number:
@@ -409,7 +409,7 @@ def _explain_column_named_like_unit(token: UnexpectedToken) -> TokenExplanation 
     return None if hint is None else _say_comma_is_missing(token.text, hint)
 
 
-def _explain_known_word(token: UnexpectedToken) -> Explanation | None:
+def _explain_known_word(token: TokenInText) -> TokenAdvice | None:
     """Explain a misspelt keyword, and a word or sign whose meaning in other products is known."""
     hint = find_look_alike_hint(token.text) or find_hint_for_token(token.text, token.where)
     keyword = find_keyword(token.text)
@@ -457,7 +457,7 @@ def find_hint_for_token(text: str, where: str) -> str | None:
 # Names and values. These explanations fit so many tokens that they come last.
 
 
-def _explain_unit(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_unit(token: TokenInText) -> TokenExplanation | None:
     """Explain a unit of time, which needs INTERVAL."""
     unit = _find_unit(token.text)
     if unit is None:
@@ -478,7 +478,7 @@ _LIST_EXAMPLES = {
 }
 
 
-def _explain_name_or_value(token: UnexpectedToken) -> TokenExplanation | None:
+def _explain_name_or_value(token: TokenInText) -> TokenExplanation | None:
     """Explain a name or a value before which something is missing."""
     text, where = token.text, token.where
     if not text[0].isalnum() and text[0] not in "'\"`_":
@@ -563,7 +563,7 @@ def _find_separator_hint(where: str, first: str, second: str) -> str | None:
 
 
 # The explanations in the order in which they are tried: the most specific ones come first.
-_EXPLAINERS: tuple[Callable[[UnexpectedToken], Explanation | None], ...] = (
+_EXPLAINERS: tuple[Callable[[TokenInText], TokenAdvice | None], ...] = (
     _explain_bracket,
     _explain_foreign_call,
     _explain_case,

@@ -12,12 +12,7 @@ from unicodedata import category
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.look_alikes import LOOK_ALIKES
-from matchrec.errors.sql.token_advice import (
-    MAX_AROUND,
-    MisspeltKeyword,
-    UnexpectedToken,
-    explain_token,
-)
+from matchrec.errors.sql.token_advice import MAX_AROUND, MisspeltKeyword, TokenInText, explain_token
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines, quote_in_backticks, shorten
 from matchrec.source import Span
@@ -103,7 +98,7 @@ def unexpected_token(
     without_by = missing_by(after, span, where=where)
     if without_by is not None and where != "the query":
         return without_by
-    explanation = explain_token(UnexpectedToken(text, where, before, after, word_before))
+    explanation = explain_token(TokenInText(text, where, before, after, word_before))
     if isinstance(explanation, MisspeltKeyword):
         return misspelt_keyword(span, text=text, keyword=explanation.keyword, where=where)
     if explanation.text is not None:

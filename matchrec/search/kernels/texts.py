@@ -13,7 +13,7 @@ from matchrec.jit.views import read_only
 from matchrec.search.kernels.sorting import WORDS_PER_STEP
 from matchrec.search.partitions import IntArray, WordArray
 
-ByteArray = npt.NDArray[np.uint8]
+TextBytes = npt.NDArray[np.uint8]
 BorderArray = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 BITS_PER_BYTE = 8
@@ -27,7 +27,7 @@ FIRST_BYTES: WordArray = np.array(
 )
 
 
-def read_text_bytes(content: ByteArray, borders: BorderArray, skipped: int) -> IntArray | None:
+def read_text_bytes(content: TextBytes, borders: BorderArray, skipped: int) -> IntArray | None:
     """Return eight bytes of each text, as numbers that compare as these bytes do: int64[n].
 
     Zeros follow the end of a text. Numbers are signed: eight zeros are the least number.
@@ -53,7 +53,7 @@ def read_text_bytes(content: ByteArray, borders: BorderArray, skipped: int) -> I
 
 @optional_kernel
 def read_all_bytes(
-    content: ByteArray, borders: BorderArray, skipped: int, masks: WordArray, numbers: IntArray
+    content: TextBytes, borders: BorderArray, skipped: int, masks: WordArray, numbers: IntArray
 ) -> None:
     """Write eight bytes of each text, as numbers that compare as these bytes do.
 

@@ -21,7 +21,7 @@ from matchrec.search.kernels.texts import (
     FIRST_BYTES,
     SIGN_BIT,
     BorderArray,
-    ByteArray,
+    TextBytes,
     read_text_bytes,
 )
 from matchrec.search.partitions import IntArray
@@ -142,7 +142,7 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
         yield read_bytes_by_numpy(content, borders, skipped) if numbers is None else numbers
 
 
-def read_bytes_by_numpy(content: ByteArray, borders: BorderArray, skipped: int) -> IntArray:
+def read_bytes_by_numpy(content: TextBytes, borders: BorderArray, skipped: int) -> IntArray:
     """Return what `read_text_bytes` returns, for the same arguments."""
     begins, ends = borders[:-1], borders[1:]
     # word_at[i] has the eight bytes from byte i on. It is a view whose words overlap.
@@ -157,11 +157,11 @@ def read_bytes_by_numpy(content: ByteArray, borders: BorderArray, skipped: int) 
     return np.asarray((words ^ np.uint64(SIGN_BIT)).view(np.int64))
 
 
-def view_texts(values: pa.Array) -> tuple[ByteArray, BorderArray]:
+def view_texts(values: pa.Array) -> tuple[TextBytes, BorderArray]:
     """Return the bytes of all texts, and where in them each text begins and the last one ends."""
     _, offsets, content = values.buffers()
     borders: BorderArray = np.frombuffer(offsets, np.int64 if is_large(values.type) else np.int32)
-    text_bytes: ByteArray = np.frombuffer(b"" if content is None else content, np.uint8)
+    text_bytes: TextBytes = np.frombuffer(b"" if content is None else content, np.uint8)
     return text_bytes, borders[values.offset : values.offset + len(values) + 1]
 
 
