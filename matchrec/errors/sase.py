@@ -14,11 +14,12 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import current_language
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.surface import current_surface
-from matchrec.errors.wording import find_written_part, join_names, list_candidates
+from matchrec.errors.wording import find_written_part, join_names, list_candidates, write_name
 from matchrec.source import Span
 
 
@@ -115,7 +116,8 @@ def operator_of_events(
     """
     types = ", ".join(f"'{event_type}'" for event_type in event_types)
     hint = (
-        f"PATTERN has no OR: write PATTERN SEQ(ANY a) and the predicate a.event_type IN ({types})"
+        f"PATTERN has no OR: write PATTERN SEQ(ANY a) and the predicate a.{_type_column()} IN "
+        f"({types})"
     )
     if operator == "AND":
         others = ", ".join(reversed(sequence.split(", ")))
@@ -184,6 +186,11 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
     )
 
 
+def _type_column() -> str:
+    """Return the column of event types as a predicate writes it."""
+    return write_name(current_language().type_column)
+
+
 # The first words of the parts of a clause or a query of SQL that SASE+ does not have.
 _WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE")) | {
     "SELECT",
@@ -212,9 +219,8 @@ def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
     if word == "*" and where == "WHERE":
         return "write count(a[]) or a.LEN for the number of events of a Kleene plus a[]"
     if word in _HINTS_OF_WORDS:
-        return _HINTS_OF_WORDS[word].replace(
-            "{order_by}", current_surface().name_option("order_by")
-        )
+        hint = _HINTS_OF_WORDS[word].replace("{type_column}", _type_column())
+        return hint.replace("{order_by}", current_surface().name_option("order_by"))
     part = find_nearest(word, _PARTS)
     if part is not None and part in expected and part != word:
         return f"write {part}"
@@ -268,12 +274,12 @@ _HINTS_IN_WITHIN = {
 }
 
 # What to write instead of a word or sign in any part, by the word or sign in upper case. The name
-# of the argument or option replaces `{order_by}`.
+# of the argument or option replaces `{order_by}`, and the column of event types `{type_column}`.
 _HINTS_OF_WORDS = {
     "&&": "write AND",
     "|": (
-        "write several event types as a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a "
-        "in SEQ"
+        "write several event types as a predicate: a.{type_column} IN ('Shelf', 'Exit'), with ANY "
+        "a in SEQ"
     ),
     ",": "remove it, or write the value that is missing before it",
     "FILTER": "remove FILTER (...): an aggregate reads all events of its range",
