@@ -1,10 +1,10 @@
-"""Measure what a query on Spark takes beyond its crossing: planning, matching, returning rows.
+"""Measure what a query on Spark takes beyond its data transfer: planning, matching, returning rows.
 
     python -m tests.benchmarks.spark --parts above --seed 1 --rows 2000000 --rounds 2 --only ROWS
 
-Each kind is cut off twice. Before the first cut are the scan, the shuffle and the way to Python,
-which are the crossing. Between the cuts is the worker, and after the second cut its rows go back
-through Spark to an Arrow table. A query that is cut off has been planned before, so planning is
+Each kind is cut off twice. Before the first cut is the data transfer: the scan, the shuffle and the
+way to Python. Between the cuts is the worker, and after the second cut its rows go back through
+Spark to an Arrow table. A query that is cut off has been planned before, so planning is
 measured alone. All figures are CPU seconds, because these hardly change if other programs run.
 """
 
@@ -35,7 +35,7 @@ from tests.benchmarks.measure import (
 from tests.benchmarks.options import Options
 
 NO_ROWS = "nothing INT"
-COLUMNS = ("rows out", "crossing", "worker", "planning", "way back", "cost")
+COLUMNS = ("rows out", "data transfer", "worker", "planning", "way back", "cost")
 
 
 def cut_query(spark: SparkSession, query: str) -> dict[str, Query]:
@@ -50,7 +50,7 @@ def cut_query(spark: SparkSession, query: str) -> dict[str, Query]:
 
 
 def measure_kind(spark: SparkSession, query: str, rounds: int) -> list[str]:
-    """Return the cells of a kind: see COLUMNS. The cost is the whole query over the crossing."""
+    """Return the cells of a kind, see COLUMNS. The cost is the query over its data transfer."""
     times = measure_queries(cut_query(spark, query), rounds, run=run_to_arrow)
     crossing, with_worker, whole = (times[name].median_cpu for name in times)
     planning = median([measure_planning(spark, query).cpu for _ in range(rounds)])

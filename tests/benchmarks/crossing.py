@@ -1,6 +1,6 @@
-"""Compare every kind of query on an engine with its crossing and with window SQL in DuckDB.
+"""Compare every kind of query on an engine with its data transfer and with window SQL in DuckDB.
 
-The crossing sends the rows of the query, shuffled, to a Python function that drops them. All
+The data transfer sends the rows of the query, shuffled, to a Python function that drops them. All
 contenders read the same files with two cores and return Arrow tables. DuckDB runs in a process of
 its own after the others and must return the same rows. If it has MATCH_RECOGNIZE, the query itself
 is measured in DuckDB, too.
@@ -31,7 +31,7 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB, Question, ask_for_clause
 from tests.benchmarks.workloads import Workload
 
-CROSSING = "crossing"
+CROSSING = "data transfer"
 
 
 def add_duckdb_queries(workload: Workload) -> Workload:
