@@ -34,7 +34,7 @@ def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognize
     """
     surface = current_surface()
     name = surface.name_option(argument)
-    example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
+    example = f'{argument}=["a", "b"]' if surface.has_python_calls else f"{name} a {name} b"
     return MatchRecognizePlanError(
         f"one text in {name} must be one expression",
         span,
@@ -323,7 +323,7 @@ def unknown_option_value(
         hint = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]
     # Users of other surfaces do not know the functions of Python, but the commands of a shell.
-    is_known_call = surface.is_python or call.startswith("`matchrec ")
+    is_known_call = surface.has_python_calls or call.startswith("`matchrec ")
     owner = f" of {call}" if is_known_call else ""
     return about_argument(
         MatchRecognizePlanError(

@@ -17,7 +17,7 @@ from matchrec.errors.kinds import (
     add_code,
 )
 from matchrec.errors.quoting import quote_for_python
-from matchrec.errors.surface import current_surface
+from matchrec.errors.surface import Program, current_surface
 from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 
@@ -234,19 +234,16 @@ def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
     surface = current_surface()
     call = 'match_sase(df, text, order_by="...")' if is_sase else "match_recognize(df, clause)"
     advice_on_query = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
-    if surface.sets_options:  # a client of the gateway, in any language
-        translate = "translate it to SQL: matchrec transpile FILE.sase --order-by ts"
-        hint = translate if is_sase else advice_on_query
-    elif surface.is_python:
-        hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {advice_on_query}")
-    elif is_sase:
-        hint = surface.advice_on_clause
-    else:
-        hint = (
-            f"{surface.advice_on_clause}, or {advice_on_query}"
-            if surface.is_cell
-            else advice_on_query
-        )
+    match surface.program:
+        case Program.GATEWAY:
+            translate = "translate it to SQL: matchrec transpile FILE.sase --order-by ts"
+            hint = translate if is_sase else advice_on_query
+        case Program.PYTHON:
+            hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {advice_on_query}")
+        case Program.CELL if not is_sase:
+            hint = f"{surface.advice_on_clause}, or {advice_on_query}"
+        case _:
+            hint = surface.advice_on_clause if is_sase else advice_on_query
     return MatchRecognizePlanError(
         f"{'SASE+' if is_sase else 'a clause of MATCH_RECOGNIZE'} is not a SQL query",
         span,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.surface import current_surface
+from matchrec.errors.surface import Program, current_surface
 from matchrec.errors.wording import join_names, shorten
 
 
@@ -416,7 +416,11 @@ def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanEr
         other: the missing option, with a value if it takes one; or several, with "or" between them.
     """
     shown_other = " or ".join(f"`{option}`" for option in other.split(" or "))
-    name = f"`{argument}` of %%matchrec" if current_surface().is_cell else f"`{argument}`"
+    name = (
+        f"`{argument}` of %%matchrec"
+        if current_surface().program is Program.CELL
+        else f"`{argument}`"
+    )
     return MatchRecognizePlanError(
         f"{name} is not allowed without {shown_other}",
         hint=f"add {other}, or leave {argument} out",

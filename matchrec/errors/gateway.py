@@ -148,7 +148,7 @@ def host_not_allowed(host: str) -> MatchRecognizePlanError:
 
 def serving_without_token(host: str) -> MatchRecognizePlanError:
     """Return the error for a gateway without a token that other machines could call."""
-    is_python = current_surface().is_python
+    is_python = current_surface().has_python_calls
     token = "token=..." if is_python else "--token ..."
     allow_anyone = "allow_anyone=True" if is_python else "--allow-anyone"
     return MatchRecognizePlanError(
@@ -171,7 +171,7 @@ def token_not_allowed() -> MatchRecognizePlanError:
 
 def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
-    is_python = current_surface().is_python
+    is_python = current_surface().has_python_calls
     options = "tls_cert= and tls_key=" if is_python else "--tls-cert and --tls-key"
     return MatchRecognizePlanError(
         f"missing TLS {'certificate' if has_key else 'key'}",

@@ -50,7 +50,7 @@ def value_of_wrong_type(
     note_on_name = ""
     if argument == "row" and isinstance(value, str) and "=" in value:  # `row="ts=3"`
         note_on_name = f"{option} has a value of `{name}` alone, without a name"
-    if surface.is_python:
+    if surface.has_python_calls:
         advice = "a value of this type"
     elif argument == "partition":
         advice = f"--partition {quote(f'{name}={example}')}"
@@ -165,7 +165,7 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
     if not keys:
         note = "the query has no PARTITION BY, so all rows are one partition"
         hint = f"leave {option} out, or add PARTITION BY {name}"
-    elif near and surface.is_python:
+    elif near and surface.has_python_calls:
         hint = f"write {near}"
     elif near:
         hint = f"write --partition {quote(f'{near}=VALUE')}"

@@ -43,7 +43,7 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
     surface = current_surface()
     key = surface.write_option("key", "...")
     hint = f"write {key} with the column of {_name_incidents()} that has its values"
-    if surface.is_python:
+    if surface.has_python_calls:
         hint += ", or key=[] if an incident concerns all partitions"
     return about_argument(
         MatchRecognizePlanError(
@@ -94,7 +94,7 @@ def label_type_differs(
         name=write_name(name), literal=quote_for_python(name)
     )
     hint = f"{advice} to {expected_type}"
-    if surface.is_python and name.isidentifier():
+    if surface.has_python_calls and name.isidentifier():
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return about_argument(
         MatchRecognizePlanError(

@@ -63,7 +63,7 @@ def wrong_number_of_values(
         count: the number of positional parameters in the query.
         first_without_value: the first positional parameter without a value; None if each has one.
     """
-    if first_without_value is not None and not current_surface().is_python:
+    if first_without_value is not None and not current_surface().has_python_calls:
         return positional_parameter_without_value(first_without_value)
     if count:
         parameters = show_count(count, "positional parameter")
@@ -102,7 +102,7 @@ def unbound_parameter(
     note = ""
     if parameters:
         note = f"{surface.source_of_values} has: {join_names(parameters)}"
-    elif surface.is_python:
+    elif surface.has_python_calls:
         note = f"{surface.source_of_values} has no values"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",

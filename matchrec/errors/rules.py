@@ -169,7 +169,7 @@ def braces_lost_in_definition(
     """
     note = ""
     hint = f"write {name}{{{count}}} for {count} rows, or add {name} to PATTERN"
-    if current_surface().is_python:
+    if current_surface().has_python_calls:
         note = f"a Python f-string turns {name}{{{count}}} into {name}{count}"
         hint = f"write {name}{{{{{count}}}}} in an f-string, or add {name} to PATTERN"
     return MatchRecognizePlanError(

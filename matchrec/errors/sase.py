@@ -171,9 +171,9 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
     """
     surface = current_surface()
     hint = "leave out --language sase"
-    if surface.is_python and is_query:
+    if surface.has_python_calls and is_query:
         hint = "pass it to matchrec.sql(spark, query)"
-    elif surface.is_python:
+    elif surface.has_python_calls:
         hint = "pass it to matchrec.match_recognize(df, clause), which takes no order_by"
     elif not is_query:
         hint = f"{hint}, and write SELECT * FROM t MATCH_RECOGNIZE (...) around the clause"

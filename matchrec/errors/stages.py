@@ -433,7 +433,9 @@ def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupported
     return MatchRecognizeUnsupportedError(
         f"{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
         notes=("its event selection is one strategy for the whole row pattern",),
-        hint="use matchrec.match_pattern" if current_surface().is_python else "use matchrec run",
+        hint="use matchrec.match_pattern"
+        if current_surface().has_python_calls
+        else "use matchrec run",
         code="pattern-not-in-sql",
     )
 

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from enum import Enum, auto
 from json import dumps
 
 from matchrec.errors.context import set_variable
@@ -31,20 +32,28 @@ def find_no_file(_: str) -> None:
     """Return None: only the command line looks for the files of tables."""
 
 
+class Program(Enum):
+    """A program in which users write queries."""
+
+    # A Python program: options are arguments, `max_steps=5`.
+    PYTHON = auto()
+    # A shell: options are `--max-steps 5`.
+    COMMAND_LINE = auto()
+    # A cell of a notebook, whose first line has options in the form of a shell.
+    CELL = auto()
+    # A client of the gateway, in any language: options are settings, `SET matchrec.max_steps = 5`.
+    GATEWAY = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A program in which the user writes, and the advice for it. The defaults are for Python.
+    """The words of messages for one program. The defaults are for Python.
 
     Advice is formatted by `str.format`: `{name}` in it is the name of the parameter, table, column
     or call that the advice is about. Advice that the surface never needs is "".
     """
 
-    # Whether the query is a string of a Python program, which may be an f-string.
-    is_python: bool = True
-    # Whether the user writes in a cell of a notebook.
-    is_cell: bool = False
-    # Whether the options of a query are settings of its session, as for clients of the gateway.
-    sets_options: bool = False
+    program: Program = Program.PYTHON
 
     # Options and calls.
 
@@ -156,9 +165,17 @@ class Surface:
     )
 
     @property
+    def has_python_calls(self) -> bool:
+        """Return whether messages name functions of Python and their arguments.
+
+        A client of the gateway reads them too, unless the surface has words of its own for it.
+        """
+        return self.program in (Program.PYTHON, Program.GATEWAY)
+
+    @property
     def has_values_of_python(self) -> bool:
         """Return whether the values of parameters are objects of the user's Python program."""
-        return (self.is_python or self.is_cell) and not self.sets_options
+        return self.program in (Program.PYTHON, Program.CELL)
 
     def rename_options(self, **names: str) -> Surface:
         """Return this surface with other names of some options, as one function has them."""
@@ -166,12 +183,12 @@ class Surface:
 
     def has_own_option(self, name: str) -> bool:
         """Return whether the surface has its own form of an option, such as `--max-steps`."""
-        return not self.is_python and (self.own_options is None or name in self.own_options)
+        return not self.has_python_calls and (self.own_options is None or name in self.own_options)
 
     def name_option(self, name: str) -> str:
         """Return an option without a value: `max_steps`, `--max-steps`."""
         own_name = self.option_names.get(name, name)
-        if not self.has_own_option(name) or (self.is_cell and name in PLOT_COLUMNS):
+        if not self.has_own_option(name) or (self.program is Program.CELL and name in PLOT_COLUMNS):
             return own_name
         return f"--{own_name.replace('_', '-')}"
 
@@ -180,20 +197,20 @@ class Surface:
 
         If only functions of Python have the option, the text says so.
         """
+        plain_values = join_alternatives([str(value) for value in values])
         if self.has_own_option(name):
-            texts = [str(value) for value in values]
-            return f"{self.name_option(name)} {join_alternatives(texts)}"
-        if self.sets_options and name in ("dialect", *FIELDS_OF_OPTIONS):
-            return f"SET matchrec.{name} = {join_alternatives([str(value) for value in values])}"
-        if self.sets_options and name == "engine":
-            return f"matchrec serve --engine {join_alternatives([str(value) for value in values])}"
-        texts = [dumps(value) for value in values]
-        argument = f"{self.name_option(name)}={join_alternatives(texts)}"
+            return f"{self.name_option(name)} {plain_values}"
+        if self.program is Program.GATEWAY and name in ("dialect", *FIELDS_OF_OPTIONS):
+            return f"SET matchrec.{name} = {plain_values}"
+        if self.program is Program.GATEWAY and name == "engine":
+            return f"matchrec serve --engine {plain_values}"
+        quoted_values = join_alternatives([dumps(value) for value in values])
+        argument = f"{self.name_option(name)}={quoted_values}"
         if name == "engine":
             return f"matchrec.session({argument})"
         if name in FIELDS_OF_OPTIONS:
             argument = f"options=matchrec.Options({argument})"
-        return argument if self.is_python else f"{argument} in a call of Python"
+        return argument if self.has_python_calls else f"{argument} in a call of Python"
 
     def advise_on_table(self, name: str) -> str:
         """Return how to pass a table that the session does not have."""
@@ -211,7 +228,7 @@ class Surface:
 
     def write_setting(self, name: str, value: str) -> str:
         """Return advice to set a property of Spark: `set x to UTC`, `pass --conf x=UTC`."""
-        if self.is_python or self.is_cell:
+        if self.program is not Program.COMMAND_LINE:
             return f"set {name} to {value}"
         return f"pass --conf {name}={value}"
 
@@ -224,12 +241,12 @@ class Surface:
         Args:
             pairs: the names of the columns, each with its value; `...` for any value.
         """
-        if self.is_python:
+        if self.has_python_calls:
             items = ", ".join(
                 f"{quote_for_python(name)}: {quote_for_python(value)}" for name, value in pairs
             )
             return f"partition={{{items}}}"
-        separator = " " if self.is_cell else " --partition "
+        separator = " " if self.program is Program.CELL else " --partition "
         settings = [quote_setting(name, value) for name, value in pairs]
         return f"--partition {separator.join(settings)}"
 
@@ -241,7 +258,7 @@ class Surface:
                 partition.
             row: the values of the row in the ORDER BY columns; may be empty.
         """
-        if self.is_python:
+        if self.has_python_calls:
             arguments = []
             if partition:
                 arguments.append(f"partition={dict(partition)}")
@@ -257,7 +274,7 @@ class Surface:
 
     def write_row(self, row: Sequence[object]) -> str:
         """Return the option that chooses a row by its ORDER BY values: `row=3`, `--row 3`."""
-        if self.is_python:
+        if self.has_python_calls:
             row_value = row[0] if len(row) == 1 else tuple(row)
             return f"row={row_value!r}"
         return " ".join(f"--row {quote_for_shell(value)}" for value in row)
@@ -274,7 +291,7 @@ _ADVICE_ON_MATCH_ENDS = (
 )
 # A client of the gateway, which sends SQL from any language.
 GATEWAY = Surface(
-    sets_options=True,
+    program=Program.GATEWAY,
     advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
     query_call="the server",
     advice_on_parameter="bind a value to :{name}",
@@ -295,7 +312,7 @@ GATEWAY = Surface(
     ),
 )
 COMMAND_LINE = Surface(
-    is_python=False,
+    program=Program.COMMAND_LINE,
     option_names={"output": "result", "by": "series"},
     query_call="matchrec run",
     timeouts_call="a Pattern with --timeouts",
@@ -354,8 +371,7 @@ SWEEP_COMMAND_LINE = replace(
     advice_on_length="pass --grid {name}='10 minutes,1 hour'",
 )
 CELL = Surface(
-    is_python=False,
-    is_cell=True,
+    program=Program.CELL,
     own_options=frozenset(
         {
             *("algorithm", "dialect", "events", "order_by", "partition_by", "type_column"),

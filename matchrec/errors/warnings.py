@@ -511,7 +511,7 @@ def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: st
     """
     notes: tuple[str, ...] = ()
     hint = f"write {name}{{{count}}} for {count} rows"
-    if current_surface().is_python:
+    if current_surface().has_python_calls:
         note = f"a Python f-string turns {name}{{{count}}} into {name}{count}"
         hint = f"write {name}{{{{{count}}}}} in an f-string"
         notes = (note,)

@@ -164,7 +164,7 @@ def sase_as_clause(span: Span) -> MatchRecognizeParseError:
     """Return the error for a text of SASE+, PATTERN SEQ(...), where a clause belongs."""
     surface = current_surface()
     hint = surface.advice_on_clause.format(name="match_sase")
-    if surface.is_python:
+    if surface.has_python_calls:
         hint = 'pass it to matchrec.match_sase(df, text, order_by="...")'
     return MatchRecognizeParseError(
         "PATTERN SEQ is not allowed in MATCH_RECOGNIZE",

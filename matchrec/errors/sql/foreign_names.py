@@ -278,7 +278,7 @@ def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
         hints.append(surface.advice_on_file_name or surface.advice_on_file)
     elif database:
         hints.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
-    elif plain.isidentifier() and not (near and surface.is_python):
+    elif plain.isidentifier() and not (near and surface.has_python_calls):
         # in a shell, a table with a similar name may be one whose --table is missing
         hints.append(surface.advise_on_table(plain))
     return ", or ".join(hints) or None

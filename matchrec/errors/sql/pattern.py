@@ -152,7 +152,7 @@ def braces_lost_in_pattern(
     """
     note = ""
     hint = f"write {part}{braced}"
-    if current_surface().is_python:
+    if current_surface().has_python_calls:
         note = f"a Python f-string turns {part}{braced} into {part}{parenthesized}"
         hint = f"write {part}{{{braced}}} in an f-string, or pass a plain string"
     return MatchRecognizeParseError(
@@ -172,7 +172,7 @@ def doubled_braces(span: Span, *, bounds: str) -> MatchRecognizeParseError:
         bounds: the text between the braces, `3,`.
     """
     note = ""
-    if current_surface().is_python:
+    if current_surface().has_python_calls:
         note = "only Python f-strings need doubled braces: they turn {{ into {"
     return MatchRecognizeParseError(
         "doubled braces are not allowed in PATTERN",
