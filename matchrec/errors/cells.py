@@ -33,7 +33,7 @@ def unknown_cell_option(*, option: str, options: Sequence[str]) -> MatchRecogniz
     if option in ("--x", "--y", "--by", "--series"):
         hint = "write --plot X Y, or --plot X Y SERIES, with names of columns"
     return MatchRecognizePlanError(
-        f"unknown option `{option}` of `%%matchrec`", hint=hint, code="wrong-cell-arguments"
+        f"unknown option `{option}` of `%%matchrec`", hint=hint, code="unknown-cell-option"
     )
 
 
