@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import STATEMENT_KEYWORDS, find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql import query as errors
 from matchrec.errors.wording import join_lines
@@ -71,7 +71,8 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
         brackets = tokens.span(opening, word)
         return errors.table_in_brackets(brackets, name=tokens.text_at(inside))
     from_index = _find_last_from(tokens, word)
-    if from_index is None and word == 1 and tokens.can_name(0):  # `t MATCH_RECOGNIZE (...)` alone
+    is_first_word_table = tokens.can_name(0) and tokens.key(0) not in STATEMENT_KEYWORDS
+    if from_index is None and word == 1 and is_first_word_table:  # `t MATCH_RECOGNIZE (...)` alone
         return errors.clause_in_wrong_place(tokens[word].span, table=tokens[0].text)
     if from_index is None or from_index + 1 >= word:
         return errors.clause_in_wrong_place(tokens[word].span)
