@@ -15,6 +15,7 @@ from matchrec.dialects.product_tokens import read_product_tokens
 from matchrec.dialects.products import SPARK, Product
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql.query import blank_query
+from matchrec.errors.sql.token_advice import TokenInText
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.words import read_words
@@ -49,7 +50,7 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
         if first is None:
             raise blank_query(text)
         if first.key not in _FIRST_WORDS:
-            raise unexpected_token(first.text, "the query", first.span)
+            raise unexpected_token(TokenInText(first.text, "the query"), first.span)
         find_clauses(tokens)  # to check the brackets of the query, and where its clauses are
     if product is not SPARK:
         return []

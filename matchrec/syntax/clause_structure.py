@@ -19,6 +19,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.incomplete import unclosed_bracket_in_expression
 from matchrec.errors.sql.query import clause_in_clause
+from matchrec.errors.sql.token_advice import TokenInText
 from matchrec.errors.sql.tokens import strange_sign, unexpected_token
 from matchrec.syntax.clause_parts import ClausePart, find_definite_part, find_misplaced_part
 from matchrec.syntax.tokens import OPENING, TokenSequence
@@ -87,7 +88,7 @@ def _reject_stray_parenthesis(tokens: TokenSequence, clause_words: Sequence[int]
         definition = _find_definition_after_clause(tokens, word + 1)
         if definition is not None:
             raise _make_closed_too_early_error(tokens, word + 1, definition)
-    raise unexpected_token(")", "the query", tokens[stray].span)
+    raise unexpected_token(TokenInText(")", "the query"), tokens[stray].span)
 
 
 def _find_stray_parenthesis(tokens: TokenSequence) -> int | None:

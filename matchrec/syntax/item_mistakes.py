@@ -20,7 +20,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
 from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
-from matchrec.errors.sql.token_advice import find_hint_for_token
+from matchrec.errors.sql.token_advice import TokenInText, find_hint_for_token
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.syntax.clause_parts import ClausePart, find_misplaced_part
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens
@@ -52,8 +52,11 @@ def explain_words_after_pattern(
         options = clause.cut_out(clause.pairs[opening] + 1, start)
         return malformed_event_selection(words.full_span, text=words.text, before=options.text)
     outside = explain_symbol_outside_pattern(clause, opening - 1, start)
-    texts_around = "", clause.cut_out(start, end).text
-    return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span, texts_around)
+    if outside is not None:
+        return outside
+    words_text = clause.cut_out(start, end).text
+    misplaced = TokenInText(token.text, "MATCH_RECOGNIZE", text_from_token=words_text)
+    return unexpected_token(misplaced, token.span)
 
 
 def reject_malformed_direction(clause: ClauseTokens, item: TokenRange, expression_end: int) -> None:
@@ -137,8 +140,9 @@ def reject_malformed_name(clause: ClauseTokens, start: int, end: int) -> None:
                 name=f"{clause[index + 1].text} {token.text}",
                 text=clause.cut_out(start, index).text,
             )
-        texts_around = clause.cut_out(start, end).split_at(token.span)
-        raise unexpected_token(token.text, "MEASURES", token.span, texts_around)
+        measures = clause.cut_out(start, end)
+        misplaced = TokenInText(token.text, "MEASURES", *measures.split_at(token.span))
+        raise unexpected_token(misplaced, token.span)
     ends_with_as = end - start > 1 and clause.key(end - 1) == "AS"
     if ends_with_as and clause.key(end - 2) not in (".", "AS"):
         raise explain_missing_name(clause, start, end - 1, ClausePart.MEASURES)
@@ -209,8 +213,9 @@ def reject_second_definition(clause: ClauseTokens, start: int, end: int) -> None
             raise errors.and_between_definitions(before.span, word=before.key)
         token = clause[index]
         first = start - 2 if clause.key(start - 1) == "AS" else start
-        texts_around = clause.cut_out(first, end).split_at(token.span)
-        raise unexpected_token(token.text, "DEFINE", token.span, texts_around)
+        definitions = clause.cut_out(first, end)
+        misplaced = TokenInText(token.text, "DEFINE", *definitions.split_at(token.span))
+        raise unexpected_token(misplaced, token.span)
 
 
 def explain_malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:

@@ -14,6 +14,7 @@ import re
 
 from matchrec.errors.sql import incomplete as errors
 from matchrec.errors.sql.clause import extra_comma
+from matchrec.errors.sql.token_advice import TokenInText
 from matchrec.errors.sql.tokens import strange_sign, unexpected_token
 from matchrec.source import Span
 from matchrec.syntax.tokens import (
@@ -94,8 +95,8 @@ def check_brackets(sequence: TokenSequence, where: str) -> None:
             continue
         could_be_closed = any(OPENING[opening.key] == token.key for opening in unclosed)
         if not could_be_closed:
-            texts_around = sequence.split_at(token.span)
-            raise unexpected_token(token.text, where, token.span, texts_around)
+            misplaced = TokenInText(token.text, where, *sequence.split_at(token.span))
+            raise unexpected_token(misplaced, token.span)
         break  # A bracket before this token is not closed: the innermost one is the error.
     if unclosed:
         opening = unclosed[-1]

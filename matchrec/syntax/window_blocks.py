@@ -19,6 +19,7 @@ from typing import NamedTuple
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.query import clause_in_clause
+from matchrec.errors.sql.token_advice import TokenInText
 from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import ResultUse
 from matchrec.plan.text import quote_name
@@ -232,7 +233,7 @@ def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> N
         token = tokens[index]
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         if not is_column and find_nearest(token.key, ["MEASURES"]):
-            raise unexpected_token(token.text, "a row pattern window", token.span)
+            raise unexpected_token(TokenInText(token.text, "a row pattern window"), token.span)
 
 
 def _choose_column(call: WindowCall, calls_by_column: dict[str, str]) -> str:

@@ -5,8 +5,8 @@ fits becomes the headline and the help of the error:
 
     ... DEFINE A AS x > 1 AND AND y > 2     missing condition between `AND` and `AND`
                               ^^^           help: remove one AND, or write the condition between ...
-    ... ORDER BY ts descnd                  unknown keyword `descnd`
-                    ^^^^^^                  help: write DESC
+    ... ORDER BY ts descnding               unknown keyword `descnding`
+                    ^^^^^^^^^               help: write DESC
 
 `where` is the part of the query that has the word, such as ORDER BY or "the query".
 """
@@ -50,9 +50,9 @@ class TokenInText:
     # The part of the query that has it.
     where: str
     # The text of this part before the token; "" if it is not known.
-    before: str = ""
-    # The text of this part from the token on; "" if it is not known.
-    after: str = ""
+    text_before: str = ""
+    # The text of this part from the token on, so it begins with the token; "" if it is not known.
+    text_from_token: str = ""
     # The word or sign before the token in the same expression; "" if there is none.
     word_before: str = ""
 
@@ -89,7 +89,7 @@ def explain_token(token: TokenInText) -> TokenAdvice:
 
     >>> explain_token(TokenInText("AND", "DEFINE", word_before="AND")).problem
     'missing condition between `AND` and `AND`'
-    >>> explain_token(TokenInText("descnd", "ORDER BY"))
+    >>> explain_token(TokenInText("descnding", "ORDER BY"))
     MisspeltKeyword(keyword='DESC')
     """
     for explain in _EXPLAINERS:
@@ -110,19 +110,19 @@ def _refuse(text: str, hint: str | None) -> TokenExplanation:
 
 def _explain_bracket(token: TokenInText) -> TokenExplanation | None:
     """Explain brackets that Spark SQL lacks, such as `[1, 2]`."""
-    hint = find_bracket_hint(token.text, token.before, token.after)
+    hint = find_bracket_hint(token.text, token.text_before, token.text_from_token)
     return None if hint is None else _refuse(token.text, hint)
 
 
 def _explain_foreign_call(token: TokenInText) -> TokenExplanation | None:
     """Explain a word in a call of another product, such as AS in `SAFE_CAST(x AS INT64)`."""
-    hint = find_foreign_call_hint(token.before, token.after)
+    hint = find_foreign_call_hint(token.text_before, token.text_from_token)
     return None if hint is None else _refuse(token.text, hint)
 
 
 def _explain_case(token: TokenInText) -> TokenExplanation | None:
     """Explain CASE without WHEN, and IF instead of CASE."""
-    case = _write_case(token.after) if token.key in ("CASE", "IF") else None
+    case = _write_case(token.text_from_token) if token.key in ("CASE", "IF") else None
     return None if case is None else _refuse(token.text, f"write {shorten(case)}")
 
 
@@ -149,8 +149,8 @@ _LENGTH = re.compile(
 
 def _explain_length_without_within(token: TokenInText) -> TokenExplanation | None:
     """Explain a length of time after PATTERN (...) without WITHIN."""
-    window = _LENGTH.match(token.after)
-    if token.where != "MATCH_RECOGNIZE" or token.before or window is None:
+    window = _LENGTH.match(token.text_from_token)
+    if token.where != "MATCH_RECOGNIZE" or token.text_before or window is None:
         return None
     length = find_meant_length(window[0])
     return None if length is None else _refuse(token.text, f"write WITHIN {length.sql}")
@@ -158,7 +158,7 @@ def _explain_length_without_within(token: TokenInText) -> TokenExplanation | Non
 
 def _explain_not_null(token: TokenInText) -> TokenExplanation | None:
     """Explain `price NOT NULL`."""
-    not_null = re.match(r"(?i)NOT\s+NULL\b", token.after)
+    not_null = re.match(r"(?i)NOT\s+NULL\b", token.text_from_token)
     if not_null is None:
         return None
     return TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", not_null[0])
@@ -166,8 +166,8 @@ def _explain_not_null(token: TokenInText) -> TokenExplanation | None:
 
 def _explain_swapped_measure(token: TokenInText) -> TokenExplanation | None:
     """Explain the dot in `MEASURES last_price AS B.price`, whose sides are swapped."""
-    measure = re.search(r"(?i)(?P<name>\w+)\s+AS\s+(?P<variable>\w+)\s*$", token.before)
-    column = re.match(r"\.\s*(?P<name>\w+)", token.after)
+    measure = re.search(r"(?i)(?P<name>\w+)\s+AS\s+(?P<variable>\w+)\s*$", token.text_before)
+    column = re.match(r"\.\s*(?P<name>\w+)", token.text_from_token)
     if token.where != "MEASURES" or measure is None or column is None:
         return None
     hint = f"write {measure['variable']}.{column['name']} AS {measure['name']}"
@@ -176,7 +176,7 @@ def _explain_swapped_measure(token: TokenInText) -> TokenExplanation | None:
 
 def _explain_where_for_define(token: TokenInText) -> TokenExplanation | None:
     """Explain `WHERE A AS price > 1`."""
-    definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(token.after))
+    definition = re.match(r"(?i)WHERE\s+(?P<text>\w+\s+AS\s.+)", join_lines(token.text_from_token))
     if definition is None:
         return None
     return _refuse(token.text, f"write DEFINE {shorten(definition['text'])}")
@@ -207,13 +207,13 @@ def _explain_query_keyword(token: TokenInText) -> TokenExplanation | None:
     if token.key not in _HINTS_FOR_QUERY_KEYWORDS:
         return None
     pattern, hint = _HINTS_FOR_QUERY_KEYWORDS[token.key]
-    repeated = re.match(pattern, join_lines(token.after), re.IGNORECASE)
+    repeated = re.match(pattern, join_lines(token.text_from_token), re.IGNORECASE)
     return None if repeated is None else _refuse(token.text, hint.format(repeated[1]))
 
 
 def _explain_foreign_sign(token: TokenInText) -> TokenExplanation | None:
     """Explain two characters that are one sign in another product, such as `!>` and `{{`."""
-    sign = token.after[:2]
+    sign = token.text_from_token[:2]
     hint = find_foreign_sign_hint(sign)
     return None if hint is None else _refuse(sign, hint)
 
@@ -260,19 +260,19 @@ _SKIP_TARGET = re.compile(r"(?i)\s+(?:(?:NEXT|LAST)\s+ROW|(?:FIRST|LAST)\s+\w+|\
 def _explain_cut_off_option(token: TokenInText) -> TokenExplanation | None:
     """Explain an option of the clause without the words that come before it.
 
-    >>> token = TokenInText("PAST", "MATCH_RECOGNIZE", after="PAST LAST ROW PATTERN")
+    >>> token = TokenInText("PAST", "MATCH_RECOGNIZE", text_from_token="PAST LAST ROW PATTERN")
     >>> _explain_cut_off_option(token).problem, _explain_cut_off_option(token).hint
     ('missing AFTER MATCH SKIP before PAST LAST ROW', 'write AFTER MATCH SKIP PAST LAST ROW')
     """
     for option in _CUT_OFF_OPTIONS:
-        match = re.match(option.pattern, token.after)
+        match = re.match(option.pattern, token.text_from_token)
         if match is None:
             continue
         end = match.end()
         if match[0].upper().endswith((" TO", " PAST")):
-            target = _SKIP_TARGET.match(token.after, end)
+            target = _SKIP_TARGET.match(token.text_from_token, end)
             end = target.end() if target else end
-        text = token.after[:end]
+        text = token.text_from_token[:end]
         words = join_lines(text)
         problem = f"missing {option.missing} before {words}"
         return TokenExplanation(problem, f"write {option.start or option.missing} {words}", text)
@@ -323,14 +323,14 @@ def _explain_word_after_key(token: TokenInText) -> TokenAdvice | None:
         return None
     if token.key in ("ASC", "DESC", "NULLS"):
         hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
-        if not token.before.strip() and len(token.after.split()) > 1:  # `DESC ts`
-            hint = f"write {shorten(token.after.split(maxsplit=1)[1])} {token.key}"
+        if not token.text_before.strip() and len(token.text_from_token.split()) > 1:  # `DESC ts`
+            hint = f"write {shorten(token.text_from_token.split(maxsplit=1)[1])} {token.key}"
         return _refuse(token.text, hint)
     direction = find_direction(token.text)
     if direction is not None:
         return MisspeltKeyword(direction)
-    measure = re.fullmatch(r"(?i)\w+[.(].*\bAS\s+\w+", join_lines(token.after))
-    if measure is not None and token.before.strip().upper() != "MEASURES":
+    measure = re.fullmatch(r"(?i)\w+[.(].*\bAS\s+\w+", join_lines(token.text_from_token))
+    if measure is not None and token.text_before.strip().upper() != "MEASURES":
         hint = f"write MEASURES {shorten(measure[0])}"
         return TokenExplanation(f"missing MEASURES before `{token.text}`", hint)
     return None
@@ -351,7 +351,7 @@ def _find_unit(word: str) -> str | None:
 
 def _explain_limit(token: TokenInText) -> TokenExplanation | None:
     """Explain a word after a number in WITHIN, such as EVENTS, and a number after ROWS."""
-    hint = _find_limit_hint(token.before, token.text) if token.where == "WITHIN" else None
+    hint = _find_limit_hint(token.text_before, token.text) if token.where == "WITHIN" else None
     return None if hint is None else _refuse(token.text, hint)
 
 
@@ -394,7 +394,7 @@ def _find_limit_hint(before: str, word: str) -> str | None:
 
 def _explain_missing_key(token: TokenInText) -> TokenExplanation | None:
     """Explain the expression after MEASURES in `ORDER BY MEASURES A.x AS a`."""
-    is_first_key = token.before.strip().upper() == "MEASURES"
+    is_first_key = token.text_before.strip().upper() == "MEASURES"
     if token.where not in ("PARTITION BY", "ORDER BY") or not is_first_key:
         return None
     return TokenExplanation("a key is missing before MEASURES", f"write {token.where} x MEASURES")
@@ -402,10 +402,10 @@ def _explain_missing_key(token: TokenInText) -> TokenExplanation | None:
 
 def _explain_column_named_like_unit(token: TokenInText) -> TokenExplanation | None:
     """Explain a missing comma before a column such as `day`, as in `PARTITION BY sym day`."""
-    follows_number = token.before.rstrip()[-1:].isdigit()
+    follows_number = token.text_before.rstrip()[-1:].isdigit()
     if _find_unit(token.text) is None or follows_number:
         return None
-    hint = _find_comma_hint(token.where, token.before, token.after)
+    hint = _find_comma_hint(token.where, token.text_before, token.text_from_token)
     return None if hint is None else _say_comma_is_missing(token.text, hint)
 
 
@@ -490,7 +490,7 @@ def _explain_name_or_value(token: TokenInText) -> TokenExplanation | None:
     if where not in _LIST_EXAMPLES:
         return None
     hint = (
-        _find_comma_hint(where, token.before, token.after)
+        _find_comma_hint(where, token.text_before, token.text_from_token)
         or _find_separator_hint(where, token.word_before, text)
         or f"write a comma, as in {_LIST_EXAMPLES[where]}, or an operator before it; write a name "
         "with a blank in backticks"

@@ -74,33 +74,26 @@ def malformed_binary(span: Span, *, text: str) -> MatchRecognizeParseError:
     )
 
 
-def unexpected_token(
-    text: str,
-    where: str,
-    span: Span,
-    text_around: tuple[str, str] = ("", ""),
-    *,
-    word_before: str = "",
-) -> MatchRecognizeParseError:
+def unexpected_token(token: TokenInText, span: Span) -> MatchRecognizeParseError:
     """Return the error for a word or sign that is not allowed at its location.
 
     Args:
-        text: the word or sign.
-        where: the part of the query.
+        token: the word or sign.
         span: the word or sign in the text of the query.
-        text_around: the text of this part before the word, and the text from the word on; empty if
-            they are not known.
-        word_before: the word or sign before it in the same expression; "" if there is none.
+
+    >>> print(unexpected_token(TokenInText("descnding", "ORDER BY"), Span(12, 21)))
+    unknown keyword `descnding` in ORDER BY [misspelt-keyword]
+      help: write DESC
     """
-    before, after = text_around
-    if re.match(r"(?i)GROUP\s+BY\b", after):
-        return group_by_in_clause(join_lines(after), where, span)
-    without_by = missing_by(after, span, where=where)
+    where = token.where
+    if re.match(r"(?i)GROUP\s+BY\b", token.text_from_token):
+        return group_by_in_clause(join_lines(token.text_from_token), where, span)
+    without_by = missing_by(token.text_from_token, span, where=where)
     if without_by is not None and where != "the query":
         return without_by
-    explanation = explain_token(TokenInText(text, where, before, after, word_before))
+    explanation = explain_token(token)
     if isinstance(explanation, MisspeltKeyword):
-        return misspelt_keyword(span, text=text, keyword=explanation.keyword, where=where)
+        return misspelt_keyword(span, text=token.text, keyword=explanation.keyword, where=where)
     if explanation.text is not None:
         span = Span(span.start, span.start + len(explanation.text))
     return MatchRecognizeParseError(
@@ -274,7 +267,7 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     sign, *_ = (*look_alikes, *signs, text)
     start = span.start + text.index(sign)
     if sign in LOOK_ALIKES:
-        return unexpected_token(sign, where, Span(start, start + 1))
+        return unexpected_token(TokenInText(sign, where), Span(start, start + 1))
     if category(sign[0])[0] in "CZ":
         code = f"U+{ord(sign[0]):04X}"
         return MatchRecognizeParseError(

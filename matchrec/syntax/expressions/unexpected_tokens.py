@@ -19,7 +19,7 @@ from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.expression import order_by_in_call
 from matchrec.errors.sql.foreign_syntax import find_foreign_call_hint
 from matchrec.errors.sql.incomplete import unfinished_expression
-from matchrec.errors.sql.token_advice import find_hint_for_token
+from matchrec.errors.sql.token_advice import TokenInText, find_hint_for_token
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.tokens import CLOSING, Token, TokenKind, TokenSequence, split_words
 
@@ -198,22 +198,24 @@ class UnexpectedToken:
             before.key in ("IF", "CASE", "SELECT") and token.kind is not TokenKind.SYMBOL
         )
         span = before.span if is_after_keyword else token.span
-        texts_around = self.sequence.split_at(span)
+        text_before, text_from_token = self.sequence.split_at(span)
         needs_text_around = (
             is_after_keyword
             or self.part in _PARTS_WITH_TEXT
             or token.key in _KEYS_WITH_TEXT
             or token.key == "["
-            or "[" in texts_around[0]
-            or (token.key in _WORDS_IN_CALLS and find_foreign_call_hint(*texts_around))
+            or "[" in text_before
+            or (
+                token.key in _WORDS_IN_CALLS
+                and find_foreign_call_hint(text_before, text_from_token) is not None
+            )
         )
-        if not needs_text_around:
-            texts_around = ("", "")
         follows_word = not is_after_keyword and before.span.end <= token.span.start
-        return errors.unexpected_token(
+        misplaced = TokenInText(
             self.sequence.text_at(span),
             self.where,
-            span,
-            texts_around,
+            text_before=text_before if needs_text_around else "",
+            text_from_token=text_from_token if needs_text_around else "",
             word_before=self.sequence.text_at(before.span) if follows_word else "",
         )
+        return errors.unexpected_token(misplaced, span)
