@@ -28,6 +28,7 @@ from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
+from matchrec.errors.sql.refused_parts import reject_invalid_literals
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import differs_in_product
 from matchrec.shortcuts import keep_parsed
@@ -71,6 +72,8 @@ def parse_query(
     quotes = inputs.find_quote_dialect(spark, text)
     if product is SPARK:
         return add_spellings(spark, parse_once(text, tuple(frames), quotes), quotes)
+    with locate_errors(Source(text)):
+        reject_invalid_literals(text)
     translator = QueryTranslator(
         spark, text, product, quotes, frames, args, look_up_table=make_table_lookup(spark)
     )
@@ -203,6 +206,8 @@ def parse_clause_in_dialect(
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.dialects.translate import translate_clause
 
+    with locate_errors(Source(text)):
+        reject_invalid_literals(text)
     translation = translate_clause(text, product, SPARK)
     if translation.untyped_columns:
         translation = translate_clause(text, product, SPARK, find_column_kinds(df))

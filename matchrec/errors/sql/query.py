@@ -180,6 +180,32 @@ def explain_misspelt_keyword(text: str, span: Span) -> MatchRecognizeParseError 
     return None
 
 
+def explain_second_alias(text: str, span: Span) -> MatchRecognizeParseError | None:
+    """Return the error for a second alias that makes an engine's parser fail, or None.
+
+    Args:
+        text: the query.
+        span: the word at which the parser fails: AS, or the second alias.
+
+    >>> print(explain_second_alias("SELECT x AS a b FROM t", Span(14, 15)))
+    a column with two aliases is not allowed [two-aliases]
+      help: write one alias, AS a, or a comma before b
+    """
+    before = re.search(r"(?i)\bAS\s+(\w+)\s+$", text[: span.start])
+    if text[span.start : span.end].upper() == "AS":
+        before = re.search(r"(?i)[\w)`]\s+(?:AS\s+)?([A-Za-z]\w*)\s+$", text[: span.start])
+    after = re.match(r"(?i)(?:AS\s+)?([A-Za-z]\w*)\s*(?=,|FROM\b|$)", text[span.start :])
+    if before is None or after is None:
+        return None
+    first, second = before[1], after[1]
+    return MatchRecognizeParseError(
+        "a column with two aliases is not allowed",
+        Span(before.start(1), span.start + after.end(1)),
+        hint=f"write one alias, AS {first}, or a comma before {second}",
+        code="two-aliases",
+    )
+
+
 def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
     """Return the error for FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file."""
     surface = current_surface()

@@ -124,11 +124,7 @@ def find_invalid_literal(
             continue
         type_name = literal["type"].upper()
         content = literal["string"][1:-1]
-        time_text = content
-        if type_name == "DATE":
-            # Engines ignore what is after a blank or a T in a date.
-            time_text = re.split(r"(?<=\d)[T ]", content)[0]
-        note = find_time_fault(time_text)
+        note = _find_literal_fault(type_name, literal["string"])
         if literal_in_message is None:
             is_refused = note is not None
         else:
@@ -142,6 +138,46 @@ def find_invalid_literal(
                 clause=clause,
             )
     return None
+
+
+def reject_invalid_literals(text: str) -> None:
+    """Raise an error for the first literal of another product's SQL that is not a date or a time.
+
+    The translation makes casts of such literals, which would fail only when they run. A text with
+    a backslash is not checked, because products disagree on what it means in a string. A timestamp
+    whose form is not known is not rejected: it may be one of the product.
+
+    >>> reject_invalid_literals("day > DATE '2024-12-31'")
+    >>> reject_invalid_literals("day > DATE '31-DEC-2024'")
+    Traceback (most recent call last):
+    ...
+    matchrec.errors.MatchRecognizePlanError: '31-DEC-2024' is not a date [invalid-literal]
+      help: write a valid date, such as DATE'2026-01-31'
+    """
+    if "\\" in text:
+        return
+    for literal in _LITERAL_OR_SKIPPED.finditer(text):
+        if literal["type"] is None or literal["string"][0] != "'":
+            continue
+        type_name = literal["type"].upper()
+        note = _find_literal_fault(type_name, literal["string"])
+        if note or (note is not None and type_name == "DATE"):
+            raise invalid_literal(
+                Span(*literal.span()),
+                type_name=type_name,
+                string=literal["string"],
+                note=note,
+                clause="",
+            )
+
+
+def _find_literal_fault(type_name: str, string: str) -> str | None:
+    """Return what is wrong in the string of a literal with its quotes, as `find_time_fault`."""
+    time_text = string[1:-1]
+    if type_name == "DATE":
+        # Engines ignore what is after a blank or a T in a date.
+        time_text = re.split(r"(?<=\d)[T ]", time_text)[0]
+    return find_time_fault(time_text)
 
 
 def find_time_fault(time_text: str) -> str | None:

@@ -15,6 +15,7 @@ An operand is checked only if its form shows the kind of its type: see `operand_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from matchrec.errors import MatchRecognizeError
@@ -43,6 +44,8 @@ COMPARING_OPERATORS = find_coercing_operators(Coercion.COMPARED) | {
 }
 # Strings that are numbers without a digit.
 NUMBERS_IN_LETTERS = frozenset(("nan", "inf", "infinity"))
+# A number as CAST reads it.
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[df]?", re.IGNORECASE)
 # Functions that add a number of days or months to a date.
 DATE_ADDITIONS = frozenset(("DATE_ADD", "DATE_SUB", "ADD_MONTHS"))
 
@@ -203,8 +206,8 @@ def looks_like_number_or_time(text: str, *, is_number: bool) -> bool:
         text: the string, without its quotes.
         is_number: whether it must be a number; otherwise it must be a time.
 
-    >>> [looks_like_number_or_time(text, is_number=True) for text in ("7", "nan", "abc")]
-    [True, True, False]
+    >>> [looks_like_number_or_time(text, is_number=True) for text in ("7", "nan", "abc", "5 EUR")]
+    [True, True, False, False]
     >>> [looks_like_number_or_time(text, is_number=False) for text in ("2026-01", "31.01.2026")]
     [True, False]
     """
@@ -215,4 +218,5 @@ def looks_like_number_or_time(text: str, *, is_number: bool) -> bool:
         is_iso = any(time.letters.startswith("yyyy-MM-dd") for time in times)
         if (times and not is_iso) or find_time_fault(text):
             return False
-    return any(letter.isdigit() for letter in text)
+        return any(letter.isdigit() for letter in text)
+    return NUMBER.fullmatch(text.strip()) is not None

@@ -38,7 +38,7 @@ from matchrec.errors.sql.foreign_names import (
     find_table_hint,
     find_target_hint,
 )
-from matchrec.errors.sql.query import explain_misspelt_keyword
+from matchrec.errors.sql.query import explain_misspelt_keyword, explain_second_alias
 from matchrec.errors.sql.refused_parts import find_refused_part
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.types_and_literals import (
@@ -188,19 +188,22 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
 def diagnose_syntax_error(
     message: EngineMessage, span: Span, filled: FilledTemplate
 ) -> RefusalDiagnosis:
-    """Name the mistake at a syntax error: a misspelt keyword, QUALIFY, or the engine's sentence.
+    """Name the mistake at a syntax error, such as a misspelt keyword, or a second alias.
+
+    For other mistakes but QUALIFY, the result has the engine's sentence.
 
     Args:
         message: the parts of the engine's message.
         span: the location of the word at the syntax error, in the user's text.
         filled: the text that the engine has read.
     """
-    misspelt = explain_misspelt_keyword(filled.source.text, span)
-    if misspelt is not None:
+    text = filled.source.text
+    mistake = explain_misspelt_keyword(text, span) or explain_second_alias(text, span)
+    if mistake is not None:
         return RefusalDiagnosis(
-            message=replace(message, sentence=misspelt.message, advice=misspelt.hint),
-            span=misspelt.span,
-            code=misspelt.code,
+            message=replace(message, sentence=mistake.message, advice=mistake.hint),
+            span=mistake.span,
+            code=mistake.code,
         )
     sentence = message.sentence
     if SYNTAX_ERROR_AT_QUALIFY.search(sentence):

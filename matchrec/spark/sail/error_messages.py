@@ -19,7 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
+from zoneinfo import available_timezones
 
+from matchrec.errors.misspellings import find_nearest, find_nearest_choice
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.written_times import read_times
 from matchrec.errors.wording import uncapitalise
@@ -343,11 +345,16 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     return plain, hint or None
 
 
+# The units of `date_trunc` and `trunc`.
+UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
+
+
 class FailureTemplate(NamedTuple):
     """A failure of a value in plain words.
 
     `{name}` stands for a group of the regular expression, `{TYPE}` for the group `type` in upper
-    case, and `{FORMAT}` for the format of the group `time` in Spark's letters.
+    case, `{FORMAT}` for the format of the group `time` in Spark's letters, and `{UNIT}` and
+    `{ZONE}` for the unit and the time zone that the user probably means.
     """
 
     # Why the value cannot be computed.
@@ -367,6 +374,12 @@ VALUE_FAILURES = {
     r"(?i)(?:divi(?:de|sion)|remainder) by zero": FailureTemplate(
         "Division by zero",
         "NULLIF(..., 0) around the divisor, or set spark.sql.ansi.enabled to false",
+    ),
+    r"(?i)unsupported (?P<function>\w+) granularity: '(?P<unit>[^']*)'": FailureTemplate(
+        "{function} has no unit '{unit}'", "{UNIT}"
+    ),
+    r"(?i)\[INVALID_TIMEZONE\] the timezone: \"(?P<zone>[^\"]*)\"": FailureTemplate(
+        "unknown time zone '{zone}'", "{ZONE}"
     ),
     r"(?i)(?P<sentence>invalid datetime pattern\b.*)": FailureTemplate(
         "{sentence}", "the format in Spark's letters, such as 'yyyy-MM-dd HH:mm:ss'"
@@ -429,6 +442,10 @@ def explain_value_failure(error_text: str) -> str | None:
     "Write replace(x, ',') instead of x, which removes the commas"
     >>> explain_value_failure("Cast error: Cannot cast string 'high' to value of Int32 type")
     "'high' cannot be cast to INT. Write TRY_CAST(... AS INT), which is NULL for such a value"
+    >>> explain_value_failure("unsupported date_trunc granularity: 'hr'. Supported: hour")
+    "date_trunc has no unit 'hr'. Write 'hour'"
+    >>> explain_value_failure('[INVALID_TIMEZONE] The timezone: "Europe/Pariss" is invalid')
+    "unknown time zone 'Europe/Pariss'. Write 'Europe/Paris'"
     >>> explain_value_failure("unknown function: uper") is None
     True
     """
@@ -486,6 +503,12 @@ def fill_failure(pattern_match: re.Match[str], template: FailureTemplate) -> Fai
     groups["TYPE"] = groups.get("type", "").upper()
     times = read_times(groups.get("time", ""))
     groups["FORMAT"] = times[0].letters if times else "dd/MM/yyyy HH:mm:ss"
+    unit = find_nearest_choice(groups.get("unit", ""), UNITS)
+    groups["UNIT"] = f"'{unit}'" if unit else f"one of these units: {', '.join(UNITS)}"
+    zone = find_nearest(groups["zone"], available_timezones()) if groups.get("zone") else None
+    groups["ZONE"] = f"'{zone or 'Europe/Paris'}'"
+    if zone is None:
+        groups["ZONE"] += " or another region, or an offset such as '+01:00'"
     return FailureTemplate(
         reason=template.reason.format(**groups), replacement=template.replacement.format(**groups)
     )
