@@ -1,9 +1,10 @@
 """A compiled query: what Spark computes before the match, the task of the search, and the result.
 
 `build_query` makes a `CompiledQuery`, and Spark carries it to its workers. Most other classes are
-parts of it: `SentColumns` are the columns that a worker receives, `ResultColumn` is a column of the
-result, and `TotalledColumn` is a column that aggregates over all matches read. `Sorter` is the
-choice of who sorts the rows, on which the conditions are split.
+parts of it: `SentColumns` are the columns that a worker receives, `SentWindow` says which of them
+decide where windows end, `ResultColumn` is a column of the result, and `TotalledColumn` is a column
+that aggregates over all matches read. `Sorter` is the choice of who sorts the rows, on which the
+split of the conditions depends.
 """
 
 from __future__ import annotations
@@ -41,6 +42,21 @@ class ResultColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class SentWindow:
+    """What a worker needs to find the end of the window that begins with each row.
+
+    Either `end` or `distance` is None.
+    """
+
+    # The index in `SentColumns.columns` of the order column, along which the window is measured.
+    order: int
+    # The index of the column with the order value at which the window of each row ends.
+    end: int | None
+    # How far the window reaches after its first row, if that is known when the query is compiled.
+    distance: Distance | None
+
+
+@dataclass(frozen=True, slots=True)
 class SentColumns:
     """The columns that Spark computes for every row and sends, and the purpose of each.
 
@@ -59,16 +75,10 @@ class SentColumns:
     ranked_columns: frozenset[int]
     # The name and the column of each partition key, for messages.
     keys: tuple[tuple[str, int], ...]
-    # The window of a match: the order column along which it is measured, and the end of the window
-    # that begins with each row. Without the end if `distance` is known, and empty without a window.
-    window_columns: tuple[int, ...] = ()
-    # How far the window of a match reaches; None if that is not known when the query is compiled,
-    # or if there is no window.
-    window_distance: Distance | None = None
-    # As `window`, for the window between each row of a match and the next one.
-    gap_columns: tuple[int, ...] = ()
-    # As `distance`, for this window.
-    gap_distance: Distance | None = None
+    # The window of a match; None if only a number of rows limits a match, or nothing does.
+    window: SentWindow | None = None
+    # The window between each row of a match and the next one; None if there is no such limit.
+    gap: SentWindow | None = None
     # For a plan of stages with windows between neighbouring rows, the ends of all windows that
     # begin with a row: first the window of the match, if there is one, then the windows between
     # neighbours, the shortest first. Empty for other plans.

@@ -7,9 +7,10 @@ them read a column, it is sent once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from matchrec.compile.columns import find_key_columns
-from matchrec.compile.compiled_query import SentColumns
+from matchrec.compile.compiled_query import SentColumns, SentWindow
 from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
 from matchrec.conditions.types import COMPARED_BY_ENGINE, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
@@ -60,10 +61,8 @@ def build_sent_columns(
         float_columns=find_indices(run_columns.float_columns),
         ranked_columns=frozenset(find_indices(run_columns.ranked_columns)),
         keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
-        window_columns=find_indices(find_window_columns(plan, plan.within, types)),
-        window_distance=None if plan.within is None else plan.within.distance,
-        gap_columns=find_indices(find_window_columns(plan, plan.row_gap, types)),
-        gap_distance=None if plan.row_gap is None else plan.row_gap.distance,
+        window=build_sent_window(plan, plan.within, types, indices),
+        gap=build_sent_window(plan, plan.row_gap, types, indices),
         window_end_columns=find_indices(find_window_end_columns(plan, types)),
     )
 
@@ -82,36 +81,71 @@ def list_used_columns(
         *measure_columns,
         *run_columns.integer_columns,
         *run_columns.float_columns,
-        *find_window_columns(plan, plan.within, types),
-        *find_window_columns(plan, plan.row_gap, types),
+        *list_sent_window_columns(plan, plan.within, types),
+        *list_sent_window_columns(plan, plan.row_gap, types),
         *find_window_end_columns(plan, types),
         *find_key_columns(plan),
     )
     return tuple(dict.fromkeys(used_columns))
 
 
-def find_window_columns(
-    plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
-) -> tuple[RowColumn, ...]:
-    """Return the columns of a window: the order column, and the end of the window.
-
-    Both are cast to one type, so that they can be compared: a date plus hours is a timestamp. An
-    end that overflows is NULL, which the worker reports. A floating-point end never overflows.
+def build_sent_window(
+    plan: MatchPlan,
+    window: Within | Gap | None,
+    types: Mapping[RowColumn, ValueType],
+    indices: Mapping[RowColumn, int],
+) -> SentWindow | None:
+    """Return a window over the columns that are sent; None if `window` is None.
 
     Args:
         plan: the plan of the query.
-        window: a window of the plan, or None.
+        window: a window of the plan.
         types: the types of the columns.
-
-    Returns:
-        Both columns; only the order column if the distance of the window is known; and no column if
-        there is no window.
+        indices: the index of each column that is sent.
 
     Raises:
         MatchRecognizeUnsupportedError: the window is not a distance along its order.
     """
     if window is None:
+        return None
+    order, end = find_sent_window_columns(plan, window, types)
+    end_index = None if end is None else indices[end]
+    return SentWindow(order=indices[order], end=end_index, distance=window.distance)
+
+
+def list_sent_window_columns(
+    plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
+    """Return the columns that are sent for a window; none if `window` is None.
+
+    The arguments and the errors are the same as for `build_sent_window`.
+    """
+    if window is None:
         return ()
+    order, end = find_sent_window_columns(plan, window, types)
+    return (order,) if end is None else (order, end)
+
+
+class SentWindowColumns(NamedTuple):
+    """The columns that are sent for a window. They are of one type, so they can be compared."""
+
+    # The first ORDER BY column.
+    order: RowColumn
+    # Its value at which the window of each row ends; None if the distance of the window is known.
+    end: RowColumn | None
+
+
+def find_sent_window_columns(
+    plan: MatchPlan, window: Within | Gap, types: Mapping[RowColumn, ValueType]
+) -> SentWindowColumns:
+    """Return the columns that are sent for a window of a plan.
+
+    The order column is cast to the type of the end: a date plus hours is a timestamp. An end that
+    overflows is NULL, which the worker reports. A floating-point end never overflows.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the window is not a distance along its order.
+    """
     order, end = build_window_columns(plan, window.interval)
     order_type = types[order]
     end_type = types[end]
@@ -124,12 +158,12 @@ def find_window_columns(
     if order_type.family in WITHOUT_DISTANCE or not are_comparable:
         raise within_not_a_length(window.interval.span)
     if window.distance is not None:
-        return (order,)
+        return SentWindowColumns(order, end=None)
     if order_type.family is not Family.FLOATING:
         end = build_row_column(write_sum_or_null(order.text, write_window_length(window.interval)))
     if order_type != end_type:
         order = cast_column(order, end_type.name)
-    return order, end
+    return SentWindowColumns(order, end)
 
 
 def find_window_end_columns(

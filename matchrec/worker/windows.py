@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.compiled_query import CompiledQuery, SentWindow
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, DistanceForm
@@ -75,12 +75,8 @@ def find_ends_in_table(
     if compiled_query.window_rows is not None:
         ends: IntArray | None = find_ends_by_row_count(starts, compiled_query.window_rows)
     else:
-        ends = find_ends_along_order(
-            table, starts, sent_columns.window_columns, sent_columns.window_distance
-        )
-    gap_ends = find_ends_along_order(
-        table, starts, sent_columns.gap_columns, sent_columns.gap_distance
-    )
+        ends = find_ends_along_order(table, starts, sent_columns.window)
+    gap_ends = find_ends_along_order(table, starts, sent_columns.gap)
     if gap_ends is None:
         return ends
     first_gaps = find_first_gaps(gap_ends, starts)
@@ -88,7 +84,7 @@ def find_ends_in_table(
 
 
 def find_ends_along_order(
-    table: pa.Table, starts: IntArray, columns: tuple[int, ...], distance: Distance | None
+    table: pa.Table, starts: IntArray, window: SentWindow | None
 ) -> IntArray | None:
     """Return for each row the first row outside of the window that begins with it: int64[n].
 
@@ -97,17 +93,15 @@ def find_ends_along_order(
     Args:
         table: the rows, with the columns that are sent.
         starts: see `encode.encode_partitions`.
-        columns: the index of the order column, then the index of the column with the end of each
-            row's window. Only the order column if there is a distance. Empty without a window.
-        distance: how far the window reaches; None if the engine computes the end for each row.
+        window: the window, as columns of `table`.
     """
-    if not columns:
+    if window is None:
         return None
-    order = take_column(table, wire.name_column(columns[0]))
-    if distance is not None:
-        return find_ends_at_distance(distance, order, starts)
-    window_end = take_column(table, wire.name_column(columns[1]))
-    bounds = make_comparable(order, window_end)
+    order = take_column(table, wire.name_column(window.order))
+    if window.distance is not None:
+        return find_ends_at_distance(window.distance, order, starts)
+    assert window.end is not None
+    bounds = make_comparable(order, take_column(table, wire.name_column(window.end)))
     return find_ends_by_bounds(starts, bounds.keys, bounds.has_key, bounds.bounds, bounds.has_bound)
 
 
@@ -221,33 +215,33 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
         RunFailure: the end of a window is NULL or before its beginning, or an integer overflows in
             the conditions of a window.
     """
-    sent_columns = compiled_query.sent_columns
-    check_window_ends("WITHIN", table, sent_columns.window_columns)
-    check_window_ends("WITHIN BETWEEN ROWS", table, sent_columns.gap_columns)
-    distance = sent_columns.window_distance
-    if distance is not None and distance.bits and not compiled_query.ansi:
-        order = take_column(table, wire.name_column(sent_columns.window_columns[0]))
-        check_distance(distance, starts, order)
+    window = compiled_query.sent_columns.window
+    check_window_ends("WITHIN", table, window)
+    check_window_ends("WITHIN BETWEEN ROWS", table, compiled_query.sent_columns.gap)
+    if window is None or window.distance is None or compiled_query.ansi:
+        return
+    if window.distance.bits:  # integers, which wrap around without ANSI mode
+        check_distance(window.distance, starts, take_column(table, wire.name_column(window.order)))
 
 
-def check_window_ends(clause: str, table: pa.Table, columns: tuple[int, ...]) -> None:
-    """Check the ends of windows that the engine has computed for each row.
+def check_window_ends(clause: str, table: pa.Table, window: SentWindow | None) -> None:
+    """Check the ends of windows that the engine has computed for each row, if it has.
 
     Args:
         clause: the clause that the error names.
         table: the rows, with the columns that are sent.
-        columns: see `find_ends_along_order`.
+        window: the window, as columns of `table`; None if there is no window.
 
     Raises:
         RunFailure: the sum of a row's order and the length of its window is NULL, or has wrapped
             around, so that it is less than the order.
     """
-    if len(columns) < 2:
+    if window is None or window.end is None:
         return
-    order, window_end = (take_column(table, wire.name_column(column)) for column in columns)
-    window = make_comparable(order, window_end)
-    is_right = window.has_bound & (window.keys <= window.bounds)
-    fail_at_first(window.has_key & ~is_right, failures.wrong_window_length, words=clause)
+    order = take_column(table, wire.name_column(window.order))
+    bounds = make_comparable(order, take_column(table, wire.name_column(window.end)))
+    is_right = bounds.has_bound & (bounds.keys <= bounds.bounds)
+    fail_at_first(bounds.has_key & ~is_right, failures.wrong_window_length, words=clause)
 
 
 def check_distance(distance: Distance, starts: IntArray, order: pa.Array) -> None:

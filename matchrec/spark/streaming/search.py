@@ -168,14 +168,15 @@ def find_window_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntA
 
     NEVER if the query has no window.
     """
-    sent_columns = compiled_query.sent_columns
-    if not sent_columns.window_columns:
+    window = compiled_query.sent_columns.window
+    if window is None:
         return np.full(rows.num_rows, NEVER, np.int64)
-    times = read_integers(take_column(rows, wire.name_column(sent_columns.window_columns[-1])))
-    if sent_columns.window_distance is None:
-        return times
-    # The column has the time of the row, and the window ends a known distance later.
-    length = int(sent_columns.window_distance.limit) + 1
+    if window.distance is None:
+        assert window.end is not None
+        return read_integers(take_column(rows, wire.name_column(window.end)))
+    # The window ends a known distance after the time of its first row.
+    times = read_integers(take_column(rows, wire.name_column(window.order)))
+    length = int(window.distance.limit) + 1
     return np.asarray(np.minimum(times, NEVER - length) + length, np.int64)
 
 
@@ -187,10 +188,8 @@ def find_neighbour_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> I
         None if the pattern has no such windows.
     """
     end_columns = compiled_query.sent_columns.window_end_columns
-    if (
-        compiled_query.sent_columns.window_columns
-    ):  # the first column is for the window of the match
-        end_columns = end_columns[1:]
+    if compiled_query.sent_columns.window is not None:
+        end_columns = end_columns[1:]  # the first column is for the window of the match
     if not end_columns:
         return None
     return np.stack(
