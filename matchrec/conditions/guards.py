@@ -9,7 +9,7 @@ which the condition would not evaluate the expression, or which are not mapped t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from matchrec.plan.build_expressions import (
@@ -77,36 +77,51 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
 
 
 class GuardedPart(NamedTuple):
-    """A subexpression, and the guards that it adds to the guards from earlier parts."""
+    """A part of an expression, and the guards that its place in the expression adds."""
 
     part: Scalar
-    # Conditions that hold wherever this part is evaluated, besides the guards from earlier parts.
+    # Conditions that hold wherever this part is evaluated, in addition to the `later_guards` of the
+    # parts before it.
     guards: Sequence[Scalar] = ()
-    # Conditions that hold wherever the parts after this one are evaluated.
+    # Conditions that hold wherever any part after this one is evaluated.
     later_guards: Sequence[Scalar] = ()
 
 
-def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
-    """Yield the operands of an operation with their guards.
+def find_guarded_operands(operation: Operation) -> list[GuardedPart]:
+    """Return the operands of an operation in their order, with their guards.
 
-    In `IF(a, x, y)`, x has the guard `a`, and y has the guard `a IS NOT TRUE`. In `a OR b`, b has
-    the guard `a IS NOT TRUE`. Operands that are always evaluated have no guards.
+        operation       operand  guards     later guards
+        IF(a, x, y)     a
+                        x        a          a IS NOT TRUE
+                        y
+        a OR b          a                   a IS NOT TRUE
+                        b                   b IS NOT TRUE
+
+    So `y` and `b` are evaluated only if `a` is not true. The operands of most operations are always
+    evaluated, and have no guards.
     """
     if operation.operator in ("IF", "CASE"):
-        for index, operand in enumerate(operation.operands):
-            if index % 2 == 0:  # a condition, or the value after ELSE
-                yield GuardedPart(operand)
-            else:
-                condition = operation.operands[index - 1]
-                complement = make_complement(condition)
-                yield GuardedPart(operand, guards=(condition,), later_guards=(complement,))
-        return
+        return find_guarded_branches(operation)
     build_later_guard = LATER_GUARD_BUILDERS.get(operation.operator)
-    for operand in operation.operands:
-        if build_later_guard is None:
-            yield GuardedPart(operand)
-        else:
-            yield GuardedPart(operand, later_guards=(build_later_guard(operand),))
+    if build_later_guard is None:
+        return [GuardedPart(operand) for operand in operation.operands]
+    return [
+        GuardedPart(operand, later_guards=(build_later_guard(operand),))
+        for operand in operation.operands
+    ]
+
+
+def find_guarded_branches(choice: Operation) -> list[GuardedPart]:
+    """Return the tests and the results of IF or CASE in their order, with their guards."""
+    tests, results = split_branches(choice)
+    guarded_parts = []
+    for test, result in zip(tests, results, strict=False):  # ELSE has a result and no test
+        guarded_parts += [
+            GuardedPart(test),
+            GuardedPart(result, guards=(test,), later_guards=(make_complement(test),)),
+        ]
+    guarded_parts += [GuardedPart(else_result) for else_result in results[len(tests) :]]
+    return guarded_parts
 
 
 def build_not_false(scalar: Scalar) -> Scalar:
