@@ -1,17 +1,21 @@
 """Aggregates of lists that share their rows, computed with few accumulators.
 
 The lists of several runs often begin with the same rows. If a list is a recently computed list plus
-one row, its aggregate is computed by the accumulator of that list.
+one row, its aggregate is computed by the accumulator of that list:
+
+    list 1    rows a          an accumulator adds a
+    list 2    rows a b        the accumulator of list 1 adds b, and becomes that of list 2
+    list 3    rows a c        list 1 has no accumulator any more, so another one adds a and c
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from matchrec.conditions.accumulators.accumulator import Accumulator
-from matchrec.conditions.functions.function import Compute, Value
+from matchrec.conditions.functions.function import Value
 
 # The number of accumulators that are kept: for the lists that were computed last. An accumulator is
 # used again when its list gets one more row.
@@ -22,6 +26,8 @@ MAX_FIXED_SIZE_RESULTS = 1 << 16
 MAX_LONG_RESULTS = 64
 
 EMPTY_LIST = 0  # the number of the list without rows
+
+_Kept = TypeVar("_Kept")
 
 
 class SharedLists(Protocol):
@@ -34,45 +40,70 @@ class SharedLists(Protocol):
         """Return the values of the last row of a list."""
 
 
-def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
-    """Return a function that computes an aggregate of a list.
+class ListAggregate:
+    """An aggregate of lists. It remembers what it has computed for recent lists."""
 
-    The function takes the number of the list, and all lists. If a list is a recently computed list
-    plus one row, only this row is added, and the longer list takes over the accumulator of the
-    shorter one. The result of the shorter list is kept, because other runs with the same list need
-    the same result.
+    def __init__(self, begin: Callable[[], Accumulator]) -> None:
+        """Prepare an aggregate.
 
-    Args:
-        begin: returns an accumulator without rows.
-    """
-    accumulators: OrderedDict[int, Accumulator] = OrderedDict()  # by list, least recent first
-    results: OrderedDict[int, Value] = OrderedDict()  # by list, least recent first
-    result_without_rows = begin().compute_result()
+        Args:
+            begin: returns an accumulator without rows.
+        """
+        self.begin = begin
+        self.result_without_rows = begin().compute_result()
+        # By the number of the list, the least recent list first. A result outlives its accumulator,
+        # which a longer list takes over: other runs with the shorter list need the result again.
+        self.accumulators: OrderedDict[int, Accumulator] = OrderedDict()
+        self.results: OrderedDict[int, Value] = OrderedDict()
 
-    def compute(list_number: int, lists: SharedLists) -> Value:
-        """Return the aggregate of a list; continue from a shorter list if its state is kept."""
+    def compute(self, list_number: int, lists: SharedLists) -> Value:
+        """Return the aggregate of a list.
+
+        Args:
+            list_number: the number of the list.
+            lists: all lists. A number always means the same rows, so that results can be kept.
+
+        Raises:
+            FunctionError: an argument of a row is not allowed, or could not be computed.
+            TooLargeError: a sum does not fit its type.
+        """
         if list_number == EMPTY_LIST:
-            return result_without_rows
-        if list_number in results:
-            results.move_to_end(list_number)
-            return results[list_number]
+            return self.result_without_rows
+        if list_number in self.results:
+            self.results.move_to_end(list_number)
+            return self.results[list_number]
+        accumulator = self.accumulate(list_number, lists)
+        result = accumulator.compute_result()
+        is_long = isinstance(result, str | bytes | tuple)
+        keep(self.accumulators, list_number, accumulator, MAX_ACCUMULATORS)
+        keep(
+            self.results,
+            list_number,
+            result,
+            MAX_LONG_RESULTS if is_long else MAX_FIXED_SIZE_RESULTS,
+        )
+        return result
+
+    def accumulate(self, list_number: int, lists: SharedLists) -> Accumulator:
+        """Return an accumulator to which the rows of a list have been added, and no others.
+
+        The accumulator of the list without the last row is taken over if there is one.
+        """
         lists_to_add = [list_number]  # the lists whose last rows are added, the longest one first
-        accumulator = accumulators.pop(lists.find_list_before(list_number), None)
+        accumulator = self.accumulators.pop(lists.find_list_before(list_number), None)
         if accumulator is None:
-            accumulator = begin()
+            accumulator = self.begin()
             while (shorter_list := lists.find_list_before(lists_to_add[-1])) != EMPTY_LIST:
                 lists_to_add.append(shorter_list)
         for list_to_add in reversed(lists_to_add):
             accumulator.add(*lists.read_last_row(list_to_add))
-        result = accumulator.compute_result()
-        accumulators[list_number] = accumulator
-        if len(accumulators) > MAX_ACCUMULATORS:
-            accumulators.popitem(last=False)
-        results[list_number] = result
-        is_long = isinstance(result, str | bytes | tuple)
-        max_results = MAX_LONG_RESULTS if is_long else MAX_FIXED_SIZE_RESULTS
-        while len(results) > max_results:
-            results.popitem(last=False)
-        return result
+        return accumulator
 
-    return compute
+
+def keep(
+    kept_by_list: OrderedDict[int, _Kept], list_number: int, value: _Kept, max_count: int
+) -> None:
+    """Keep a value for a list, and drop the values of the least recent lists beyond `max_count`."""
+    kept_by_list[list_number] = value
+    while len(kept_by_list) > max_count:
+        kept_by_list.popitem(last=False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from matchrec.conditions import run_condition
-from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
+from matchrec.conditions.accumulators.shared_lists import ListAggregate
 from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import Compute, Value
@@ -120,8 +120,8 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
         case run_condition.PythonAggregate(name, use=use):
             aggregate = AGGREGATES[name]
             read_list = next(arguments)  # returns the number of the list, and all lists
-            compute_aggregate = build_list_aggregate(lambda: aggregate.begin(use))
-            return lambda: compute_aggregate(*read_list())
+            list_aggregate = ListAggregate(lambda: aggregate.begin(use))
+            return lambda: list_aggregate.compute(*read_list())
         case run_condition.PythonCall(name, operands):
             function = load_functions()[name]
             operand_functions = [build_formula(operand, arguments) for operand in operands]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
+from matchrec.conditions.accumulators.shared_lists import ListAggregate
 from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.conditions.split import RowScope, split_conditions
@@ -132,6 +132,6 @@ class Chains:
 
 
 def test_lists_that_part_have_results_of_their_own() -> None:
-    median = build_list_aggregate(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
-    medians = {number: median(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
+    median = ListAggregate(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
+    medians = {number: median.compute(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
     assert medians == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}
