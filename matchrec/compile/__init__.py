@@ -13,8 +13,9 @@ the values that Spark computes.
     joined_queries    join_query            JoinedQueries: what Spark computes for each row
     rule_set          join_rule_queries     the same for several rules, which share rows and bits
     typed_conditions  type_conditions       TypedConditions: what the workers and the search compute
-    build_query       translate_outputs     TranslatedOutputs: the result as SQL over reads
-    build_query       build_compiled_query  CompiledQuery: everything that workers and Spark need
+    build_query       QueryCompiler         TranslatedOutputs: the result as SQL over reads,
+                                            then CompiledQuery: everything that workers and
+                                            Spark need
 
 No step changes its input. So after another choice of who sorts, conditions can be split again.
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from matchrec.errors.calls import algorithm_not_possible
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
@@ -105,8 +106,16 @@ ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIR
 AUTO = "auto"
 
 
-def choose_algorithm_and_strategy(task: Task, name: str = AUTO) -> Strategy:
-    """Return the strategy that searches a task. `Strategy.explain_choice` gives the reason.
+class StrategyChoice(NamedTuple):
+    """The strategy that searches a task."""
+
+    strategy: Strategy
+    # Why it was chosen: a clause that `explain` prints after the name of the strategy.
+    reason: str
+
+
+def choose_algorithm_and_strategy(task: Task, name: str = AUTO) -> StrategyChoice:
+    """Return the strategy that searches a task, with the reason.
 
     Args:
         task: the task of a query.
@@ -120,7 +129,10 @@ def choose_algorithm_and_strategy(task: Task, name: str = AUTO) -> Strategy:
     obstacle = algorithm.find_obstacle(task)
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
-    return algorithm.choose_strategy(task)
+    strategy = algorithm.choose_strategy(task)
+    if name != AUTO:
+        return StrategyChoice(strategy, "you chose this algorithm")
+    return StrategyChoice(strategy, strategy.explain_choice(task))
 
 
 def find_fastest(task: Task) -> str:

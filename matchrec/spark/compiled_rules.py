@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.compile.build_query import TranslatedOutputs, build_compiled_query, translate_outputs
+from matchrec.compile.build_query import QueryCompiler, SearchOptions
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.joined_queries import JoinedQueries
@@ -32,6 +32,14 @@ class TypedRule:
     query: SplitQuery
     # The parts of conditions that Spark does not compute, with their types.
     conditions: TypedConditions
+
+    def make_compiler(self, joined: JoinedQueries) -> QueryCompiler:
+        """Return the compiler of the rule's query.
+
+        Args:
+            joined: the queries of all rules of the request.
+        """
+        return QueryCompiler(self.query, self.conditions, joined)
 
 
 @dataclass(frozen=True)
@@ -89,13 +97,14 @@ def build_compiled_rules(
     for typed_rule in typed_rules:
         with request.locate_rule_errors(typed_rule.rule):
             check_outputs(request, typed_rule)
-            outputs_of_rules.append(
-                translate_outputs(typed_rule.query, typed_rule.conditions, indices)
-            )
+            outputs_of_rules.append(typed_rule.make_compiler(joined).translate_outputs(indices))
+    columns = tuple(indices)
+    options = find_search_options(request)
     compiled_rules = []
     for typed_rule, outputs in zip(typed_rules, outputs_of_rules, strict=True):
         with request.locate_rule_errors(typed_rule.rule):
-            compiled_query = compile_query(request, joined, typed_rule, outputs, tuple(indices))
+            compiler = typed_rule.make_compiler(joined)
+            compiled_query = compiler.build_compiled_query(outputs, columns, options)
         compiled_rules.append(
             CompiledRule(
                 rule=typed_rule.rule,
@@ -122,34 +131,9 @@ def check_outputs(request: MatchRequest, typed_rule: TypedRule) -> None:
         check_dividing_columns(query, typed_rule.conditions)
 
 
-def compile_query(
-    request: MatchRequest,
-    joined: JoinedQueries,
-    typed_rule: TypedRule,
-    outputs: TranslatedOutputs,
-    columns: tuple[RowColumn, ...],
-) -> CompiledQuery:
-    """Return the compiled query of a rule, with the options of its request.
-
-    Args:
-        request: the rules.
-        joined: what Spark computes for all of them.
-        typed_rule: the rule.
-        outputs: its output columns, translated.
-        columns: the columns that are sent for all rules.
-
-    Raises:
-        MatchRecognizeError: the algorithm that the options choose cannot run the rule.
-    """
-    return build_compiled_query(
-        typed_rule.query,
-        typed_rule.conditions,
-        joined,
-        outputs,
-        columns,
-        algorithm=request.options.algorithm,
-        max_steps=request.options.max_steps,
-    )
+def find_search_options(request: MatchRequest) -> SearchOptions:
+    """Return those options of a request that the search has."""
+    return SearchOptions(algorithm=request.options.algorithm, max_steps=request.options.max_steps)
 
 
 def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
@@ -165,9 +149,11 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
         return None
     joined = compiled.preparation.joined
     unused_rule = replace(clause, query=clause.query.select_unused_outputs())
+    compiler = unused_rule.make_compiler(joined)
     indices = joined.number_shared_columns()
-    outputs = translate_outputs(unused_rule.query, unused_rule.conditions, indices)
-    compiled_query = compile_query(compiled.request, joined, unused_rule, outputs, tuple(indices))
+    outputs = compiler.translate_outputs(indices)
+    options = find_search_options(compiled.request)
+    compiled_query = compiler.build_compiled_query(outputs, tuple(indices), options)
     if compiled.request.is_stream:
         from matchrec.spark.streaming.stream_checks import check_compiled_query
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from matchrec.compile.build_query import build_compiled_query, translate_outputs
+from matchrec.compile.build_query import QueryCompiler, SearchOptions
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.joined_queries import join_query
 from matchrec.compile.resolved_query import resolve_query
@@ -41,10 +41,11 @@ def link(
 ) -> CompiledQuery:
     """Type the conditions of a split query, and compile it.
 
-    `type_conditions` and `build_compiled_query` explain the arguments.
+    `type_conditions` and `SearchOptions` explain the arguments.
     """
     joined = join_query(split)
     conditions = type_conditions(split, types, joined, ansi=ansi, session=session)
     indices = joined.number_shared_columns()
-    outputs = translate_outputs(split, conditions, indices)
-    return build_compiled_query(split, conditions, joined, outputs, tuple(indices), engine)
+    compiler = QueryCompiler(split, conditions, joined)
+    outputs = compiler.translate_outputs(indices)
+    return compiler.build_compiled_query(outputs, tuple(indices), SearchOptions(engine))

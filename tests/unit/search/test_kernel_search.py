@@ -232,7 +232,7 @@ def test_auto_chooses_a_strategy_and_says_why(
     text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
 ) -> None:
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
-    strategy = choose_algorithm_and_strategy(task)
+    strategy = choose_algorithm_and_strategy(task).strategy
     assert (strategy.algorithm, strategy.make_name(task)) == expected
     assert strategy.explain_choice(task)
 
@@ -251,7 +251,7 @@ def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     changes: dict[str, object], name: str
 ) -> None:
     task = replace(make_query("A B+").task(), **changes)  # type: ignore[arg-type]
-    strategy = choose_algorithm_and_strategy(task)
+    strategy = choose_algorithm_and_strategy(task).strategy
     assert (strategy.algorithm, strategy.make_name(task)) == ("backtracking", name)
 
 
@@ -276,7 +276,7 @@ def test_matches_are_chained_only_if_they_share_several_rows(
 ) -> None:
     subsets = {"U": frozenset({"B", "C"})}
     task = Query(parse_row_pattern(text), skip, subsets).task()
-    strategy = choose_algorithm_and_strategy(task)
+    strategy = choose_algorithm_and_strategy(task).strategy
     assert strategy.make_name(task) == name
 
 
