@@ -34,10 +34,10 @@ from matchrec.source import Span
 def fold_program(
     program: Program, *, all_matches: bool = False, span: Span | None = None
 ) -> Folding:
-    """Fold the proceed edges of a program away.
+    """Return the folding of a program.
 
     Args:
-        program: the program. Its starting state becomes number 0.
+        program: the program. Its starting state becomes state 0 of the folding.
         all_matches: whether all matches are sought, not only the preferred one. Then the folding
             also has choices that are less preferred than an acceptance.
         span: the location of the row pattern, for the error.
@@ -46,32 +46,25 @@ def fold_program(
         MatchRecognizePlanError: there are more than MAX_CHOICES choices, without those that are
             less preferred than an acceptance.
     """
+    # The limit counts the choices for preferred matches in any case, so `all_matches` does not
+    # decide whether a pattern is too large.
+    numbered_states = list(limit_choices(number_program_states(program, all_matches=False), span))
     if all_matches:
-        # The limit is the same as without `all_matches`.
-        check_number_of_choices(program, span)
-        numbered_states = number_program_states(program, all_matches=True)
-    else:
-        numbered_states = limit_choices(number_program_states(program, all_matches=False), span)
-    states, choices = zip(*numbered_states, strict=True)
-    return Folding(choices=choices, states=states)
-
-
-def check_number_of_choices(program: Program, span: Span | None) -> None:
-    """Check that a program has at most MAX_CHOICES choices.
-
-    Choices that are less preferred than an acceptance do not count.
-
-    Raises:
-        MatchRecognizePlanError: there are more.
-    """
-    for _ in limit_choices(number_program_states(program, all_matches=False), span):
-        pass  # `limit_choices` raises the error while the states are read
+        numbered_states = list(number_program_states(program, all_matches=True))
+    return Folding(
+        choices=tuple(choices for _, choices in numbered_states),
+        states=tuple(state for state, _ in numbered_states),
+    )
 
 
 def number_program_states(
     program: Program, *, all_matches: bool
 ) -> Iterator[tuple[StateId, tuple[Choice, ...]]]:
-    """Yield the states of a program that become states of the folding, with their choices."""
+    """Yield the states of a program that become states of the folding, with their choices.
+
+    Those are the starting state and the states to which choices lead. The target of a choice is the
+    number of a state in the folding: its index among the states that are yielded.
+    """
 
     def iterate_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
         """Yield the choices of a state, each with the state to which it leads."""
@@ -82,9 +75,10 @@ def number_program_states(
 
 
 def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iterator[Choice]:
-    """Yield the choices of a run in a state, whose targets are states of the program.
+    """Yield the choices of a run in a state in preferment order.
 
-    Ignore edges are not choices. These choices are left out:
+    Their targets are states of the program. Ignore edges are not choices: `Task.states_after_skip`
+    says where a run may skip a row. These choices are left out:
 
     - a choice that does the same as an earlier choice with the same guard or a weaker one,
     - a choice that maps a row at the end of the partition, because no row is left,
