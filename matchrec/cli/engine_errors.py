@@ -108,7 +108,7 @@ def make_run_error(error: Exception) -> MatchRecognizeRunError:
     worker_error = MatchRecognizeRunError.from_exception(error)
     if worker_error is not None:
         return worker_error
-    from matchrec.spark.sail.error_messages import find_value_failure
+    from matchrec.spark.sail.value_failures import find_value_failure
 
     failure = find_value_failure(str(error))
     if failure is None:
@@ -153,8 +153,8 @@ def shorten_engine_message(text: str) -> str:
     >>> shorten_engine_message(f"{traceback}ValueError: the row is wrong")
     'ValueError: the row is wrong'
     """
-    from matchrec.spark.sail.error_messages import simplify_refusal
+    from matchrec.spark.sail.refusals import simplify_refusal
 
     without_stack = JAVA_STACK.sub("", text)
     without_plan = SPARK_PLAN.sub("", without_stack)
-    return simplify_refusal(WORKER_TRACEBACK.sub("", without_plan).strip())
+    return simplify_refusal(WORKER_TRACEBACK.sub("", without_plan).strip()).text

@@ -74,7 +74,7 @@ from matchrec.spark.errors.type_checks import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import SUBQUERY_START
-from matchrec.spark.sail.error_messages import simplify_refusal, split_help
+from matchrec.spark.sail.refusals import simplify_refusal
 from matchrec.spark.sent_rows import list_index_names
 from matchrec.spark.session_errors import QUERY_ERRORS
 
@@ -256,7 +256,7 @@ class Diagnosis:
         advice = (
             engine_errors.find_quoted_column_hint(sentence, self.columns.names)
             or find_arguments_hint(find_refused_function(error))
-            or split_help(simplify_refusal(str(error)))[1]
+            or simplify_refusal(str(error)).advice
         )
         missing_field = _MISSING_FIELD_OF_SAIL.fullmatch(sentence)
         fields = self.list_struct_fields(expression)

@@ -17,12 +17,8 @@ from pyspark.errors import ParseException, PySparkException
 from matchrec.plan.text import quote_name, split_qualified_name
 from matchrec.spark.errors.error_locations import TextPosition, split_position
 from matchrec.spark.errors.name_conditions import NAME_CONDITIONS, TABLE_PARAMETER, UNKNOWN_TABLE
-from matchrec.spark.sail.error_messages import (
-    UNKNOWN_INSERT_TABLE,
-    find_name_refused_by_sail,
-    simplify_refusal,
-    split_help,
-)
+from matchrec.spark.sail.refusals import UNKNOWN_INSERT_TABLE, simplify_refusal
+from matchrec.spark.sail.refused_names import find_name_refused_by_sail
 
 # The codes of refusals that are not about a name.
 SYNTAX_ERROR = "syntax-error"
@@ -62,8 +58,8 @@ def read_message(error: PySparkException, query_text: str = "") -> EngineMessage
         query_text: the text that the engine has read; "" if the error is not about a text.
     """
     text = name_table_in_full(str(error), query_text)
-    sentence, position = split_position(simplify_refusal(text))
-    sentence, advice = split_help(sentence)
+    refusal = simplify_refusal(text)
+    sentence, position = split_position(refusal.sentence)
     parameters = read_parameters(error, text)
     sentence = find_sentence_about_name(text, parameters) or sentence
     is_about_target = UNKNOWN_INSERT_TABLE.match(text) is not None
@@ -71,7 +67,7 @@ def read_message(error: PySparkException, query_text: str = "") -> EngineMessage
     if target is not None:
         table = parameters.get(TABLE_PARAMETER, "").replace("`", "")
         is_about_target = target[1].replace("`", "") == table
-    return EngineMessage(text, sentence, position, advice, parameters, is_about_target)
+    return EngineMessage(text, sentence, position, refusal.advice, parameters, is_about_target)
 
 
 def find_sentence_about_name(error_text: str, parameters: Mapping[str, str]) -> str | None:
@@ -151,7 +147,7 @@ def find_error_code(error: PySparkException) -> str:
     'unknown-column'
     """
     message = str(error)
-    if isinstance(error, ParseException) or "Syntax error" in simplify_refusal(message):
+    if isinstance(error, ParseException) or "Syntax error" in simplify_refusal(message).sentence:
         return SYNTAX_ERROR
     condition = find_condition(message)
     if condition is None:

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 from matchrec.source import Span
 from matchrec.spark.errors.filled_template import FilledTemplate, mask_names
 from matchrec.spark.errors.name_conditions import UNKNOWN_STAR, UNKNOWN_TABLE
-from matchrec.spark.sail.error_messages import (
-    find_matching_row,
-    find_name_refused_by_sail,
-    find_syntax_error_span,
-)
+from matchrec.spark.sail.message_tables import find_matching_row
+from matchrec.spark.sail.refusals import find_syntax_error_span
+from matchrec.spark.sail.refused_names import find_name_refused_by_sail
 
 # For errors that the engine reports without a position. The key is a regular expression for the
 # engine's sentence. The value is a regular expression for the part of the query that the sentence

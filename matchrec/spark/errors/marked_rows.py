@@ -29,7 +29,7 @@ from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.second_look import NOT_COMPUTED, InputLook, MatchLook, SecondLook
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
-from matchrec.spark.sail.error_messages import explain_value_failure, find_value_failure
+from matchrec.spark.sail.value_failures import explain_value_failure, find_value_failure
 from matchrec.worker.wire import SelectItem
 
 # A token, as `make_token` returns it, in the bytes of a plan.

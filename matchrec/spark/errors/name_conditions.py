@@ -2,7 +2,7 @@
 
 An error condition is the word in brackets at the start of a message of Spark, without its subclass:
 `[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, ...` has the condition `UNRESOLVED_COLUMN`.
-Sail has no conditions. `sail.error_messages` finds the condition that fits a text of Sail.
+Sail has no conditions. `sail.refused_names` finds the condition that fits a text of Sail.
 """
 
 from __future__ import annotations

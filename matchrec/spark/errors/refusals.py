@@ -8,11 +8,8 @@ from collections.abc import Collection, Sequence
 from pyspark.errors import PySparkException
 
 from matchrec.spark.errors.name_conditions import PARAMETER_WITHOUT_VALUE, UNKNOWN_FUNCTION
-from matchrec.spark.sail.error_messages import (
-    RefusedName,
-    find_name_refused_by_sail,
-    simplify_refusal,
-)
+from matchrec.spark.sail.refusals import simplify_refusal
+from matchrec.spark.sail.refused_names import RefusedName, find_name_refused_by_sail
 
 # A text literal or a quoted name. In it, `:name` and `{name}` are only characters.
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`"""
@@ -109,7 +106,7 @@ def read_sentence(error: Exception) -> str:
     >>> read_sentence(Exception("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\\n== SQL =="))
     'Division by zero'
     """
-    text = simplify_refusal(str(error)).strip().split("\n")[0]
+    text = simplify_refusal(str(error)).sentence.strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

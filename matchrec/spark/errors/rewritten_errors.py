@@ -63,7 +63,7 @@ from matchrec.spark.errors.name_conditions import (
     TABLE_PARAMETER,
     UNKNOWN_FUNCTION,
 )
-from matchrec.spark.sail.error_messages import find_word_hint
+from matchrec.spark.sail.refusals import find_word_hint
 from matchrec.spark.session_errors import TEXT_ERRORS
 
 # A function that returns the names of the tables, or of the functions, that a session has.

@@ -46,7 +46,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
-from matchrec.spark.sail.error_messages import explain_value_failure
+from matchrec.spark.sail.value_failures import explain_value_failure
 from matchrec.worker.wire import SelectItem
 
 Item = TypeVar("Item")

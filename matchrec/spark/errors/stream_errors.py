@@ -21,7 +21,7 @@ def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
     Raises:
         MatchRecognizeUnsupportedError: the engine has no watermarks, and rejects a stream.
     """
-    from matchrec.spark.sail.error_messages import is_about_streams
+    from matchrec.spark.sail.refusals import is_about_streams
 
     try:
         yield

@@ -14,6 +14,9 @@ Spark. No version is compared.
     operand_types
     zones, files          give columns the types and time zones that they have on Spark
     sizes                 estimate how many rows an input has
-    error_messages        translate Sail's errors into plain words
+    refusals,             put into plain words why Sail refuses a query, or cannot compute a value
+    refused_names,
+    value_failures
+    message_tables        looks an error up in the tables of these modules
     statements            tells for which statements Sail's syntax errors are Spark's
 """

@@ -26,7 +26,7 @@ from matchrec.spark.connect import SparkConnect
 from matchrec.spark.holes import is_dataframe, list_holes
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
-from matchrec.spark.sail.error_messages import STREAM_RESET, simplify_refusal
+from matchrec.spark.sail.refusals import STREAM_RESET, simplify_refusal
 from matchrec.spark.session import cache_per_session
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
@@ -135,7 +135,7 @@ class Sail(SparkConnect):
             except SparkConnectGrpcException as error:
                 if STREAM_RESET not in str(error) or not probes.analyses_late(self.spark):
                     raise
-                raise AnalysisException(simplify_refusal(str(error))) from error
+                raise AnalysisException(simplify_refusal(str(error)).text) from error
 
     def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields with the types that the values have.
