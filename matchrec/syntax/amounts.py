@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.lengths import find_meant_length
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import limits as errors
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import FirstMatches
 from matchrec.source import Span

@@ -24,7 +24,7 @@ from math import isfinite
 
 from matchrec.arguments import ArgumentKind, is_number, is_whole
 from matchrec.errors import stages as errors
-from matchrec.errors.sql.clause import interval_without_unit
+from matchrec.errors.sql.limits import interval_without_unit
 from matchrec.errors.surface import describe_passed_value
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression

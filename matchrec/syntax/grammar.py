@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import clause_items as item_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
@@ -215,7 +216,7 @@ def _read_name_after_as(
     if name.in_double_quotes:
         raise column_in_double_quotes(name.span, clause=part.value, text=name.text)
     if name.is_string:
-        raise errors.string_as_name(
+        raise item_errors.string_as_name(
             name.span, what=mistakes.NAMED_ITEMS[part], clause=part.value, text=name.text
         )
     return name if name.is_name else None

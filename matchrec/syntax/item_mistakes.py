@@ -16,7 +16,7 @@ from __future__ import annotations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import clause_items as errors
 from matchrec.errors.sql.incomplete import between_without_and, in_without_parentheses
 from matchrec.errors.sql.match_options import malformed_event_selection
 from matchrec.errors.sql.sort_directions import malformed_direction, may_follow_key
@@ -245,9 +245,10 @@ def explain_malformed_definition(clause: ClauseTokens, start: int, end: int) -> 
         )
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
     condition_start = _find_condition_start(clause, start, end)
-    proposal: tuple[str, str] | None = None
+    proposal: errors.ProposedDefinition | None = None
     if has_name and condition_start < end:
-        proposal = clause[start].text, clause.cut_out(condition_start, end).text
+        condition = clause.cut_out(condition_start, end).text
+        proposal = errors.ProposedDefinition(clause[start].text, condition)
     span = clause.span(start, end)
     follows_comma = clause.key(start - 1) == ","
     before = clause[start - 2] if follows_comma else first

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import limits as errors
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.pattern import Parameter, RowPattern

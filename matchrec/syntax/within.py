@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import limits as limit_errors
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import UNITS_OF_TIME, read_number_of_rows, reject_unit_in_number
@@ -74,7 +75,7 @@ def _reject_variables_after_between(clause: ClauseTokens, start: int, end: int) 
     if between <= start or (clause.key(between), clause.key(end - 2)) != ("BETWEEN", "AND"):
         return
     if clause.can_name(between + 1) and clause.can_name(end - 1):
-        raise errors.variables_after_between(
+        raise limit_errors.variables_after_between(
             clause.span(between, end),
             length=clause.cut_out(start, between).text,
             first=clause[between + 1].text,
@@ -158,7 +159,9 @@ def _reject_foreign_length(interval: TokenSequence) -> None:
     is_sql = units_are_sql and all(token.is_constant for token in words[::2])
     length = find_meant_length(interval.text)
     if len(interval) > 1 and not is_sql and length is not None:
-        raise errors.unit_without_interval(interval.full_span, text=interval.text, length=length)
+        raise limit_errors.unit_without_interval(
+            interval.full_span, text=interval.text, length=length
+        )
 
 
 def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSequence:
@@ -184,7 +187,7 @@ def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSe
         has_one_amount = len(interval) == len(("number", "unit"))
         has_seconds = has_one_amount and number.isdecimal() and seconds_per_unit > 0
         in_seconds = str(int(number) * seconds_per_unit) if has_seconds else ""
-        raise errors.missing_interval(
+        raise limit_errors.missing_interval(
             interval.full_span, text=interval.text, sort_key=sort_key, seconds=in_seconds
         )
     if len(interval) == 1:

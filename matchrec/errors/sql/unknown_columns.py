@@ -9,13 +9,13 @@ from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError, 
 from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.clause import unit_without_interval
 from matchrec.errors.sql.column_advice import (
     KnownNames,
     MissingColumn,
     explain_column,
     find_field_path,
 )
+from matchrec.errors.sql.limits import unit_without_interval
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import shorten, show_list, write_name
 from matchrec.source import Span

@@ -6,7 +6,7 @@ In this module `reader` is the cursor of the expression. Its position is at the 
 from __future__ import annotations
 
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import limits as errors
 from matchrec.plan.expression import Term
 from matchrec.plan.operations import find_operator_operations
 from matchrec.syntax.amounts import UNITS, UNITS_OF_TIME, read_interval_amount

@@ -13,6 +13,7 @@ from matchrec import errors
 from matchrec.errors.kinds import Located
 from matchrec.errors.lengths import Length
 from matchrec.errors.run.location import RowLocation
+from matchrec.errors.sql.clause_items import ProposedDefinition
 from matchrec.errors.sql.token_advice import TokenInText
 from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.source import Span
@@ -107,7 +108,7 @@ ARGUMENTS = {
     "TokenInText": TokenInText("<text>", "<where>"),
     "TypedText": TypedText("<text>", "int"),
     "Sequence[TypedText]": [TypedText("<text>", "int"), TypedText("<other>", "array<string>")],
-    "tuple[str, str] | None": ("<a>", "<b>"),
+    "ProposedDefinition | None": ProposedDefinition("<a>", "<b>"),
     "Length": Length((("3", "MINUTE"),)),
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
     "Span": Span(1, 2),
