@@ -3,7 +3,9 @@
 Errors:
 
     query                 the query around a clause
-    clause                the parts of a clause, and their order
+    clause                the brackets of a clause, and the order of its parts
+    clause_items          MEASURES, SUBSET and DEFINE
+    limits                WITHIN and FIRST n MATCHES
     tokens                words and signs that are not allowed where they are written
     pattern               PATTERN
     negations             NOT in PATTERN
@@ -22,6 +24,9 @@ Advice:
     engine_explanations   the meaning of an engine's error
     engine_hints          what to write after an engine's error
     operand_hints         operations, with the user's operands
+    infix_hints           operators between two values
+    call_hints            calls of functions
+    operand_texts         an operand as these hints write it
     type_mismatches       operations, with example values
     type_kinds            kinds of types, for the advice on operations
     token_advice          words and signs that are not allowed where they are written

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.operand_hints import SPARK_FUNCTIONS
+from matchrec.errors.sql.call_hints import SPARK_FUNCTIONS
 from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import find_number_example
 from matchrec.errors.sql.types_and_literals import find_spark_type_hint, write_literal_hint

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 
+from matchrec.errors.sql.call_hints import SPARK_FUNCTIONS
 from matchrec.errors.sql.engine_explanations import explain_engine_error
 from matchrec.errors.sql.look_alikes import find_look_alike_hint
-from matchrec.errors.sql.operand_hints import SPARK_FUNCTIONS
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines
 

@@ -18,16 +18,11 @@ from collections.abc import Sequence
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.sql.call_hints import EXPECTED_ARGUMENTS, SPARK_FUNCTIONS
 from matchrec.errors.sql.expression import advise_on_several_arguments
 from matchrec.errors.sql.foreign_names import find_arguments_hint, read_arguments, write_arguments
-from matchrec.errors.sql.operand_hints import (
-    CHOICES,
-    COMPARISONS,
-    EXPECTED_ARGUMENTS,
-    LOGIC,
-    SPARK_FUNCTIONS,
-    find_operands_hint,
-)
+from matchrec.errors.sql.infix_hints import COMPARISONS
+from matchrec.errors.sql.operand_hints import CHOICES, LOGIC, find_operands_hint
 from matchrec.errors.sql.refused_parts import find_time_fault
 from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
