@@ -379,11 +379,11 @@ def resume_search(
     search_class = RunsSearch if task.totals is None else TotalsSearch
     search = search_class(task, arrays, STREAM_CAPACITY)
     search.progress.start = start
-    arrays.rows.frontier.start[0] = start
+    arrays.rows.frontier.next_start[0] = start
     search.restore(live_runs)
     if stop != TO_THE_END:
         search.progress.keeps_runs = 1
-        arrays.rows.frontier.until[0] = stop
+        arrays.rows.frontier.start_limit[0] = stop
     return search
 
 

@@ -104,8 +104,8 @@ def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     begin = 0
     end = partitions.row_count
     frontier = partitions.frontier
-    if frontier is not None and len(frontier.start):
-        begin = int(frontier.start[0])
+    if frontier is not None and len(frontier.next_start):
+        begin = int(frontier.next_start[0])
         end = max(begin, min(end, int(frontier.edge[-1])))
     return VectorEvaluator(columns_by_kind, partitions.starts, begin, end)
 

@@ -106,24 +106,29 @@ class Frontier(NamedTuple):
     So the rows from the first undecided starting row on are searched again each time.
 
     A search changes the frontier of the `Partitions` that it gets, in place: when it comes to the
-    end of a partition, it sets `start`, `number` and `steps`. A caller that still needs the
-    progress before the search keeps a `copy`.
+    end of a partition, it sets `next_start`, `match_number` and `step_count`. A caller that still
+    needs the progress before the search keeps a `copy`.
     """
 
-    # int64[p], row position of the next starting row.
-    start: IntArray
+    # int64[p], the next starting row: all matches that begin before it have been found.
+    next_start: IntArray
     # int64[p], the row before which matches begin: the row after the partition, or an earlier one.
-    until: IntArray
+    start_limit: IntArray
     # int64[p], the first row that no search is allowed to read; NO_EDGE if no row is missing.
     edge: IntArray
-    # int64[p], the number of matches found in the partition, which is the number of the last match.
-    number: IntArray
+    # int64[p], the number of the last match in the partition, counted from 1; 0 if there is none.
+    match_number: IntArray
     # int64[p], how often conditions on the run were evaluated in the partition.
-    steps: IntArray
+    step_count: IntArray
 
     @staticmethod
     def create(
-        starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
+        starts: IntArray,
+        *,
+        next_start: int = 0,
+        edge: int = NO_EDGE,
+        match_number: int = 0,
+        step_count: int = 0,
     ) -> Frontier:
         """Return the frontier of partitions that are about to be searched.
 
@@ -132,34 +137,37 @@ class Frontier(NamedTuple):
 
         Args:
             starts: see `Partitions`.
-            start: the next starting row of the first partition.
+            next_start: the next starting row of the first partition.
             edge: the edge of the last partition.
-            number: how many matches of the first partition were found before.
-            steps: how often conditions on the run were evaluated in the first partition before.
+            match_number: the number of the last match that was found in the first partition; 0 if
+                none was found.
+            step_count: how often conditions on the run were evaluated in the first partition.
         """
         partition_count = len(starts) - 1
         frontier = Frontier(
-            start=starts[:-1].astype(np.int64),
-            until=starts[1:].astype(np.int64),
+            next_start=starts[:-1].astype(np.int64),
+            start_limit=starts[1:].astype(np.int64),
             edge=np.full(partition_count, NO_EDGE, np.int64),
-            number=np.zeros(partition_count, np.int64),
-            steps=np.zeros(partition_count, np.int64),
+            match_number=np.zeros(partition_count, np.int64),
+            step_count=np.zeros(partition_count, np.int64),
         )
         if partition_count:
-            frontier.start[0] = start
-            frontier.number[0] = number
-            frontier.steps[0] = steps
+            frontier.next_start[0] = next_start
+            frontier.match_number[0] = match_number
+            frontier.step_count[0] = step_count
             frontier.edge[-1] = edge
         return frontier
 
     def copy(self) -> Frontier:
         """Return a frontier that a search can change without changing this one.
 
-        Both frontiers share `until` and `edge`, which no search changes, because a piece can have
-        many partitions.
+        Both frontiers share `start_limit` and `edge`, which no search changes: a piece can have
+        many partitions, so each copy costs time.
         """
         return self._replace(
-            start=self.start.copy(), number=self.number.copy(), steps=self.steps.copy()
+            next_start=self.next_start.copy(),
+            match_number=self.match_number.copy(),
+            step_count=self.step_count.copy(),
         )
 
     @property

@@ -53,8 +53,8 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         super().__init__(task, arrays, capacity, counters)
         # If runs that are live at the end of the partition are output, the search takes one more
         # step, at the row after the last one.
-        until = arrays.rows.starts[1:] + arrays.compiled_task.outputs_ended_runs
-        arrays.rows.frontier.until[:] = until
+        start_limits = arrays.rows.starts[1:] + arrays.compiled_task.outputs_ended_runs
+        arrays.rows.frontier.start_limit[:] = start_limits
 
     @property
     def shapes(self) -> Shapes:

@@ -82,7 +82,7 @@ class CoverageWorker:
         """
         is_covered = piece.is_covered.copy()
         # The first partition may have had matches in an earlier piece, and was counted there then.
-        matched_before = {0} if piece.frontier.number[:1].any() else set()
+        matched_before = {0} if piece.frontier.match_number[:1].any() else set()
         matched_partitions = set(matched_before)
         match_count = 0
         longest_match = 0

@@ -168,9 +168,9 @@ class PieceWorker:
         frontier, is_covered = piece.read_search()
         lengths = np.diff(partitions.starts)
         is_complete = frontier.edge == NO_EDGE
-        search_end = np.where(is_complete, frontier.until, frontier.start)
+        search_end = np.where(is_complete, frontier.start_limit, frontier.next_start)
         rows = np.arange(partitions.row_count)
-        was_searched = rows >= np.repeat(piece.frontier.start, lengths)
+        was_searched = rows >= np.repeat(piece.frontier.next_start, lengths)
         was_searched &= rows < np.repeat(search_end, lengths)
         return find_unmatched_rows(is_covered | ~was_searched, partitions)
 

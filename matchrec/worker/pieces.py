@@ -184,11 +184,11 @@ class PartitionProgress:
     """
 
     # The next starting row, as a position among the waiting rows.
-    start: int = 0
-    # The number of matches so far.
-    number: int = 0
+    next_start: int = 0
+    # The number of the last match so far; 0 if there is none.
+    match_number: int = 0
     # How often conditions on the run were evaluated so far.
-    steps: int = 0
+    step_count: int = 0
     # The number of rows of the partition that were dropped, see `Piece.rows_before`.
     rows_before: int = 0
     # bool[u], `Piece.is_covered` of the u undecided rows: the rows of the latest search that wait
@@ -309,7 +309,13 @@ class WaitingRows:
         return Piece(
             table=table,
             starts=starts,
-            frontier=Frontier.create(starts, progress.start, edge, progress.number, progress.steps),
+            frontier=Frontier.create(
+                starts,
+                next_start=progress.next_start,
+                edge=edge,
+                match_number=progress.match_number,
+                step_count=progress.step_count,
+            ),
             rows_before=progress.rows_before,
             is_covered=is_covered,
             new_rows=table.num_rows - undecided_rows,
@@ -323,14 +329,14 @@ class WaitingRows:
             lookaround: how far the query looks before a match.
         """
         frontier, is_covered = piece.read_search()
-        start = int(frontier.start[-1])
+        start = int(frontier.next_start[-1])
         rows_to_keep = max(1, lookaround.rows_before)  # one, so that the partition is not empty
         dropped = max(start - rows_to_keep, 0)
         self.remove_first(dropped)
         self.progress = PartitionProgress(
-            start=start - dropped,
-            number=int(frontier.number[-1]),
-            steps=int(frontier.steps[-1]),
+            next_start=start - dropped,
+            match_number=int(frontier.match_number[-1]),
+            step_count=int(frontier.step_count[-1]),
             rows_before=self.progress.rows_before + dropped,
             is_covered=is_covered[dropped:].copy(),
         )

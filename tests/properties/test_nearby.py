@@ -192,7 +192,7 @@ def test_rows_without_all_their_neighbours_are_not_tested() -> None:
     """
     columns: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
     partitions = make_partitions([columns], [0] * 4)
-    frontier = Frontier.create(partitions.starts, start=1, edge=3)
+    frontier = Frontier.create(partitions.starts, next_start=1, edge=3)
     partitions = replace(partitions, frontier=frontier)
     constant = Constant(1, Kind.INTEGER)
 

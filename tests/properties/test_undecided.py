@@ -104,8 +104,8 @@ def search_in_pieces(
                 matches.append((partition, match_number, first_row, word))
         assert partitions.frontier is not None
         for partition, arrival in enumerate(arrivals):
-            arrival.number = int(partitions.frontier.number[partition])
-            new_start = int(partitions.frontier.start[partition] - arrived.starts[partition])
+            arrival.number = int(partitions.frontier.match_number[partition])
+            new_start = int(partitions.frontier.next_start[partition] - arrived.starts[partition])
             dropped = max(new_start - max(1, lookaround.rows_before), 0)
             arrival.begin += dropped
             arrival.start = new_start - dropped

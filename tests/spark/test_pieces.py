@@ -45,7 +45,7 @@ def record_search(piece: Piece, decided_rows: int) -> int:
         frontier=piece.frontier.copy(),
     )
     assert partitions.frontier is not None
-    start = partitions.frontier.start
+    start = partitions.frontier.next_start
     edge = min(piece.frontier.edge[-1], piece.table.num_rows)
     start[-1] = min(edge, start[-1] + decided_rows)
     piece.record_search(partitions, piece.is_covered)
@@ -62,8 +62,8 @@ def test_decided_rows_are_dropped() -> None:
         begin = find_first_row(piece)
         largest = max(largest, piece.table.num_rows)
         assert begin == piece.rows_before
-        assert begin + piece.frontier.start[0] == max(decided, 0)
-        assert begin == 0 or piece.frontier.start[0] >= 2
+        assert begin + piece.frontier.next_start[0] == max(decided, 0)
+        assert begin == 0 or piece.frontier.next_start[0] >= 2
         if piece.frontier.is_incomplete:
             assert piece.frontier.edge[0] == piece.table.num_rows - 1
         decided = begin + record_search(piece, ALL_ROWS)

@@ -136,7 +136,7 @@ def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[obj
     frontier = partitions.frontier
     if frontier is None:
         return (matches,)
-    return matches, frontier.start.tolist(), frontier.number.tolist()
+    return matches, frontier.next_start.tolist(), frontier.match_number.tolist()
 
 
 def list_matches(chunk: Matches) -> Iterator[tuple[object, ...]]:

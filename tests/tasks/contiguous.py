@@ -279,7 +279,9 @@ def run_algorithm_in_pieces(
             end = min(end + step, length)
             edge = end - begin - lookaround.rows_after if end < length else NO_EDGE
             piece = rows.part(partition, begin, end).partitions(task.variables)
-            frontier = Frontier.create(piece.starts, start, edge, number, steps)
+            frontier = Frontier.create(
+                piece.starts, next_start=start, edge=edge, match_number=number, step_count=steps
+            )
             first_row = offset + begin
             try:
                 chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))
@@ -288,9 +290,9 @@ def run_algorithm_in_pieces(
             for chunk in chunks:
                 for _, match_number, match_start, word in list_matches(chunk, query.variables):
                     outcome.append((partition, match_number, first_row + match_start, word))
-            start = int(frontier.start[0])
-            number = int(frontier.number[0])
-            steps = int(frontier.steps[0])
+            start = int(frontier.next_start[0])
+            number = int(frontier.match_number[0])
+            steps = int(frontier.step_count[0])
             dropped = max(start - max(1, lookaround.rows_before), 0)
             begin += dropped
             start -= dropped

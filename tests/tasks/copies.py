@@ -290,11 +290,11 @@ def copy_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier
         return None
     edge = repeat_with_step(frontier.edge, copies, rows)
     return Frontier(
-        repeat_with_step(frontier.start, copies, rows),
-        repeat_with_step(frontier.until, copies, rows),
+        repeat_with_step(frontier.next_start, copies, rows),
+        repeat_with_step(frontier.start_limit, copies, rows),
         np.where(np.tile(frontier.edge, copies) == NO_EDGE, NO_EDGE, edge),
-        np.tile(frontier.number, copies),
-        np.tile(frontier.steps, copies),
+        np.tile(frontier.match_number, copies),
+        np.tile(frontier.step_count, copies),
     )
 
 

@@ -205,7 +205,7 @@ def search_from_start(
     progress.run_count = progress.next_run_count
     progress.start = row + 1
     if progress.solo_read_limit != 0:
-        set_next_solo_row(progress.until, match_count_before, rules, work)
+        set_next_solo_row(progress.start_limit, match_count_before, rules, work)
     return layout.DONE
 
 

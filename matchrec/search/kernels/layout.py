@@ -211,7 +211,7 @@ class Progress(Record):
     # The first row that no search is allowed to look at; `NO_EDGE` if all are present.
     edge: int
     # Matches begin before this row, which is never after the edge.
-    until: int
+    start_limit: int
     # The next starting row.
     start: int
     # The number of matches in the output.

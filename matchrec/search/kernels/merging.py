@@ -499,7 +499,7 @@ def find_match(
     conditions: RunConditions | None,
     skipping: SkippingInput | None,
 ) -> int:
-    """Find the first match from progress.start on that begins before progress.until.
+    """Find the first match from progress.start on that begins before progress.start_limit.
 
     The fields progress.best_... describe the match. If there is no match, progress.start becomes
     the row after all starting rows. A call after NODES_FULL goes on where the search was. A call
@@ -530,7 +530,7 @@ def find_match(
             progress.run_count = run_count
             progress.next_row = row
             return layout.NODES_FULL
-        begins = int(not has_best and row < progress.until)
+        begins = int(not has_best and row < progress.start_limit)
         if run_count + begins == 0:
             progress.start = min(row, edge)
             return int(layout.MORE_ROWS if row >= edge else layout.DONE)

@@ -88,15 +88,15 @@ def seek_start(can_begin: BoolArray, progress: Progress) -> bool:
     progress.start stays as it is.
 
     Returns:
-        Whether there is such a row before progress.until.
+        Whether there is such a row before progress.start_limit.
     """
     start = progress.start
-    until = progress.until
+    start_limit = progress.start_limit
     if can_begin.shape[0] > 0:
-        while start < until and not can_begin[start]:
+        while start < start_limit and not can_begin[start]:
             start += 1
         progress.start = start
-    return bool(start < until)
+    return bool(start < start_limit)
 
 
 @inner
@@ -109,23 +109,23 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
     partition = progress.partition
     if partition >= 0:
         start = progress.start
-        until = frontier.until[partition]
-        frontier.start[partition] = start if start < until else until
-        frontier.number[partition] = progress.match_number
-        frontier.steps[partition] = progress.step_count
+        start_limit = frontier.start_limit[partition]
+        frontier.next_start[partition] = start if start < start_limit else start_limit
+        frontier.match_number[partition] = progress.match_number
+        frontier.step_count[partition] = progress.step_count
     partition += 1
     progress.partition = partition
     if partition == starts.shape[0] - 1:
         return
-    start = frontier.start[partition]
+    start = frontier.next_start[partition]
     edge = frontier.edge[partition]
     progress.partition_begin = starts[partition]
     progress.partition_end = starts[partition + 1] + int(edge <= starts[partition + 1])
     progress.edge = edge
-    progress.until = min(frontier.until[partition], edge)
-    progress.match_number = frontier.number[partition]
+    progress.start_limit = min(frontier.start_limit[partition], edge)
+    progress.match_number = frontier.match_number[partition]
     set_next_start(start, progress)
-    progress.step_count = frontier.steps[partition]
+    progress.step_count = frontier.step_count[partition]
 
 
 @spliced

@@ -255,18 +255,18 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         row_ends = rows.starts[1:]
         if self.end_time <= rows.watermark:
             # No further row arrives, so the partitions are complete.
-            until = row_ends
+            start_limit = row_ends
             edge = np.full(len(first_rows), NO_EDGE)
         else:
             edge = np.maximum(first_rows, row_ends - self.lookaround.rows_after)
-            until = edge
+            start_limit = edge
         match_counts = states.match_count.values
         return Frontier(
-            start=first_rows + states.undecided_start.values,
-            until=until,
+            next_start=first_rows + states.undecided_start.values,
+            start_limit=start_limit,
             edge=edge,
-            number=match_counts,
-            steps=np.zeros_like(match_counts),
+            match_number=match_counts,
+            step_count=np.zeros_like(match_counts),
         )
 
     def open_partitions(
@@ -308,25 +308,25 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         """
         frontier, is_covered = piece.read_search()
         first_rows = piece.starts[:-1]
-        undecided_starts = frontier.start - first_rows
+        undecided_starts = frontier.next_start - first_rows
         dropped_counts = np.maximum(0, undecided_starts - self.lookaround.rows_before)
         kept_counts = rows.sizes - dropped_counts
         kept_rows = list_positions(first_rows + dropped_counts, kept_counts)
 
-        # If all starting rows of a key are decided, `frontier.start` is the row after the key.
-        end_times = np.append(window_end_times, NEVER)[frontier.start]
+        # If all starting rows of a key are decided, `frontier.next_start` is the row after the key.
+        end_times = np.append(window_end_times, NEVER)[frontier.next_start]
         # A row whose window has ended is undecided only because it needs the row that follows.
-        waits_for_end = (end_times > rows.watermark) & (frontier.start < rows.starts[1:])
+        waits_for_end = (end_times > rows.watermark) & (frontier.next_start < rows.starts[1:])
         wake_up_times = np.where(waits_for_end, end_times, NEVER)
         key_states = KeyStates(
             keys=keys,
             search_states=ContiguousStates(
                 undecided_start=KeyedValues.from_single_values(undecided_starts - dropped_counts),
-                match_count=KeyedValues.from_single_values(frontier.number),
+                match_count=KeyedValues.from_single_values(frontier.match_number),
                 is_covered=KeyedValues(is_covered[kept_rows], kept_counts),
             ),
             wake_up_times=np.minimum(wake_up_times, self.end_time),
             has_failed=np.zeros(len(keys), np.bool_),
             kept_rows=KeyedValues(rows.indices[kept_rows], kept_counts),
         )
-        return key_states.drop_idle_keys(self.can_forget_matches(frontier.number))
+        return key_states.drop_idle_keys(self.can_forget_matches(frontier.match_number))

@@ -99,8 +99,8 @@ def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> No
     rows = make_ones(40)
     frontier = Frontier.create(rows.starts, edge=40)
     list(search(algorithm, task, replace(rows, frontier=frontier)))
-    assert 40 <= frontier.steps[0] <= 80
-    again = replace(rows, frontier=Frontier.create(rows.starts, steps=90))
+    assert 40 <= frontier.step_count[0] <= 80
+    again = replace(rows, frontier=Frontier.create(rows.starts, step_count=90))
     with pytest.raises(RunFailure, match="too_many_steps"):
         list(search(algorithm, task, again))
 
@@ -152,7 +152,7 @@ def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
     frontier = Frontier.create(rows.starts)
     with python_takes_steps(most):
         list(algorithm.choose_strategy(many).search(many, replace(rows, frontier=frontier)))
-    return int(frontier.steps[0])
+    return int(frontier.step_count[0])
 
 
 @algorithms
