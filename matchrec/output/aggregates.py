@@ -22,8 +22,9 @@ from matchrec.output.exact_sums import are_float_sums_exact, are_integer_sums_ex
 from matchrec.output.match_reader import Links, MatchReader
 from matchrec.output.total_kernels import find_links, sum_each_match, sum_values
 from matchrec.plan.expression import Semantics
+from matchrec.search.flat_arrays import take_or_default
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 
 # The position of the sign in an int64. `value >> SIGN_BIT` is -1 or 0: the sign in all bits.
 SIGN_BIT = 63

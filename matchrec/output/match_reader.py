@@ -36,17 +36,15 @@ import numpy.typing as npt
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
-from matchrec.search.matches import Chains, Matches
-from matchrec.search.partitions import (
-    BoolArray,
-    IntArray,
-    Partitions,
+from matchrec.search.flat_arrays import (
     add_up_before,
     find_group_starts,
     list_positions,
     overwrite_few,
     take_or_default,
 )
+from matchrec.search.matches import Chains, Matches
+from matchrec.search.partitions import BoolArray, IntArray, Partitions
 
 # int32[k], for each mapped row the next row of its match, or -1.
 Links = npt.NDArray[np.int32]

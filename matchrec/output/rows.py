@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.search.flat_arrays import overwrite_few
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions, overwrite_few
+from matchrec.search.partitions import BoolArray, IntArray, Partitions
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ No module of this package depends on SQL or Spark. The modules, in an order in w
     strategies       the two algorithms, the list of strategies, and which one is chosen
     strategy         the base classes of strategies
     partitions       the rows that are searched
+    window_ends      for each row, the end of the window of a match that starts there
+    flat_arrays      functions of arrays that hold groups of different sizes
     matches          the matches that a search returns, and its failures
     compiled_task    the arrays of a task that kernels read
     kernel_input     the arrays of a task and its partitions together

@@ -24,6 +24,7 @@ from matchrec.automaton.run_endings import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
 from matchrec.search.compiled_task import compile_task
+from matchrec.search.flat_arrays import take_or_default
 from matchrec.search.kernel_input import SearchInput, make_read_only, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.match_order import (
@@ -37,7 +38,7 @@ from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.live_runs import LiveRuns, list_row_extremes
 from matchrec.search.match_lists import concatenate_matches, keep_first_matches, sort_matches
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
+from matchrec.search.partitions import BoolArray, IntArray, Partitions
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.skip_strategies import Release, release_matches
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task

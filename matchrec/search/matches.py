@@ -28,9 +28,10 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
 from matchrec.plan.stages import Skip
+from matchrec.search.flat_arrays import list_positions
 from matchrec.search.kernels import search_loop
 from matchrec.search.kernels.layout import SkipRule
-from matchrec.search.partitions import BoolArray, IntArray, list_positions
+from matchrec.search.partitions import BoolArray, IntArray
 
 # Each number in `Matches.totals` has three words: see `kernels.carried_totals`. This is the index
 # of the word with the bits of a double. A number of matches or paths is 0 if this word is 0.

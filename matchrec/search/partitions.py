@@ -1,92 +1,22 @@
 """Partitions: the rows that a search reads, as sorted columns of many partitions in flat arrays.
 
 `Partitions` has whole partitions, one after the other. If the rows of a partition arrive in pieces,
-a `Frontier` says how far its search has come. The functions at the end of the module compute WITHIN
-in the form that a search needs: for each row, the end of the window of a match that starts there.
+a `Frontier` says how far its search has come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 # Packages that are not allowed to import `jit`, such as `worker`, import these types from here.
 from matchrec.jit.array_types import BoolArray as BoolArray
 from matchrec.jit.array_types import FloatArray as FloatArray
 from matchrec.jit.array_types import IntArray as IntArray
 from matchrec.jit.array_types import WordArray as WordArray
-from matchrec.jit.decorators import allocating
-
-ArrayElement = TypeVar("ArrayElement", bound=np.generic)
-
-
-def take_or_default(
-    values: npt.NDArray[ArrayElement], index: IntArray, default: int
-) -> npt.NDArray[ArrayElement]:
-    """Return `values[index]`, but `default` for each index that is -1.
-
-    >>> take_or_default(np.array([5, 6]), np.array([1, -1]), 0).tolist()
-    [6, 0]
-    """
-    if not len(values):
-        return np.full((len(index), *values.shape[1:]), default, values.dtype)
-    taken_values = values[index]
-    overwrite_few(taken_values, index < 0, default)
-    return taken_values
-
-
-def overwrite_few(values: npt.NDArray[ArrayElement], is_overwritten: BoolArray, value: int) -> None:
-    """Set some elements in place to a value. Mostly there are none, and then this is fast.
-
-    `np.where` would take about as long as computing the values, even if it replaces none of them.
-
-    >>> numbers = np.array([5, 6])
-    >>> overwrite_few(numbers, np.array([False, True]), -1)
-    >>> numbers.tolist()
-    [5, -1]
-    """
-    if is_overwritten.any():
-        values[is_overwritten] = value
-
-
-def find_group_starts(sizes: IntArray) -> IntArray:
-    """Return int64[k + 1]: the start of each of k groups in a flat array, then the total size.
-
-    Args:
-        sizes: int64[k], how many elements each group has.
-
-    >>> find_group_starts(np.array([2, 0, 3])).tolist()
-    [0, 2, 2, 5]
-    """
-    return add_up_before(sizes)
-
-
-def add_up_before(values: BoolArray | IntArray) -> IntArray:
-    """Return int64[n + 1]: for each position and the end, the sum of the values before it.
-
-    Of booleans, True counts as 1.
-
-    >>> add_up_before(np.array([True, False, True])).tolist()
-    [0, 1, 1, 2]
-    """
-    sums = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=sums[1:])
-    return sums
-
-
-def list_positions(first_positions: IntArray, sizes: IntArray) -> IntArray:
-    """Return all positions of ranges, range after range, given their first positions and sizes.
-
-    >>> list_positions(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    shifts = np.repeat(first_positions - find_group_starts(sizes)[:-1], sizes)
-    return np.asarray(shifts + np.arange(len(shifts)), np.int64)
-
 
 # The edge of a partition whose rows are all present: it comes after every row.
 NO_EDGE = 2**62
@@ -245,71 +175,3 @@ class Partitions:
             end_times=None if self.end_times is None else self.end_times[:, rows],
             ranked_values=self.ranked_values,
         )
-
-
-@allocating
-def find_ends_by_bounds(
-    starts: IntArray, keys: IntArray, valid: BoolArray, bounds: IntArray, bounds_valid: BoolArray
-) -> IntArray:
-    """Return int64[n], for each row the first row of its partition whose key reaches its bound.
-
-    If no key reaches the bound, the result is the end of the partition. One pass suffices, because
-    bounds ascend as keys do.
-
-    Args:
-        starts: see `Partitions`.
-        keys: int64[n], the first ORDER BY key, ascending.
-        valid: bool[n], false where the key is NULL. Such a row is in no window, not even its own.
-        bounds: int64[n], the key plus the length of the window.
-        bounds_valid: bool[n], false where the bound is NULL.
-    """
-    ends = np.empty(len(keys), np.int64)
-    for partition in range(len(starts) - 1):
-        end = starts[partition]
-        for row in range(starts[partition], starts[partition + 1]):
-            end = max(end, row)
-            if valid[row] and bounds_valid[row]:
-                while end < starts[partition + 1] and valid[end] and keys[end] < bounds[row]:
-                    end += 1
-            ends[row] = end
-    return ends
-
-
-@allocating
-def find_ends_by_distance(
-    starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
-) -> IntArray:
-    """Return int64[n], for each row the first later row of its partition that is too far from it.
-
-    If no row is too far, the result is the end of the partition. One pass suffices, as in
-    `find_ends_by_bounds`.
-
-    Args:
-        starts: see `Partitions`.
-        keys: uint64[n] or float64[n], ascending.
-        valid: bool[n], false where the key is NULL. Such a row is in no window, not even its own;
-            nor is a row whose distance from itself is not a number.
-        limit: the greatest distance in the window, of the keys' type.
-    """
-    ends = np.empty(len(keys), np.int64)
-    for partition in range(len(starts) - 1):
-        end = starts[partition]
-        for row in range(starts[partition], starts[partition + 1]):
-            end = max(end, row)
-            if valid[row]:
-                while end < starts[partition + 1] and valid[end] and keys[end] - keys[row] <= limit:
-                    end += 1
-            ends[row] = end
-    return ends
-
-
-def find_ends_by_row_count(starts: IntArray, window_rows: int) -> IntArray:
-    """Return int64[n], for each row the end of a window of at most `window_rows` rows.
-
-    A window ends with its partition at the latest.
-
-    >>> find_ends_by_row_count(np.array([0, 3, 4]), 2).tolist()
-    [2, 3, 3, 4]
-    """
-    ends = np.repeat(starts[1:], np.diff(starts))
-    return np.minimum(np.arange(window_rows, window_rows + len(ends)), ends)

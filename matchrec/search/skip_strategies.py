@@ -18,6 +18,7 @@ import numpy as np
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run import failures
+from matchrec.search.flat_arrays import take_or_default
 from matchrec.search.kernels.match_order import (
     BOUND_SIZE,
     EARLIEST_START,
@@ -39,7 +40,7 @@ from matchrec.search.match_lists import (
     take_matches,
 )
 from matchrec.search.matches import Matches, RunFailure, find_next_starts, make_empty_matches
-from matchrec.search.partitions import IntArray, take_or_default
+from matchrec.search.partitions import IntArray
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 

@@ -23,7 +23,8 @@ import numpy as np
 
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import Value
-from matchrec.search.partitions import BoolArray, IntArray, add_up_before
+from matchrec.search.flat_arrays import add_up_before
+from matchrec.search.partitions import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

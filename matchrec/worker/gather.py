@@ -56,7 +56,8 @@ from matchrec.output.reads import (
 )
 from matchrec.output.total_kernels import find_links
 from matchrec.plan.expression import Navigation, Semantics
-from matchrec.search.partitions import BoolArray, IntArray, take_or_default
+from matchrec.search.flat_arrays import take_or_default
+from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import arrays, wire
 from matchrec.worker.accumulated import accumulate_matches
 from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_column, take_rows

@@ -19,8 +19,9 @@ from matchrec.errors.run import failures
 from matchrec.output.aggregates import AggregateReader, find_total_rows
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import ReadBasicAggregate
+from matchrec.search.flat_arrays import take_or_default
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import arrays
 from matchrec.worker.arrays import find_valid, make_array
 from matchrec.worker.decimals import find_too_large, has_exact_sums, make_decimals, widen_for_sum

@@ -21,11 +21,8 @@ from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import (
-    BoolArray,
-    FloatArray,
-    Frontier,
-    IntArray,
+from matchrec.search.partitions import BoolArray, FloatArray, Frontier, IntArray
+from matchrec.search.window_ends import (
     find_ends_by_bounds,
     find_ends_by_distance,
     find_ends_by_row_count,

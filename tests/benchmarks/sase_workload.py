@@ -24,10 +24,11 @@ from matchrec.search.kernel_input import SearchInput, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.match_lists import number_chunks, sort_matches
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import Partitions, find_ends_by_row_count
+from matchrec.search.partitions import Partitions
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.strategies import ALGORITHMS as SEARCH_ALGORITHMS
 from matchrec.search.task import Capacity, Task
+from matchrec.search.window_ends import find_ends_by_row_count
 from tests.tasks.linking import link, split_plan
 
 SYMBOLS = 2

@@ -24,7 +24,7 @@ from matchrec.output.total_kernels import (
     sum_values,
 )
 from matchrec.search.graph import number_digits
-from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
+from matchrec.search.window_ends import find_ends_by_bounds, find_ends_by_distance
 from matchrec.shortcuts import ALL, use_shortcuts
 
 BIG = 1 << 63

@@ -15,8 +15,9 @@ import numpy as np
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run.failures import too_many_steps
+from matchrec.search.flat_arrays import list_positions
 from matchrec.search.matches import Matches, RunFailure
-from matchrec.search.partitions import Partitions, list_positions
+from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece

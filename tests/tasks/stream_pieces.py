@@ -21,7 +21,8 @@ from pyarrow import compute
 from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
-from matchrec.search.partitions import IntArray, find_group_starts
+from matchrec.search.flat_arrays import find_group_starts
+from matchrec.search.partitions import IntArray
 from matchrec.spark import request
 from matchrec.spark.streaming import event_preparation
 from matchrec.spark.streaming.arrival import sort_rows

@@ -22,7 +22,8 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.search.partitions import IntArray, find_group_starts
+from matchrec.search.flat_arrays import find_group_starts
+from matchrec.search.partitions import IntArray
 from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.bucket_state import ROW_COUNTS, BucketState, ColumnMap
 from matchrec.spark.streaming.keyed_values import KeyedValues

@@ -20,10 +20,11 @@ import numpy as np
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.run.location import RowLocation
+from matchrec.search.flat_arrays import list_positions
 from matchrec.search.incremental import SearchCall
 from matchrec.search.live_runs import list_row_extremes
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import IntArray, Partitions, list_positions
+from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import SearchRows, read_times
 from matchrec.spark.streaming.event_selection_states import EventSelectionStates

@@ -14,7 +14,8 @@ from typing import get_type_hints
 import numpy as np
 from typing_extensions import Self
 
-from matchrec.search.partitions import IntArray, find_group_starts, list_positions
+from matchrec.search.flat_arrays import find_group_starts, list_positions
+from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.bucket_state import Array
 
 

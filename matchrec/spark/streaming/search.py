@@ -23,14 +23,8 @@ from matchrec.compile.lookaround import Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.search.compiled_task import compile_task
-from matchrec.search.partitions import (
-    NO_EDGE,
-    BoolArray,
-    Frontier,
-    IntArray,
-    Partitions,
-    list_positions,
-)
+from matchrec.search.flat_arrays import list_positions
+from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.spark.streaming.arrival import SearchRows
 from matchrec.spark.streaming.keyed_values import KeyedValues, KeyRecord
 from matchrec.worker import wire

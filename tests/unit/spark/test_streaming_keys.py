@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.plan.clauses import EventSelection, Grouping
+from matchrec.search.flat_arrays import list_positions
 from matchrec.search.incremental import make_empty_state
 from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_empty_matches, make_one_row_matches
-from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
 from matchrec.spark.streaming.arrival import SearchRows
 from matchrec.spark.streaming.event_selection_states import EventSelectionStates, HeldMatchesOfKeys
