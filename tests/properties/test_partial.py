@@ -59,7 +59,7 @@ random_examples = settings(
 def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
     """Run a search and return first row, kind and mapped rows of each match and run, sorted."""
     planned_task = replace(task, has_window=partitions.window_end is not None)
-    strategy = choose_algorithm_and_strategy(planned_task, name)
+    strategy = choose_algorithm_and_strategy(planned_task, name).strategy
     if strategy.finds_runs:
         strategy = replace(strategy, capacity=capacity)
     try:
