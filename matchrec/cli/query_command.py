@@ -69,7 +69,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
     "--read": "--dialect",
     "--dialect": "--read",
     "--key": "--partition",
-    "--by": "--series",
+    "--by": "--series for a picture, or --per for totals",
     "-o": "--output FILE",
     "-f": "--format",
     "-t": "--table NAME=PATH",

@@ -50,6 +50,9 @@ VALUE_FAILURES = {
         "Division by zero",
         "NULLIF(..., 0) around the divisor, or set spark.sql.ansi.enabled to false",
     ),
+    r"(?i)(?P<sentence>element_at: the index is out of bounds)": FailureTemplate(
+        "{sentence}", "try_element_at, which is NULL for such an index"
+    ),
     r"(?i)unsupported (?P<function>\w+) granularity: '(?P<unit>[^']*)'": FailureTemplate(
         "{function} has no unit '{unit}'", "{UNIT}"
     ),
@@ -109,6 +112,8 @@ def explain_value_failure(error_text: str) -> str | None:
 
     >>> explain_value_failure("Arrow error: Divide by zero error").split(", or ")[0]
     'Division by zero. Write NULLIF(..., 0) around the divisor'
+    >>> explain_value_failure("element_at: the index is out of bounds").partition(". ")[2]
+    'Write try_element_at, which is NULL for such an index'
     >>> explain_value_failure("index out of bounds")
     'index out of bounds. Write other arguments, or filter such rows out in FROM'
     >>> explain_value_failure("invalid timestamp: 31/01/2026").partition(",")[0]

@@ -268,7 +268,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     [
         (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("transpile", "--to", "trino"), "write --write"),
-        (("run", "-c", "SELECT 1", "--by", "sym"), "write --series"),
+        (("run", "-c", "SELECT 1", "--by", "sym"), "write --series for a picture, or --per"),
         (("why", "--key", "sym=a"), "write --partition"),
         (("run", "-o", "x.csv"), "write --output FILE"),
         (("run", "-", "t=prices.csv"), "write --table t=prices.csv"),
