@@ -60,8 +60,8 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     else:
         hints.append("compute what reads one row as a column of the input")
     note = (
-        "values of several rows may be combined there with operators, CASE, LIKE, CAST, and some "
-        "functions, which docs/reference/functions.md lists"
+        "operators, CASE, LIKE, CAST and some functions may combine several rows (see "
+        '"Functions of several rows" in the documentation)'
     )
     return MatchRecognizeUnsupportedError(
         f"`{what}` over several {language.rows} of the match is not supported in "
@@ -456,8 +456,8 @@ def aggregate_not_supported_in_define(
         span,
         notes=(
             (
-                f"{name_part('DEFINE')} takes count, sum, avg, min, max and other aggregates, "
-                "which docs/reference/aggregate_functions.md lists"
+                f"{name_part('DEFINE')} takes count, sum, avg, min, max and others (see "
+                '"Aggregates" in the documentation)'
             ),
         ),
         hint=hint,
