@@ -7,6 +7,7 @@ Spark. No version is compared.
     server                starts a session on Sail in this program
     backend               the methods of `spark.backend.Backend` in which Sail differs from Spark
     probes                find out how a session differs from Spark
+    plan_text             reads Sail's plan of a query, which is a text
     doubles, strings,     rewrite expressions that Sail computes differently
     negation, guards,
     sums

@@ -25,7 +25,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.connect import SparkConnect
 from matchrec.spark.holes import is_dataframe, list_holes
 from matchrec.spark.relation import find_parameter_type
-from matchrec.spark.sail import probes
+from matchrec.spark.sail import plan_text, probes
 from matchrec.spark.sail.refusals import STREAM_RESET, simplify_refusal
 from matchrec.spark.session import cache_per_session
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
@@ -153,7 +153,7 @@ class Sail(SparkConnect):
 
         plan = cast("Any", frame)._explain_string(mode="formatted")  # with schemas and statistics
         try:
-            probes.check_plan(plan)
+            plan_text.check_plan(plan)
         except AnalysisException:
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
@@ -162,7 +162,7 @@ class Sail(SparkConnect):
         # in this attribute, so the server is not asked.
         vars(frame)["isStreaming"] = False
         remember_plan(frame, plan)
-        types = probes.read_types(plan, fields)
+        types = plan_text.read_types(plan, fields)
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
             for field, type_ in zip(fields, types, strict=True)
@@ -362,7 +362,7 @@ def plan_query(frame: DataFrame) -> None:
         plan = cast("Any", frame)._explain_string()
     except SparkRuntimeException as error:  # nothing has run: Sail has only planned
         raise AnalysisException(str(error)) from error
-    probes.check_plan(plan)
+    plan_text.check_plan(plan)
 
 
 def describe_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:

@@ -31,9 +31,9 @@ MODULES = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 # The applications whose servers run in this program.
 started_applications: set[Hashable] = set()
 
-# The number of threads of the server. At the end of a task, a thread waits until the search has
-# ended, even if the query was interrupted. Without further threads, the server would not answer
-# meanwhile.
+# The number of threads of the server for each core. At the end of a task, a thread waits until the
+# search has ended, even if the query was interrupted. Without further threads, the server would not
+# answer meanwhile.
 THREADS_PER_CORE = 4
 
 # The variable of the environment that PySpark sets once a program has a session of Spark Connect.
@@ -149,7 +149,9 @@ def find_channel_builder() -> Any:
 
 
 def build_environment(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
-    """Return the environment of the server. Variables that the user has set win.
+    """Return the environment of the server.
+
+    Variables of the user win over defaults, but not over the arguments of this function.
 
     Args:
         cores: as in `start_server`.
@@ -157,14 +159,15 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
         folder: the folder to which `checkpoint` and `localCheckpoint` write rows.
     """
     threads = THREADS_PER_CORE * (cores or os.cpu_count() or 1)
-    variables = {
-        "RUST_LOG": os.environ.get("RUST_LOG", "off"),  # nothing in the user's terminal
-        "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
-        "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
-        BATCH_SIZE_VARIABLE: os.environ.get(BATCH_SIZE_VARIABLE, str(ROWS_PER_BATCH)),
-        IDLE_SECONDS_VARIABLE: os.environ.get(IDLE_SECONDS_VARIABLE, str(SECONDS_OF_TEN_YEARS)),
-        COLLECT_STATISTICS_VARIABLE: os.environ.get(COLLECT_STATISTICS_VARIABLE, "false"),
+    defaults = {
+        "RUST_LOG": "off",  # nothing in the user's terminal
+        "TOKIO_WORKER_THREADS": str(threads),
+        BATCH_SIZE_VARIABLE: str(ROWS_PER_BATCH),
+        IDLE_SECONDS_VARIABLE: str(SECONDS_OF_TEN_YEARS),
+        COLLECT_STATISTICS_VARIABLE: "false",
     }
+    variables = {name: os.environ.get(name, default) for name, default in defaults.items()}
+    variables["SAIL_EXECUTION__CHECKPOINT__PATH"] = folder.as_uri()
     if cores is not None:
         variables["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
     if memory is not None:
