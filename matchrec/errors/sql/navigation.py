@@ -210,12 +210,36 @@ def over_without_frame(span: Span, *, frame: str) -> MatchRecognizeUnsupportedEr
     )
 
 
-def empty_frame(span: Span) -> MatchRecognizePlanError:
-    """Return the error for ROWS BETWEEN CURRENT ROW AND 2 PRECEDING."""
+def unbounded_on_wrong_side(
+    span: Span, *, bound: str, side: str, frame: str
+) -> MatchRecognizePlanError:
+    """Return the error for ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW.
+
+    Args:
+        span: the location in the text of the query.
+        bound: the bound, such as UNBOUNDED FOLLOWING.
+        side: where the frame has this bound: "start" or "end".
+        frame: the frame to write.
+    """
+    return MatchRecognizePlanError(
+        f"{bound} is not allowed at the {side} of a frame",
+        span,
+        hint=f"write OVER ({frame})",
+        code="unbounded-on-wrong-side",
+    )
+
+
+def empty_frame(span: Span, *, frame: str) -> MatchRecognizePlanError:
+    """Return the error for ROWS BETWEEN CURRENT ROW AND 2 PRECEDING.
+
+    Args:
+        span: the location in the text of the query.
+        frame: the frame to write.
+    """
     return MatchRecognizePlanError(
         "this frame ends before it starts",
         span,
-        hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
+        hint=f"write OVER ({frame}), the earlier row first",
         code="empty-frame",
     )
 

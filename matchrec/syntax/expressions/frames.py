@@ -6,13 +6,15 @@ match, so Spark computes the aggregate for every row before the match.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import MATCH_NUMBER, Aggregate, Frame, list_inner_references
 from matchrec.plan.show import show_frame
-from matchrec.syntax.amounts import read_whole_number
+from matchrec.source import Span
+from matchrec.syntax.amounts import MAX_ROWS, read_whole_number
 from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.tokens import TokenSequence
 
@@ -21,6 +23,31 @@ _DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
 
 # The frame that errors suggest if the window does not show which rows the user means.
 EXAMPLE_FRAME = Frame(-2, 0)
+
+# The distances of UNBOUNDED FOLLOWING and UNBOUNDED PRECEDING, which no number of rows reaches.
+_AFTER_ALL_ROWS = MAX_ROWS + 1
+_BEFORE_ALL_ROWS = -_AFTER_ALL_ROWS
+
+
+class _FrameBounds(NamedTuple):
+    """The bounds of a frame as they are written, even if the frame ends before it starts.
+
+    Each is a distance from the current row: negative for PRECEDING, 0 for CURRENT ROW.
+    """
+
+    start: int
+    end: int
+
+    def sort(self) -> _FrameBounds:
+        """Return the same bounds, the earlier one first."""
+        return _FrameBounds(*sorted(self))
+
+    def build_frame(self) -> Frame:
+        """Return the frame. A bound of UNBOUNDED, on either side, does not limit the frame."""
+        return Frame(
+            None if abs(self.start) == _AFTER_ALL_ROWS else self.start,
+            None if abs(self.end) == _AFTER_ALL_ROWS else self.end,
+        )
 
 
 def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
@@ -53,30 +80,54 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
                 function=aggregate.function,
                 clause=reader.where,
             )
-    frame = None
+    bounds = None
     if reader.key_at(opening + 1) == "ROWS":
-        frame = _read_bounds(reader.sequence, opening + 2, closing)
-    if frame is None:
+        bounds = _read_bounds(reader.sequence, opening + 2, closing)
+    if bounds is None:
         suggestion = _suggest_frame(reader.sequence, opening + 1, closing)
         raise navigation_errors.over_without_frame(span, frame=show_frame(suggestion))
-    if frame.start is not None and frame.end is not None and frame.start > frame.end:
-        raise navigation_errors.empty_frame(span)
+    _check_order(bounds, span)
+    frame = bounds.build_frame()
     start = reader.sequence.index_at[(aggregate.span or span).start]
     reader.position = closing + 1
     return replace(aggregate, frame=frame, span=reader.sequence.span(start, closing + 1))
 
 
-def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
-    """Return the frame with the bounds in tokens `start .. end`; None if they are not bounds."""
+def _read_bounds(tokens: TokenSequence, start: int, end: int) -> _FrameBounds | None:
+    """Return the bounds in tokens `start .. end`; None if they are not bounds of a frame."""
     if tokens.key(start) != "BETWEEN":
         first = _read_bound(tokens, start, end)
-        return None if first is None else Frame(first.rows_after_current, 0)
+        return None if first is None else _FrameBounds(first, 0)
     and_index = next((index for index in range(start, end) if tokens.key(index) == "AND"), end)
     first = _read_bound(tokens, start + 1, and_index)
     last = _read_bound(tokens, and_index + 1, end)
     if first is None or last is None:
         return None
-    return Frame(first.rows_after_current, last.rows_after_current)
+    return _FrameBounds(first, last)
+
+
+def _check_order(bounds: _FrameBounds, span: Span) -> None:
+    """Check that a frame does not end before it starts.
+
+    Args:
+        bounds: the bounds of the frame.
+        span: the parentheses with the frame.
+
+    Raises:
+        MatchRecognizePlanError: the frame starts at UNBOUNDED FOLLOWING, ends at UNBOUNDED
+            PRECEDING, or has no rows.
+    """
+    frame = show_frame(bounds.sort().build_frame())
+    if bounds.start == _AFTER_ALL_ROWS:
+        raise navigation_errors.unbounded_on_wrong_side(
+            span, bound="UNBOUNDED FOLLOWING", side="start", frame=frame
+        )
+    if bounds.end == _BEFORE_ALL_ROWS:
+        raise navigation_errors.unbounded_on_wrong_side(
+            span, bound="UNBOUNDED PRECEDING", side="end", frame=frame
+        )
+    if bounds.start > bounds.end:
+        raise navigation_errors.empty_frame(span, frame=frame)
 
 
 def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
@@ -94,9 +145,10 @@ def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     for unit in ("ROWS", "RANGE", "GROUPS"):
         if unit not in keys:
             continue
-        frame = _read_bounds(tokens, start + keys.index(unit) + 1, end)
-        if frame is None:
+        bounds = _read_bounds(tokens, start + keys.index(unit) + 1, end)
+        if bounds is None:
             return EXAMPLE_FRAME
+        frame = bounds.sort().build_frame()
         has_equivalent = unit == "ROWS" or {frame.start, frame.end} <= {0, None}
         return frame if has_equivalent else EXAMPLE_FRAME
     if "ORDER" in keys:
@@ -104,26 +156,21 @@ def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME
 
 
-@dataclass(frozen=True, slots=True)
-class FrameBound:
-    """A bound of a frame: `2 PRECEDING`, CURRENT ROW or UNBOUNDED FOLLOWING."""
+def _read_bound(tokens: TokenSequence, start: int, end: int) -> int | None:
+    """Return the bound of a frame in tokens `start .. end`, as a distance from the current row.
 
-    # The number of rows after the current row: negative for PRECEDING, None for UNBOUNDED.
-    rows_after_current: int | None
-
-
-def _read_bound(tokens: TokenSequence, start: int, end: int) -> FrameBound | None:
-    """Return the bound of a frame in tokens `start .. end`; None if they are not a bound."""
+    The distance is negative for PRECEDING. Returns None if the tokens are not a bound.
+    """
     if end - start != 2:
         return None
     rows = tokens.key(start)
     side = tokens.key(start + 1)
     if (rows, side) == ("CURRENT", "ROW"):
-        return FrameBound(0)
+        return 0
     if side not in _DIRECTIONS:
         return None
     if rows == "UNBOUNDED":
-        return FrameBound(None)
+        return _DIRECTIONS[side] * _AFTER_ALL_ROWS
     digits = tokens[start].text
-    number = read_whole_number(digits) if digits.isdigit() else None
-    return None if number is None else FrameBound(_DIRECTIONS[side] * number)
+    number = read_whole_number(digits) if digits.isdecimal() else None
+    return None if number is None else _DIRECTIONS[side] * number
