@@ -28,6 +28,7 @@ from matchrec.cli.tables import EmptyTable, Table
 from matchrec.cli.values import read_argument_value, read_plain_value
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.syntax.amounts import read_whole_number
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -513,8 +514,13 @@ def read_aggregates(values: OptionValues) -> AggregateArguments:
 
 
 def read_clause_name(name: str | None) -> int | str | None:
-    """Return the number or alias of --clause, as `Query` takes it; None if the user named none."""
-    return int(name) if name and name.isdigit() else name
+    """Return the number or alias of --clause, as `Query` takes it; None if the user named none.
+
+    >>> read_clause_name("2"), read_clause_name("m")
+    (2, 'm')
+    """
+    number = read_whole_number(name) if name and name.isdecimal() else None
+    return name if number is None else number
 
 
 def reject_sase_as_sql(text: str) -> None:

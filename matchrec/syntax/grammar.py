@@ -357,7 +357,7 @@ def _read_frame_end(
     if end - start < 2 or clause.key(end - 1) != "FOLLOWING":
         return None
     number = clause.cut_out(start, end - 1)
-    if number.text.isdigit():
+    if number.text.isdecimal():
         # If the number is greater than any row number, the result of the call is None: no limit.
         return nodes.FrameEnd(read_whole_number(number.text), frame)
     if not _is_computed_from_one_row(number):

@@ -134,7 +134,7 @@ def reject_unquoted_dates(sequence: TokenSequence, where: str) -> None:
         where: the part of the clause, as in messages.
     """
     for index, token in enumerate(sequence.tokens):
-        if token.kind is not TokenKind.NUMBER or not token.text.isdigit():
+        if token.kind is not TokenKind.NUMBER or not token.text.isdecimal():
             continue
         start = token.span.start
         follows_sign = sequence.key(index - 1) in _ARITHMETIC_SIGNS

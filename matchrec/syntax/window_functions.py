@@ -89,7 +89,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     if closing != len(tokens) - 1 or len(arguments) != expected_count or is_empty:
         return None
     digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
-    number = read_whole_number(digits) if digits.isdigit() else None
+    number = read_whole_number(digits) if digits.isdecimal() else None
     span = tokens.span(*arguments[0])
     term = parse_scalar(tokens.cut_out(*arguments[0]), _SCOPE_OF_FUNCTIONS)
     navigations = {

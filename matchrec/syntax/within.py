@@ -19,7 +19,12 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import limits as limit_errors
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.syntax import nodes
-from matchrec.syntax.amounts import UNITS_OF_TIME, read_number_of_rows, reject_unit_in_number
+from matchrec.syntax.amounts import (
+    UNITS_OF_TIME,
+    read_number_of_rows,
+    read_whole_number,
+    reject_unit_in_number,
+)
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.parameter_values import read_parameter
@@ -184,9 +189,11 @@ def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSe
         number = interval[0].text.strip("'\"")
         unit_name = interval.key(1).removesuffix("S")
         seconds_per_unit = MICROSECONDS.get(unit_name, 0) // MICROSECONDS["SECOND"]
-        has_one_amount = len(interval) == len(("number", "unit"))
-        has_seconds = has_one_amount and number.isdecimal() and seconds_per_unit > 0
-        in_seconds = str(int(number) * seconds_per_unit) if has_seconds else ""
+        has_one_amount = len(interval) == len(("number", "unit")) and number.isdecimal()
+        amount = read_whole_number(number) if has_one_amount else None
+        in_seconds = ""
+        if amount is not None and seconds_per_unit > 0:
+            in_seconds = str(amount * seconds_per_unit)
         raise limit_errors.missing_interval(
             interval.full_span, text=interval.text, sort_key=sort_key, seconds=in_seconds
         )

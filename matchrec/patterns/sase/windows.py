@@ -68,7 +68,7 @@ def _read_event_count(number: Token) -> int:
     Raises:
         MatchRecognizeError: the number is not a whole number, or not from 1 to MAX_ROWS.
     """
-    count = read_whole_number(number.text) if number.text.isdigit() else 0
+    count = read_whole_number(number.text) if number.text.isdecimal() else 0
     if count is None:
         raise errors.too_many_events(number.span, limit=MAX_ROWS)
     if count == 0:
@@ -94,6 +94,6 @@ def _find_interval_unit(part: NumberWithUnit) -> str:
     if singular not in MICROSECONDS:
         unit_names = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
         raise errors.unknown_unit(unit.span, name=unit.text, units=unit_names)
-    if not number.text.isdigit() and singular != "SECOND":
+    if not number.text.isdecimal() and singular != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return singular

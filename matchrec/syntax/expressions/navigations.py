@@ -203,11 +203,11 @@ def _read_offset(
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     value = reader.write_span(reader.sequence.span(*arguments[0]))
-    if token.key == "-" and end == start + 2 and rows.isdigit():
+    if token.key == "-" and end == start + 2 and rows.isdecimal():
         raise navigation_errors.negative_offset(
             span, function=name, clause=reader.where, value=value, rows=rows
         )
-    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
+    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdecimal()):
         raise navigation_errors.malformed_offset(
             span,
             function=name,

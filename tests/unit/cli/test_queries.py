@@ -389,3 +389,10 @@ def test_an_empty_query(arguments: tuple[str, ...], lines: list[str], files: Pat
     headline, *other_lines = message.splitlines()
     assert headline == "matchrec: error: the query is empty [empty-query]"
     assert [line.strip() for line in other_lines] == lines
+
+
+def test_a_number_of_a_clause_with_more_digits_than_python_reads_is_a_name() -> None:
+    digits = "9" * 5000
+    assert queries.read_clause_name(digits) == digits
+    assert queries.read_clause_name("²") == "²"
+    assert queries.read_clause_name("02") == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
@@ -154,3 +154,8 @@ def test_initial_and_seek_parse_and_are_refused(word: str) -> None:
     assert clause.search is not None
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"{word} in MATCH_RECOGNIZE"):
         lower_clause(clause)
+
+
+def test_a_length_without_interval_may_have_more_digits_than_python_reads() -> None:
+    with pytest.raises(MatchRecognizeError, match="missing INTERVAL"):
+        plan(f"ORDER BY ts PATTERN (A) WITHIN {'9' * 5000} HOURS DEFINE A AS x > 1")

@@ -236,3 +236,12 @@ def test_a_stream_has_no_windows_with_patterns() -> None:
     plan = make_plan(f"{UNBOUNDED} PATTERN (A B) DEFINE A AS x > 1")
     with pytest.raises(MatchRecognizeError, match="PATTERN in a window"):
         check_plan(plan)
+
+
+def test_a_superscript_is_not_a_number() -> None:
+    pattern = "PATTERN (A B) DEFINE A AS x > 1"
+    frame = "ROWS BETWEEN CURRENT ROW AND ² FOLLOWING"
+    with pytest.raises(MatchRecognizeError, match="NEXT"):  # the length is an expression
+        make_plan(f"MEASURES NEXT(x) AS m {frame} {pattern}")
+    with pytest.raises(MatchRecognizeError, match="`NTH_VALUE` over a window with PATTERN"):
+        make_plan(f"{UNBOUNDED} {pattern}", "NTH_VALUE(x, ²) OVER w")
