@@ -13,7 +13,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.surface import current_surface
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, shorten
 
 
 def parameter_not_literal(name: str) -> MatchRecognizeUnsupportedError:
@@ -45,10 +45,11 @@ def unknown_setting_value(name: str, value: str, values: Iterable[str]) -> Match
     )
 
 
-def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
-    """Return the error for a setting whose value must be a whole number of 1 or more."""
+def setting_not_a_number(name: str, value: str, *, most: int) -> MatchRecognizePlanError:
+    """Return the error for a setting whose value must be a whole number from 1 to `most`."""
     return MatchRecognizePlanError(
-        f"the setting `matchrec.{name}` must be a whole number of 1 or more, but is `{value}`",
+        f"the setting `matchrec.{name}` must be a whole number from 1 to {most:,}, but is "
+        f"`{shorten(value)}`",
         hint=f"write for example SET matchrec.{name} = 1000000",
         code="setting-not-a-number",
     )

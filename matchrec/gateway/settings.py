@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from matchrec.arguments import Algorithm, DialectName, Sort, Transport
 from matchrec.errors import gateway as errors
-from matchrec.spark.request import Options
+from matchrec.spark.request import MOST_STEPS, Options
 
 # The beginning of the names of the settings.
 SETTING_PREFIX = "matchrec."
@@ -113,8 +113,22 @@ def check_setting(name: str, value: str) -> None:
     choices = CHOICES[name]
     if choices and value not in choices:
         raise errors.unknown_setting_value(name, value, choices)
-    if not choices and not (value.isdecimal() and int(value) > 0):
-        raise errors.setting_not_a_number(name, value)
+    if not choices and read_steps(value) is None:
+        raise errors.setting_not_a_number(name, value, most=MOST_STEPS)
+
+
+def read_steps(digits: str) -> int | None:
+    """Return the value of `max_steps`; None if it is not a number from 1 to MOST_STEPS.
+
+    >>> read_steps("007"), read_steps("0"), read_steps("9" * 5000)
+    (7, None, None)
+    """
+    significant_digits = digits.lstrip("0")
+    # Python does not convert texts with thousands of digits.
+    if not digits.isdecimal() or not 1 <= len(significant_digits) <= len(str(MOST_STEPS)):
+        return None
+    steps = int(significant_digits)
+    return steps if steps <= MOST_STEPS else None
 
 
 def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:
@@ -131,5 +145,5 @@ def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:
     values: dict[str, Any] = dict(settings)
     dialect = values.pop("dialect", DEFAULTS["dialect"])
     if "max_steps" in values:
-        values["max_steps"] = int(values["max_steps"])
+        values["max_steps"] = read_steps(values["max_steps"])
     return dialect, Options(**values)

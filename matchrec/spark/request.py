@@ -58,9 +58,12 @@ COUNTERS = arguments.ArgumentKind(
     lambda value: value is None or are_counters(value),
     "write counters = matchrec.Counters(), and pass Options(counters=counters)",
 )
+# The greatest value of `max_steps`: steps are counted in 64 bits.
+MOST_STEPS = 2**63 - 1
+
 MAX_STEPS = arguments.ArgumentKind(
     "a whole number of 1 or more, or None",
-    lambda value: value is None or (arguments.is_whole(value) and 1 <= value < 2**63),
+    lambda value: value is None or (arguments.is_whole(value) and 1 <= value <= MOST_STEPS),
     "write max_steps=1_000_000_000, or leave it out for no limit",
     right_types=(int,),
 )
