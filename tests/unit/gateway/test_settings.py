@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("pyspark.sql.connect.proto")
 
-from matchrec.errors import MatchRecognizePlanError  # noqa: E402 -- after the check
-from matchrec.gateway.settings import build_options, read_option_statement  # noqa: E402
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.gateway.settings import build_options, read_option_statement
 
 
 @pytest.mark.parametrize("digits", ["0", "²", "1e3", str(2**63), "9" * 5000])
