@@ -36,6 +36,7 @@ from matchrec.arguments import Arguments
 from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
+from matchrec.errors.sql import select_columns as column_errors
 from matchrec.errors.streams import second_clause_over_stream
 from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
@@ -405,7 +406,7 @@ class SqlQuery(ParsedQuery):
             ]
             columns = {}
             if len(clauses) == len(match_clauses) == 1:
-                columns[errors.CLAUSE] = clauses[0].result.columns
+                columns[column_errors.CLAUSE] = clauses[0].result.columns
             if not advise_on_joined_column(error, self.runner, columns):
                 advise_on_unknown_column(error, match_clauses, filled_query.node.source)
                 advise_on_nested_clause(error, columns)

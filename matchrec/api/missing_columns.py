@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from matchrec.api.clause import EvaluatedClause
-from matchrec.errors.sql import query as errors
+from matchrec.errors.sql import select_columns as errors
 from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.text import split_qualified_name, unquote_name
 from matchrec.source import Source

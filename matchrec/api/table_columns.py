@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from matchrec.api.missing_columns import UnknownColumn, find_unknown_column
 from matchrec.errors.kinds import MatchRecognizeError
-from matchrec.errors.sql import query as errors
+from matchrec.errors.sql import select_columns as errors
 from matchrec.spark.errors.error_classes import RewrittenEngineError
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import TEXT_ERRORS

@@ -34,6 +34,7 @@ Advice:
     foreign_names         functions of other products
     foreign_syntax        other words and signs of other products
     brackets              `[1, 2]` and other brackets that Spark SQL lacks
-    column_advice         names that are not columns
+    column_advice         names that are not columns, in the clause
+    select_columns        names that are not columns, in the query around the clause
     ungrouped             columns outside GROUP BY
 """

@@ -17,7 +17,7 @@ from matchrec.errors.language import PATTERN_CALLS, SQL, current_language
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part
 from matchrec.errors.run.origins import TextAround, read_users_text, read_users_text_around
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_keyword_argument_hint
-from matchrec.errors.sql.query import Advice
+from matchrec.errors.sql.select_columns import Advice
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, list_candidates, shorten, write_name, write_string
 from matchrec.source import Span

@@ -1,14 +1,14 @@
-"""Errors in the query around a clause, and advice on columns that this query reads.
+"""Errors in the query around a clause: where the clause is written, and what it is applied to.
 
-`api.missing_columns` adds an `Advice` to an error of the engine about an unknown column.
+`select_columns` has the advice on the columns that this query reads.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
@@ -17,7 +17,7 @@ from matchrec.errors.kinds import (
     point_at,
 )
 from matchrec.errors.language import name_part
-from matchrec.errors.misspellings import find_nearest, find_nearest_or_part, find_query_keyword
+from matchrec.errors.misspellings import find_nearest, find_query_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.surface import current_surface
@@ -38,14 +38,25 @@ _ONE_RELATION = (
 _INPUT_READ_ONCE = "MATCH_RECOGNIZE reads its input once, not once for each row of another relation"
 
 
+@dataclass(frozen=True, slots=True)
+class _OtherLanguage:
+    """A language other than SQL, as the table `foreign_languages.txt` describes it."""
+
+    # What the text is, and what a clause says for it.
+    description: str
+    # A regular expression that finds the language in a text. Case does not matter.
+    pattern: str
+
+
 @cache
-def _read_languages() -> tuple[list[str], ...]:
-    """Return the other languages: for each, its name and a regular expression for its texts."""
-    return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
+def _read_languages() -> tuple[_OtherLanguage, ...]:
+    """Return the languages of the table, in the order in which texts are compared with them."""
+    table = read_table("matchrec.errors.sql", "foreign_languages.txt")
+    return tuple(_OtherLanguage(description, pattern) for description, pattern in table)
 
 
 def reject_other_language(text: str, offset: int = 0) -> None:
-    """Refuse a text that is written in another language, such as EPL.
+    """Raise an error for a text that is written in another language, such as EPL.
 
     Args:
         text: the text.
@@ -54,14 +65,14 @@ def reject_other_language(text: str, offset: int = 0) -> None:
     Raises:
         MatchRecognizeParseError: the text is in one of the languages in `foreign_languages.txt`.
     """
-    for language, pattern in _read_languages():
-        match = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
+    for language in _read_languages():
+        match = re.search(language.pattern, text, re.IGNORECASE | re.DOTALL)
         if match is not None:
             span = Span(offset + match.start(), offset + match.end())
             raise MatchRecognizeParseError(
                 "a pattern in another language is not supported",
                 span,
-                notes=(f"this is {language}",),
+                notes=(f"this is {language.description}",),
                 hint=(
                     "write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES "
                     "... PATTERN (A B) DEFINE ...)"
@@ -474,109 +485,3 @@ def wrong_number_of_column_names(
         hint="write one name for each of these columns",
         code="wrong-number-of-column-names",
     )
-
-
-class Advice(NamedTuple):
-    """The note and the help of an error about a column that does not exist."""
-
-    note: str  # a fact; may be empty
-    hint: str  # what to write
-
-
-def advise_on_input_column(name: str, columns: Iterable[str]) -> Advice:
-    """Advise on a column of the input that the result of the clause lacks."""
-    written_name = write_name(name)
-    hint = f"add LAST({written_name}) AS {written_name} to MEASURES, or write ALL ROWS PER MATCH"
-    return Advice(show_list("the clause returns", columns, "columns"), hint)
-
-
-def advise_on_unknown_column(name: str, columns: Iterable[str]) -> Advice:
-    """Advise on a column that neither the result nor the input of the clause has."""
-    columns = tuple(columns)
-    if not columns:
-        return Advice(
-            "the clause returns no columns",
-            f"write MEASURES ... AS {write_name(name)} in the clause",
-        )
-    near = find_nearest_or_part(name, columns)
-    hint = f"write {write_name(near)}" if near else "write one of these"
-    if near is None and find_query_keyword(name) == "DISTINCT":
-        hint = "write DISTINCT"
-    elif near is None and name.upper() == "ROWNUM":
-        hint = "write LIMIT n at the end for the first rows, or row_number() OVER (ORDER BY ...)"
-    return Advice(show_list("the clause returns", columns, "columns"), hint)
-
-
-# How a note names the clause among the tables of a SELECT.
-CLAUSE = "the clause"
-
-
-def advise_on_table_columns(
-    name: str, columns_by_table: Mapping[str, Sequence[str]], qualifier: str = ""
-) -> Advice:
-    """Advise on a column that no table of its SELECT has.
-
-    Args:
-        name: the column, without its qualifier.
-        columns_by_table: the columns of each table, or of `CLAUSE`.
-        qualifier: the qualifier of the column, which the help repeats; "" if it has none.
-
-    >>> advise_on_table_columns("dya", {"ticks": ["sym", "day"]})
-    Advice(note='ticks has: sym, day', hint='write day')
-    >>> advise_on_table_columns("dya", {"ticks": ["sym", "day"], "names": ["sym", "name"]})
-    Advice(note='ticks has: sym, day; names has: sym, name', hint='write day')
-    """
-    all_columns = [column for columns in columns_by_table.values() for column in columns]
-    near = find_nearest_or_part(name, dict.fromkeys(all_columns))
-    lists = []
-    for table, columns in columns_by_table.items():
-        verb = "returns" if table == CLAUSE else "has"
-        lists.append(show_list(f"{table} {verb}", columns, "columns"))
-    hint = "write one of these"
-    if near:
-        hint = f"write {write_name(near)}"
-        if qualifier:
-            hint = f"write {write_name(qualifier)}.{write_name(near)}"
-    return Advice("; ".join(lists), hint)
-
-
-def advise_on_field(column: str) -> Advice:
-    """Advise on `column.name` for a column of the clause that has no such field."""
-    hint = f"write {write_name(column)} alone: x.y is for structs and maps"
-    return Advice(f"{column} is a column of the clause", hint)
-
-
-def advise_on_ungrouped(name: str) -> Advice:
-    """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
-    written_name = write_name(name)
-    hint = (
-        f"add {written_name} to GROUP BY, or write an aggregate of it, such as max({written_name})"
-    )
-    return Advice(f"the clause gives {name}, but the groups of rows do not have it", hint)
-
-
-def advise_on_qualifier(name: str, alias: str | None) -> Advice:
-    """Advise on a column of the clause that is qualified by a name that its rows do not have.
-
-    Args:
-        name: the column, or `*`.
-        alias: the name of the rows of the clause; None if they have no name.
-    """
-    written_name = "*" if name == "*" else write_name(name)
-    if alias is not None:
-        hint = f"write {write_name(alias)}.{written_name}"
-        return Advice(f"the rows of the clause are called {alias}", hint)
-    note = "the rows of the clause have no name"
-    return Advice(note, f"write {written_name}, or MATCH_RECOGNIZE (...) AS m")
-
-
-def advise_on_variable(variable: str, name: str) -> Advice:
-    """Advise on a column of a pattern variable that is read outside the clause.
-
-    Args:
-        variable: the variable.
-        name: the column, or `*`.
-    """
-    value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{write_name(name)})"
-    hint = f"write {value} AS x in MEASURES, and select x"
-    return Advice(f"{variable} is known only inside the clause", hint)
