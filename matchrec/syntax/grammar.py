@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause_items as item_errors
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import pattern_symbols as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.errors.sql.match_options import malformed_rows_per_match, malformed_skip

@@ -10,6 +10,7 @@ import re
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.sql import pattern_symbols as symbol_errors
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenKind
 
@@ -96,7 +97,7 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
         return errors.unclosed_variable_name(span)
     if text.startswith(("->", "~>"), position):  # Other languages write "A, then B" like this.
         arrow = Span(position, position + 2)
-        return errors.stray_character(arrow, text=text[position : arrow.end])
+        return symbol_errors.stray_character(arrow, text=text[position : arrow.end])
     group = re.search(r"\(\s*\?P?<?$", text[:position])
     if group is not None:  # as in the groups `(?=...)` of regular expressions
         opening = group.start()
@@ -104,13 +105,13 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
     brackets = re.match(r"\[[^\[\](){}]*\]", text[position:])
     if brackets is not None:
         span = Span(position, position + brackets.end())
-        return errors.stray_character(span, text="[", brackets=brackets[0])
+        return symbol_errors.stray_character(span, text="[", brackets=brackets[0])
     # The character may be meant as NOT, as in `!B` and `!(B | C)`. Then a variable follows, or
     # several in parentheses.
     variables = re.match(r"[^\W\d]\w*|\(\s*\w+(\s*\|\s*\w+)*\s*\)", text[position + 1 :])
     if variables is not None:
-        return errors.stray_character(span, text=text[position], variables=variables[0])
-    return errors.stray_character(span, text=text[position])
+        return symbol_errors.stray_character(span, text=text[position], variables=variables[0])
+    return symbol_errors.stray_character(span, text=text[position])
 
 
 def _find_braces(text: str, position: int) -> str:

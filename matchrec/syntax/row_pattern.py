@@ -24,6 +24,7 @@ from typing import NamedTuple
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import negations as negation_errors
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.sql import pattern_symbols as symbol_errors
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.words import is_reserved
@@ -127,7 +128,7 @@ class _Parser(Cursor):
         pattern = self.read_alternatives()
         closing = self.key
         if closing == ",":
-            raise errors.stray_character(self.token.span, text=",")
+            raise symbol_errors.stray_character(self.token.span, text=",")
         if closing:
             raise errors.unopened_bracket(
                 self.token.span, closing=closing, opening=_OPENING_BRACKETS[closing]
@@ -330,7 +331,7 @@ class _Parser(Cursor):
         if not key:
             raise errors.unclosed_bracket(opening.span, opening=opening.text, closing=closing)
         if key == ",":
-            raise errors.stray_character(span, text=",")
+            raise symbol_errors.stray_character(span, text=",")
         raise errors.wrong_bracket(
             opening.span, span, opening=_OPENING_BRACKETS[closing], closed_by=key, closing=closing
         )

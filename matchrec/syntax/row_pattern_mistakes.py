@@ -13,6 +13,7 @@ import re
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.sql import pattern_symbols as symbol_errors
 from matchrec.errors.wording import shorten
 from matchrec.plan.words import is_reserved
 from matchrec.source import Span
@@ -134,12 +135,12 @@ def explain_stray_token(tokens: TokenSequence, index: int) -> MatchRecognizeErro
     """Return the error for a number or a symbol that is neither a part nor belongs to one."""
     token = tokens[index]
     if token.kind is TokenKind.NUMBER:
-        return errors.stray_number(token.span, text=token.text)
+        return symbol_errors.stray_number(token.span, text=token.text)
     # In `{- A }`, the `}` is meant for the exclusion.
     exclusion = re.search(r"\{-(?P<inside>[^{}]*)$", tokens.text[: token.span.start])
     if token.text == "}" and exclusion is not None:
-        return errors.unclosed_exclusion(token.span, inside=exclusion["inside"].strip())
-    return errors.stray_character(token.span, text=token.text)
+        return symbol_errors.unclosed_exclusion(token.span, inside=exclusion["inside"].strip())
+    return symbol_errors.stray_character(token.span, text=token.text)
 
 
 def explain_reserved_word(tokens: TokenSequence, index: int) -> MatchRecognizeError:
@@ -154,7 +155,7 @@ def explain_reserved_word(tokens: TokenSequence, index: int) -> MatchRecognizeEr
         span = tokens[index - 1].span.to(span)
     before = tokens.text_at(Span(tokens[0].span.start, span.start)).rstrip()
     after = tokens.text_at(Span(span.end, tokens[-1].span.start)).lstrip()
-    return errors.reserved_word_in_pattern(
+    return symbol_errors.reserved_word_in_pattern(
         word.key,
         span,
         before=_read_variable(_VARIABLE_BEFORE.search(before)),

@@ -8,6 +8,7 @@ Errors:
     limits                WITHIN and FIRST n MATCHES
     tokens                words and signs that are not allowed where they are written
     pattern               PATTERN
+    pattern_symbols       symbols and words that PATTERN does not have
     negations             NOT in PATTERN
     expression            calls and keywords in MEASURES and DEFINE
     navigation            PREV, NEXT, FIRST and LAST, and frames of OVER in DEFINE
