@@ -297,6 +297,19 @@ SPAN_COLUMNS = ArgumentKind(
     right_types=(list, tuple),
 )
 
+
+def suggest_options(value: object) -> str | None:
+    """Return how to write a dict of options as Options; None for any other value.
+
+    >>> suggest_options({"sort": "auto"}), suggest_options({"x": 1})
+    ('write options=matchrec.Options(sort="auto")', None)
+    """
+    if not isinstance(value, dict) or not value or not set(value) <= set(OPTION_KINDS):
+        return None
+    items = ", ".join(f"{name}={quote_for_python(item)}" for name, item in value.items())
+    return f"write options=matchrec.Options({items})"
+
+
 # Words and options.
 DIALECT = make_word_kind(get_args(DialectName))
 # A product to write queries for.
@@ -312,7 +325,8 @@ AGGREGATE_PER = make_word_kind(get_args(AggregatePer))
 OPTIONS = ArgumentKind(
     "an Options object",
     make_class_test(Options),
-    'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
+    "write options=matchrec.Options(max_steps=1_000_000), or leave it out",
+    find_hint=suggest_options,
     fields=tuple(OPTION_KINDS),
 ).allow_none()
 

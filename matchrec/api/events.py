@@ -83,8 +83,9 @@ def match_sase(  # noqa: PLR0913 -- public signature
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, then the columns of RETURN, or without RETURN an array of events for each
             variable. "non_overlapping" returns the same columns, but of overlapping matches only
-            the one that is complete first. "graph" returns the shared buffer of all matches, one
-            row for each pointer; `explode_graph` turns it into matches.
+            the one that is complete first. "graph" returns all matches together, one row for
+            each link from an event to the event that a match selected before it; `explode_graph`
+            turns these rows into matches.
         options: how the query runs. None means the defaults.
 
     Returns:

@@ -256,10 +256,13 @@ class Query:
         """Show what the clauses of the query compile to, and which algorithm searches for matches.
 
         Args:
-            analyze: also run the query, drop its rows, and show its counters.
+            analyze: also run the query, drop its rows, and show its counters. Only on Spark.
             aggregates: the argument of `aggregate`, to explain that call instead of the query.
             per: the argument of `aggregate`, with `aggregates`.
             clause: explain only this clause, as for `why`. None means all.
+
+        Raises:
+            MatchRecognizeUnsupportedError: `analyze` is true, and the query runs on Sail.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())

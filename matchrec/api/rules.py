@@ -104,6 +104,10 @@ def match_rules(  # noqa: PLR0913 -- public signature
         options: how the query runs. None means the defaults. `max_steps` applies to each rule.
             `transport` and `counters` are not allowed here.
 
+    Returns:
+        The matches, in one DataFrame for each rule, or in one for all rules. Nothing runs until you
+        call an action on a DataFrame.
+
     Raises:
         MatchRecognizeError: a rule has a mistake.
 

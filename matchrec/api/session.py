@@ -24,7 +24,7 @@ def session(
     """Return the running session, or start a new one: on Sail if it is installed, else on Spark.
 
     Sail is an engine with PySpark's calls and SQL, which the extra `sail` installs. It runs in this
-    program, without Java, and starts in a second. docs/reference/spark_and_sail.md
+    program, without Java, and starts in a second. The page *Spark and Sail* of the documentation
     compares both engines. Spark takes several seconds to start, so matchrec first prints a line on
     stderr.
 

@@ -136,6 +136,9 @@ def sweep(
         dialect: the product whose SQL the clause is written in, as in `sql`.
         options: how the query runs. None means the defaults.
 
+    Returns:
+        A table with a row for each combination of values, which prints as text.
+
     Raises:
         MatchRecognizeError: the clause has a mistake.
 

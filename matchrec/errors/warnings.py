@@ -120,7 +120,7 @@ def reluctant_end(
         greedy_loop: the same loop, but greedy: `B*`.
         minimal_part: the pattern of the least repetitions, `B` for `B+?`; empty for no repetition.
     """
-    alternative = f"write {minimal_part}" if minimal_part else "leave it out"
+    alternative = f"write {minimal_part}" if minimal_part else f"leave {loop} out"
     return ReluctantEndWarning(
         f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(lower_bound)}",
         span,

@@ -65,6 +65,11 @@ MAX_STEPS = arguments.ArgumentKind(
     "a whole number of 1 or more, or None",
     lambda value: value is None or (arguments.is_whole(value) and 1 <= value <= MOST_STEPS),
     "write max_steps=1_000_000_000, or leave it out for no limit",
+    find_hint=lambda value: (
+        f"write max_steps={int(value)}"
+        if isinstance(value, str) and value.strip().isdecimal() and int(value) > 0
+        else None
+    ),
     right_types=(int,),
 )
 
@@ -82,9 +87,9 @@ class Options:
     """Settings for how a query runs: its algorithm, who sorts, and limits.
 
     Attributes:
-        algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
-            to be fastest. "backtracking" follows one run at a time, and goes back if it fails.
-            "breadth_first" advances all runs together, row by row.
+        algorithm: how the search looks for matches. "auto", which you need not change, chooses the
+            algorithm that is expected to be fastest. "backtracking" follows one run at a time, and
+            goes back if it fails. "breadth_first" advances all runs together, row by row.
         sort: who sorts the rows. "auto": the Python workers if they can, else the engine.
             "engine": Spark or Sail. "worker": the Python workers. "ranges": the Python workers, and
             large partitions are cut into ranges for several tasks.
