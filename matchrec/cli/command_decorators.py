@@ -26,9 +26,8 @@ from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import find_table_file
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.pipes import is_same_pipe
-from matchrec.cli.queries import (
-    OptionValues,
-    QueryRequest,
+from matchrec.cli.queries import OptionValues, QueryRequest
+from matchrec.cli.query_requests import (
     build_clause_request,
     build_query_request,
     build_query_requests,

@@ -30,8 +30,9 @@ from matchrec.cli.failures import blame_option
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.partition_option import parse_partition
-from matchrec.cli.queries import QueryRequest, make_missing_events_error
+from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
+from matchrec.cli.query_requests import make_missing_events_error
 from matchrec.cli.rows import write_rows
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value

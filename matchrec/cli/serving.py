@@ -28,8 +28,8 @@ from matchrec.cli.command_decorators import (
 from matchrec.cli.files import suggest_file
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.piped_tables import PipedTable
-from matchrec.cli.queries import set_input_options
 from matchrec.cli.query_command import GroupedCommand
+from matchrec.cli.query_requests import set_input_options
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import MatchRecognizePlanError, tables
