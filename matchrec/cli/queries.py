@@ -99,7 +99,7 @@ class QueryRequest:
 
     @property
     def text_language(self) -> str:
-        """Return the language of the text: a dialect of SQL, or "sase", as `check_query` takes it."""
+        """Return the language of the text for `check_query`: a dialect of SQL, or "sase"."""
         return self.dialect if self.language is QueryLanguage.SQL else self.language.value
 
     @property

@@ -33,7 +33,7 @@ def encode_partitions(
     table: pa.Table,
     starts: IntArray,
     frontier: Frontier | None = None,
-    satisfied: WordArray | None = None,
+    condition_bits: WordArray | None = None,
 ) -> Partitions:
     """Return a table as a search sees it.
 
@@ -43,18 +43,18 @@ def encode_partitions(
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
         frontier: how far each partition has been searched before; None for whole partitions. The
             result has a copy of it, which the search changes.
-        satisfied: uint64[n, w], which row conditions hold, as in `Partitions`; None to unpack the
-            conditions from the columns of bits.
+        condition_bits: uint64[n, w], which row conditions hold, as in `Partitions`; None to unpack
+            the conditions from the columns of bits.
     """
-    if satisfied is None:
-        satisfied = unpack_conditions(table, len(compiled_query.row_conditions))
+    if condition_bits is None:
+        condition_bits = unpack_conditions(table, len(compiled_query.row_conditions))
     encoded = encode_columns(compiled_query, table)
     return Partitions(
         frontier=None if frontier is None else frontier.copy(),
         window_end=find_window_ends(compiled_query, table, starts, frontier),
         end_times=encode_end_times(compiled_query, table),
         starts=starts,
-        condition_bits=satisfied,
+        condition_bits=condition_bits,
         columns=encoded.columns,
         valid=encoded.valid,
         integer_count=encoded.integer_count,
@@ -75,34 +75,34 @@ class EncodedColumns(NamedTuple):
     ranked_values: dict[int, list[object]]  # see `Partitions.ranked_values`
 
 
+class EncodedColumn(NamedTuple):
+    """A column of n rows that a search reads."""
+
+    numbers: IntArray  # int64[n], floats as their bits; the number for NULL has no meaning
+    valid: BoolArray  # bool[n], which values are not NULL
+
+
 def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedColumns:
     """Return the columns that conditions on the run and totals read."""
-    integer_indices = compiled_query.sent_columns.integer_columns
+    sent_columns = compiled_query.sent_columns
     rankings = rank_columns(compiled_query, table)
-    integers = [
-        rankings[index].ranks if index in rankings else take_column(table, wire.name_column(index))
-        for index in integer_indices
-    ]
-    floats = [
-        take_column(table, wire.name_column(index))
-        for index in compiled_query.sent_columns.float_columns
-    ]
-    totalled = [
-        take_column(table, wire.name_column(use.column)) for use in compiled_query.totalled_columns
-    ]
-    numbers = [encode_for_conditions(values) for values in integers]
-    numbers += [read_floats(values).view(np.int64) for values in floats]
-    numbers += [
-        encode_totalled(values, use.aspect)
-        for values, use in zip(totalled, compiled_query.totalled_columns, strict=True)
-    ]
-    valid = [find_valid(values) for values in (*integers, *floats, *totalled)]
+    columns: list[EncodedColumn] = []
+    for index in sent_columns.integer_columns:
+        ranking = rankings.get(index)
+        values = take_column(table, wire.name_column(index)) if ranking is None else ranking.ranks
+        columns.append(EncodedColumn(encode_for_conditions(values), find_valid(values)))
+    for index in sent_columns.float_columns:
+        values = take_column(table, wire.name_column(index))
+        columns.append(EncodedColumn(read_floats(values).view(np.int64), find_valid(values)))
+    for use in compiled_query.totalled_columns:
+        values = take_column(table, wire.name_column(use.column))
+        columns.append(EncodedColumn(encode_for_totals(values, use.aspect), find_valid(values)))
     return EncodedColumns(
-        columns=stack_columns(numbers, table.num_rows, np.int64),
-        valid=stack_columns(valid, table.num_rows, np.bool_),
-        integer_count=len(integers),
+        columns=stack_columns([column.numbers for column in columns], table.num_rows, np.int64),
+        valid=stack_columns([column.valid for column in columns], table.num_rows, np.bool_),
+        integer_count=len(sent_columns.integer_columns),
         ranked_values={
-            integer_indices.index(index): ranking.distinct_values
+            sent_columns.integer_columns.index(index): ranking.distinct_values
             for index, ranking in rankings.items()
         },
     )
@@ -125,7 +125,7 @@ def encode_for_conditions(values: pa.Array) -> IntArray:
     return np.zeros(len(values), np.int64)
 
 
-def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
+def encode_for_totals(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     """Return the values that totals over all matches read in a column, as int64[n].
 
     Floats that are added up become their bits. If totals read only whether a value is NULL, all
@@ -209,22 +209,23 @@ def unpack_conditions(table: pa.Table, condition_count: int, bit_count: int = 0)
     Args:
         table: rows with columns of bits.
         condition_count: the number of conditions that the engine has computed.
-        bit_count: the number of conditions with those that the worker computes itself, whose bits
-            are 0; 0 if the worker computes none.
+        bit_count: the number of bits that the words must have, if the worker later sets further
+            bits itself. In the result, these bits are 0.
     """
-    packed = [
+    bit_columns = [
         read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)
         for index in range(wire.count_bit_columns(condition_count))
     ]
     word_count = ceil(max(1, condition_count, bit_count) / BITS_PER_WORD)
     words = np.empty((table.num_rows, word_count), np.uint64)
-    np.right_shift(packed[0], np.uint64(1), out=words[:, 0])  # drops the mark of partitions
+    np.right_shift(bit_columns[0], np.uint64(1), out=words[:, 0])  # drops the mark of partitions
     words[:, 1:] = 0
     bits_per_column = wire.count_bits_per_column()
-    for index, flags in enumerate(packed[1:], 1):
-        word, bit = divmod(index * bits_per_column - 1, BITS_PER_WORD)
-        words[:, word] |= flags << np.uint64(bit)  # its lowest bit is bit `bit` of the word
-        spans_two_words = bit + bits_per_column > BITS_PER_WORD
+    for index, bits in enumerate(bit_columns[1:], 1):
+        # The lowest bit of the column becomes bit `first_bit` of the word.
+        word, first_bit = divmod(index * bits_per_column - 1, BITS_PER_WORD)
+        words[:, word] |= bits << np.uint64(first_bit)
+        spans_two_words = first_bit + bits_per_column > BITS_PER_WORD
         if spans_two_words and word + 1 < word_count:
-            words[:, word + 1] |= flags >> np.uint64(BITS_PER_WORD - bit)
+            words[:, word + 1] |= bits >> np.uint64(BITS_PER_WORD - first_bit)
     return words
