@@ -106,6 +106,7 @@ SEARCH_WORDS = {
         "SHOW EMPTY MATCHES",
         "WITH UNMATCHED ROWS",
     ],
+    "reference/command_line/#messages-and-progress": ["logging", "log messages"],
     "reference/compiled_functions/": ["numba", "cache"],
     "reference/errors/": ["exceptions"],
     "reference/event_selection/": [
@@ -126,6 +127,7 @@ SEARCH_WORDS = {
     "reference/sql/#parameters": ["parameters", "args"],
     "reference/support/#get-help": ["license", "bug"],
     "reference/support/#versions": ["version of Python", "version of Spark"],
+    "reference/support/#what-may-change": ["roadmap", "plans"],
     "reference/within/": ["WITHIN INTERVAL", "time limit"],
     "tutorial/getting_started/": ["tutorial", "quickstart", "first query", "example"],
 }
