@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
-    from matchrec.worker.wire import SelectItem
+    from matchrec.spark.select_items import SelectItem
 
 # The setting of whether PySpark sends the rows of a pandas frame by Arrow.
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"

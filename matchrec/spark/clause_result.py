@@ -67,9 +67,9 @@ from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.runner import Runner
+from matchrec.spark.select_items import SelectItem
 from matchrec.spark.types import is_nested, to_value_type
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem
 
 # Spark's types of measures, by the types that `find_known_type` returns. Spark is asked for others.
 SPARK_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), DOUBLE: DoubleType()}

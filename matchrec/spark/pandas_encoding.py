@@ -35,10 +35,11 @@ from matchrec.errors.run.failures import column_type_changed
 from matchrec.plan.text import quote_name
 from matchrec.spark.arrow_tables import to_arrow_schema
 from matchrec.spark.order_numbers import WallClockConverter
+from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_bit_columns
+from matchrec.worker.wire import count_bits_per_column
 
 if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it

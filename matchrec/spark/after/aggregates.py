@@ -44,8 +44,8 @@ from matchrec.spark.after.fold_types import Fold, FoldedValues
 from matchrec.spark.after.folds import FOLDS, write_distinct_values
 from matchrec.spark.backends import find_backend
 from matchrec.spark.runner import Runner
+from matchrec.spark.select_items import SelectItem
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem
 
 # With this setting, a statistic that would divide by zero is NaN instead of NULL.
 NAN_SETTING = "spark.sql.legacy.statisticalAggregate"

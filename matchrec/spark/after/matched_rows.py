@@ -21,7 +21,7 @@ from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import make_runner
-from matchrec.worker.wire import SelectItem
+from matchrec.spark.select_items import SelectItem
 
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:

@@ -30,7 +30,7 @@ from matchrec.spark.errors.second_look import NOT_COMPUTED, InputLook, MatchLook
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.value_failures import explain_value_failure, find_value_failure
-from matchrec.worker.wire import SelectItem
+from matchrec.spark.select_items import SelectItem
 
 # A token, as `make_token` returns it, in the bytes of a plan.
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")

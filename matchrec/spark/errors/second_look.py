@@ -47,7 +47,7 @@ from matchrec.plan.expression import (
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.value_failures import explain_value_failure
-from matchrec.worker.wire import SelectItem
+from matchrec.spark.select_items import SelectItem
 
 Item = TypeVar("Item")
 ItemFailure = TypeVar("ItemFailure")

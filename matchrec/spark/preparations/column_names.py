@@ -27,8 +27,8 @@ from matchrec.conditions.row_column import (
 from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
+from matchrec.spark.select_items import SelectItem
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem
 
 # A value that a window function reads on another row, or from several rows.
 WindowValue: TypeAlias = ShiftedValue | FramedAggregate

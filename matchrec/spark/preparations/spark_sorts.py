@@ -32,8 +32,8 @@ from matchrec.plan.clauses import SortItem
 from matchrec.plan.templates import Template, join_template
 from matchrec.spark.preparations.column_names import ColumnNames
 from matchrec.spark.preparations.preparation import PartitionPreparation, RowColumns
+from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 
 @dataclass(frozen=True)

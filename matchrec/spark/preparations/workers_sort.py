@@ -38,12 +38,12 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.preparations.column_names import ColumnNames, add_columns, find_field_texts
 from matchrec.spark.preparations.preparation import KnownFields, PartitionPreparation, RowColumns
 from matchrec.spark.ranges import Ranges
+from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.ties import make_tie_reporter
 from matchrec.spark.types import is_nested
 from matchrec.worker import wire
 from matchrec.worker.column_roles import Sorting, Struct
 from matchrec.worker.task_input import TaskInput
-from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 
 @dataclass(frozen=True)

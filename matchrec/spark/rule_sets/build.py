@@ -41,6 +41,7 @@ from matchrec.spark.order_numbers import OrderConverter, find_order_converter
 from matchrec.spark.range_choice import check_ranges_not_required
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
+from matchrec.spark.select_items import SelectItem
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.streaming.stream_worker import compute_digest
 from matchrec.spark.transport import build_output_schema
@@ -48,7 +49,6 @@ from matchrec.spark.types import find_char_metadata, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_batches import VARIABLE, RowKind
 from matchrec.worker.rule_set import RuleSetOutput
-from matchrec.worker.wire import SelectItem
 
 # The fields of a schema.
 StructFields = Sequence[StructField]

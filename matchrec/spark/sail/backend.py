@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matchrec.plan.templates import Template
     from matchrec.spark.relation import Relation
     from matchrec.spark.runner import Runner, SqlArguments
-    from matchrec.worker.wire import SelectItem
+    from matchrec.spark.select_items import SelectItem
 
 # The attribute of a session that holds an event for each text that was planned: see `Sail.analyse`.
 PLANNED_TEXTS = "_matchrec_planned"

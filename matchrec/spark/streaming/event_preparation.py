@@ -37,6 +37,7 @@ from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.preparations.column_names import add_columns
 from matchrec.spark.preparations.preparation import Preparation, RowColumns
 from matchrec.spark.request import MatchRequest
+from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.streaming.arrival import EventLayout
 from matchrec.spark.streaming.bucket_state import ColumnMap
 from matchrec.spark.streaming.stream_worker import (
@@ -47,7 +48,6 @@ from matchrec.spark.streaming.stream_worker import (
 from matchrec.spark.transport import make_task_function, make_unpacker
 from matchrec.worker import wire
 from matchrec.worker.rule_set import RuleSetOutput
-from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 if TYPE_CHECKING:
     import pandas as pd
