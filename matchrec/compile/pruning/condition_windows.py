@@ -150,10 +150,10 @@ def choose_window(
         measured_bounds = measure_bounds(bounds, order)
         if not measured_bounds or not have_one_form(measured_bounds):
             return None
-        narrowest_bounds.append(min(measured_bounds, key=lambda measured: measured.limit.reach))
+        narrowest_bounds.append(min(measured_bounds, key=lambda measured: measured.limit.width))
     if not have_one_form(narrowest_bounds):
         return None
-    return max(narrowest_bounds, key=lambda measured: measured.limit.reach)
+    return max(narrowest_bounds, key=lambda measured: measured.limit.width)
 
 
 def measure_bounds(bounds: list[DistanceBound], order: OrderType) -> list[MeasuredBound]:
@@ -167,7 +167,7 @@ def measure_bounds(bounds: list[DistanceBound], order: OrderType) -> list[Measur
 
 
 def have_one_form(bounds: list[MeasuredBound]) -> bool:
-    """Return whether all bounds have the same form, so that `Limit.reach` can compare them."""
+    """Return whether all bounds have the same form, so that `Limit.width` can compare them."""
     return len({bound.limit.form for bound in bounds}) <= 1
 
 
@@ -267,4 +267,4 @@ class WindowRewrite:
             return fact.zero is None or fact.zero.is_time == is_time_order
         limit = find_limit(fact, self.order)
         window = self.window.limit
-        return limit is not None and limit.form is window.form and limit.reach >= window.reach
+        return limit is not None and limit.form is window.form and limit.width >= window.width

@@ -24,10 +24,11 @@ from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import Distance, DistanceForm, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 
-# For the families of dates and times, the number of units that a limit must be less than.
-LIMITS_OF_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
-# The number of units that a limit must be less than for all other families.
-LIMIT_OF_NUMBERS = 2**63 - 1
+# A limit must be less than this number of units. Along dates and times, that is more than 2,200
+# years, in days or microseconds.
+UNIT_BOUNDS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
+# The same for all other families: the largest int64.
+OTHER_UNIT_BOUND = 2**63 - 1
 
 # The widths in bits of integer order columns along which distances are measured.
 INTEGER_WIDTHS = (32, 64)
@@ -45,7 +46,7 @@ class Limit:
     is_strict: bool = False
 
     @property
-    def reach(self) -> tuple[float, bool]:
+    def width(self) -> tuple[float, bool]:
         """Return a key that compares limits of one form: a larger key is a wider window."""
         return self.value, not self.is_strict
 
@@ -62,7 +63,7 @@ def find_limit(bound: DistanceBound, order: OrderType) -> Limit | None:
         return None
     units = bound.amount.value / unit
     limit = ceil(units) - 1 if bound.is_strict else floor(units)
-    is_possible = 0 <= limit < LIMITS_OF_UNITS.get(order.type.family, LIMIT_OF_NUMBERS)
+    is_possible = 0 <= limit < UNIT_BOUNDS.get(order.type.family, OTHER_UNIT_BOUND)
     return Limit(limit) if is_possible else None
 
 

@@ -36,7 +36,7 @@ from matchrec.conditions.typing.failures import cast_can_fail
 from matchrec.conditions.typing.numbers import widen
 from matchrec.conditions.typing.python_values import cast_in_python
 from matchrec.conditions.typing.typer import Typer
-from matchrec.errors import conditions
+from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
 
 # What Spark casts to numbers.
@@ -70,38 +70,62 @@ def convert_argument(
         MatchRecognizeUnsupportedError: the function does not take the value, or Python cannot cast
             it.
     """
-    if parameter is None:  # ANY_TYPE
-        return operand
+    match parameter:
+        case None:  # ANY_TYPE
+            return operand
+        case Family():
+            return require_family(step, operand, parameter)
+        case ValueType():
+            return convert_to_parameter_type(typer, step, operand, parameter)
+
+
+def require_family(step: TypedOperation, operand: TypedStep, family: Family) -> TypedStep:
+    """Return a value if its type is of a family. NULL becomes an INT if the family is INTEGER.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the type is of another family.
+    """
+    if operand.type == VOID and family is Family.INTEGER:
+        return make_null(INT)  # the index in `A.array[NULL]`
+    if operand.type.family is not family:
+        raise make_argument_error(step, operand.type)
+    return operand
+
+
+def convert_to_parameter_type(
+    typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
+) -> TypedStep:
+    """Return a value cast to the type of a parameter, as Spark does implicitly.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Spark does not cast the value, or Python cannot cast it.
+    """
     type_ = operand.type
-    if isinstance(parameter, Family):
-        if type_ == VOID and parameter is Family.INTEGER:
-            return make_null(INT)  # the index in `A.array[NULL]`
-        if type_.family is not parameter:
-            raise conditions.wrong_argument_type(
-                step.span, function=step.operator, value=type_.name
-            )
-        return operand
     if type_ == VOID:
-        return make_null(parameter)
-    if type_.family not in IMPLICIT_SOURCES[parameter.family]:
-        raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
-    is_narrower = type_.family is parameter.family and type_.bits <= parameter.bits
-    if is_narrower and type_.family is Family.STRING:
+        return make_null(target)
+    if type_.family not in IMPLICIT_SOURCES[target.family]:
+        raise make_argument_error(step, type_)
+    if type_.family is target.family is Family.STRING:
         return operand
-    if is_narrower:
+    if type_.family is target.family and type_.bits <= target.bits:
         # A number of fewer bits is held as one of more bits.
-        return TypedStep(operand.expression, parameter)
-    return cast_implicitly(typer, step, operand, parameter)
+        return TypedStep(operand.expression, target)
+    return cast_implicitly(typer, step, operand, target)
+
+
+def make_argument_error(step: TypedOperation, type_: ValueType) -> MatchRecognizeError:
+    """Return the error for a function that does not take a value of a type."""
+    return conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
 
 
 def cast_implicitly(
     typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
 ) -> TypedStep:
-    """Return an argument cast to a type.
+    """Return an argument cast to a type, by the first of these that can do it:
 
     1. Spark casts a column for every row, before the match. So it does that only if the cast cannot
        fail.
-    2. The search casts a number to a float.
+    2. The search casts a number to a float, unless the number is a wide decimal.
     3. Python casts any other value.
 
     Raises:

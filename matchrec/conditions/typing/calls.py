@@ -1,4 +1,4 @@
-"""Type what Python computes: functions of values of the run, and of one another.
+"""Type the functions that Python computes. Their arguments can be results of such functions.
 
     levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(name, '.'), name at A)
 
@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.calendar import has_fixed_offset, is_known_zone
-from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import ArithmeticOperator, PythonCall
 from matchrec.conditions.types import INTERVAL, TIMESTAMP_NTZ, Family, ValueType
@@ -42,14 +41,13 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     if name in CASTS and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
         # In this session, a cast to TIMESTAMP is one to TIMESTAMP_NTZ.
         words = tuple("TIMESTAMP_NTZ" if word == "TIMESTAMP" else word for word in words)
-    types = tuple(argument.type for argument in arguments)
-    use = FunctionUse(types, words, typer.ansi, typer.settings.time_zone)
+    use = typer.describe_call([argument.type for argument in arguments], words)
     if not function.takes_count(len(arguments)):
         raise conditions.function_of_several_rows(step.span, what=name)
     type_ = function.find_type(use)
     if type_ is None:
-        raise build_argument_error(step, types)
-    check_time_zone(typer, step, (*types, type_))
+        raise build_argument_error(step, use.types)
+    check_time_zone(typer, step, (*use.types, type_))
     expressions = tuple(argument.expression for argument in arguments)
     return TypedStep(PythonCall(name, expressions, use, type_), type_)
 
@@ -99,7 +97,7 @@ def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         operands = (right, left)  # the functions take the interval second
     else:
         operands = (left, right)
-    use = FunctionUse(tuple(operand.type for operand in operands))
+    use = typer.describe_call(operand.type for operand in operands)
     name = f"TIME {step.operator}"
     function = load_functions().get(name)
     if function is None or function.find_type(use) is None:

@@ -1,7 +1,7 @@
-"""Whether an operation can raise an error in ANSI mode, which only the types of its operands tell.
+"""Find out from types whether an operation can raise an error in ANSI mode.
 
-For example, a sum of integers can, a sum of doubles cannot. `plan.operations` answers the same
-question for expressions without types, and so more cautiously.
+For example, a sum of integers can overflow, and a sum of doubles cannot. `plan.operations` answers
+the same question before types are known. There, both sums can raise an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matchrec.plan.operators import OPERATORS, Failure, OperatorKind
 
 
 def operation_can_fail(step: TypedOperation, type_: ValueType) -> bool:
-    """Return whether an operation itself can raise an error, its operands left aside.
+    """Return whether an operation can raise an error if none of its operands does.
 
     Args:
         step: the operation.

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.conditions.functions import load_functions
-from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     BasicOperator,
@@ -110,8 +109,7 @@ def cast_in_python(
     Raises:
         MatchRecognizeUnsupportedError: Python does not have this cast.
     """
-    words = (target.name.upper(),)
-    use = FunctionUse((operand.type,), words, typer.ansi, typer.settings.time_zone)
+    use = typer.describe_call([operand.type], words=(target.name.upper(),))
     if load_functions()["CAST"].find_type(use) is None:
         raise make_types_error(step, operand.type, target)
     return TypedStep(PythonCall("CAST", (operand.expression,), use, target), target)

@@ -14,10 +14,10 @@ integer, too: as its digits.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
+from matchrec.conditions.functions.function import DEFAULT_SETTINGS, FunctionUse, SessionSettings
 from matchrec.conditions.residual import ColumnRead, Step, TypedOperation, TypedStep
 from matchrec.conditions.row_column import RowColumn, assemble_column, cast_column
 from matchrec.conditions.run_condition import (
@@ -110,6 +110,15 @@ class Typer(ABC):
         if typed_step.type.family is not Family.BOOLEAN and typed_step.type != VOID:
             raise not_boolean(typed_step.span, type_name=typed_step.type.name)
         return typed_step.expression
+
+    def describe_call(self, types: Iterable[ValueType], words: tuple[str, ...] = ()) -> FunctionUse:
+        """Return what is known of a call in this session before there are values.
+
+        Args:
+            types: the types of the arguments.
+            words: the arguments that are not values, such as the type of CAST.
+        """
+        return FunctionUse(tuple(types), words, self.ansi, self.settings.time_zone)
 
     def place_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over `drafts` as one over `columns`, to which it adds new ones."""
