@@ -87,20 +87,30 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return ANY_ROW
     present_row_count = min([row_count, *edges[-1:].tolist()])
-    program = arrays.rules.program
-    has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
-    is_limited = task.max_steps is not None and has_run_condition.any()
-    moves = None if is_limited else find_moves(arrays.compiled_task)
+    # If steps are limited, a search can fail from each row that one of its first choices can map.
+    # So only rows that none of them can map are left out.
+    can_exceed_steps = task.max_steps is not None and mark_run_choices(arrays.rules.program).any()
+    moves = None if can_exceed_steps else find_moves(arrays.compiled_task)
 
     can_begin = np.ones(row_count, np.bool_)
     # Moves are followed only if most rows satisfy the conditions. Then comparing more is useless.
-    compared_row_count = MAX_ROWS_COMPARED if moves is None and not is_limited else 1
+    compares_first_row_only = can_exceed_steps or moves is not None
+    compared_row_count = 1 if compares_first_row_only else MAX_ROWS_COMPARED
     remaining_count = unmark_by_first_rows(arrays, can_begin, present_row_count, compared_row_count)
     if moves is not None and remaining_count >= SMALL_SHARE * row_count:
         follow_moves_back(moves, arrays, can_begin, present_row_count)
         return can_begin
     is_worthwhile = remaining_count < WORTHWHILE_SHARE * row_count
     return can_begin if is_worthwhile else ANY_ROW
+
+
+def mark_run_choices(choices: IntArray) -> BoolArray:
+    """Return for each choice whether it evaluates a condition on the run: bool[k].
+
+    Args:
+        choices: int64[k, 16], some rows of `layout.Rules.program`.
+    """
+    return np.asarray(choices[:, layout.CODE] < choices[:, layout.CODE_END])
 
 
 def unmark_by_first_rows(
@@ -121,7 +131,6 @@ def unmark_by_first_rows(
     remaining_count = len(can_begin)
     condition_bits = arrays.rows.condition_bits[:present_row_count]
     program = arrays.rules.program
-    has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     masks = program[:, layout.MASK].astype(np.uint64)
     # Comparisons are faster if all compared bits fit into one byte, as they mostly do.
     bits = condition_bits.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
@@ -140,8 +149,8 @@ def unmark_by_first_rows(
             remaining_count = int(np.count_nonzero(can_begin))
             if remaining_count < SMALL_SHARE * len(can_begin):
                 break
-        if has_run_condition[is_possible].any():
-            break
+        if mark_run_choices(program[is_possible]).any():
+            break  # it is assumed to lead to a match, so later rows decide nothing
     return remaining_count
 
 
