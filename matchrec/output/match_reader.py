@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,10 +47,29 @@ from matchrec.search.flat_arrays import (
 from matchrec.search.matches import Chains, Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions
 
-# int32[k], for each mapped row the next row of its match, or -1.
+# int32[k], for each mapped row a mapped row of a smaller index that is next to it in its match: the
+# next one if matches share their rows (see `Chains`), else the one before; -1 for none.
 Links = npt.NDArray[np.int32]
 # int16[n], the id of a variable for each of n rows, or -1.
 Classifiers = npt.NDArray[np.int16]
+
+
+class RowRanges(NamedTuple):
+    """For each of r output rows, a range of mapped rows: from `begin` up to, but without, `end`."""
+
+    begin: IntArray  # int64[r]
+    end: IntArray  # int64[r], equal to `begin` if the range is empty
+
+
+class CollectedRows(NamedTuple):
+    """Some mapped rows for each of r output rows, c rows in all.
+
+    If an output row has the rows 0 and 1, and the next one the rows 0, 1 and 2, `rows` is
+    [0, 1, 0, 1, 2], and `offsets` is [0, 2, 5].
+    """
+
+    rows: IntArray  # int64[c], the mapped rows, output row after output row
+    offsets: IntArray  # int64[r + 1], where the rows of each output row begin in `rows`, then c
 
 
 # Kernels. Some mapped rows are marked: mostly, the rows that are mapped to one variable.
@@ -233,29 +253,20 @@ class MatchReader:
         greatest_ids = [max(variable_ids) for variable_ids in self.members.values()]
         return 1 + max(greatest_ids, default=-1)
 
-    def find_visible_rows(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the mapped rows that each output row sees: int64[r] each.
-
-        Begin and end are equal if the output row sees no row. Matches must not share their rows.
-        """
+    def find_visible_rows(self, semantics: Semantics) -> RowRanges:
+        """Return the mapped rows that each output row sees. Matches must not share their rows."""
         return self.running_rows if semantics is Semantics.RUNNING else self.final_rows
 
     @cached_property
-    def running_rows(self) -> tuple[IntArray, IntArray]:
-        """Return where the rows of the match up to the current row begin and end: int64[r] each.
-
-        For an output row without a current row, begin and end are equal.
-        """
+    def running_rows(self) -> RowRanges:
+        """Return the rows of the match up to the current row; none without a current row."""
         begin, end = self.final_rows
         current_rows = self.output_rows.current_rows
-        return begin, np.where(current_rows >= 0, current_rows + 1, end)
+        return RowRanges(begin, end=np.where(current_rows >= 0, current_rows + 1, end))
 
     @cached_property
-    def final_rows(self) -> tuple[IntArray, IntArray]:
-        """Return where the rows of the match begin and end: int64[r] each.
-
-        For an output row without a current row, begin and end are equal.
-        """
+    def final_rows(self) -> RowRanges:
+        """Return all rows of the match; none for an output row without a current row."""
         assert self.matches.chains is None
         offsets = self.matches.offsets
         begin = offsets[self.output_rows.match_indices]
@@ -263,7 +274,7 @@ class MatchReader:
         sees_nothing = self.output_rows.current_rows < 0
         overwrite_few(begin, sees_nothing, 0)
         overwrite_few(end, sees_nothing, 0)
-        return begin, end
+        return RowRanges(begin, end)
 
     @cached_property
     def position_offsets(self) -> IntArray:
@@ -412,19 +423,14 @@ class MatchReader:
         current_rows = self.output_rows.current_rows
         return np.where(current_rows >= 0, current_rows - begin, -1)
 
-    def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """Collect the marked mapped rows that each output row sees.
+    def collect_rows(self, is_marked: BoolArray, semantics: Semantics) -> CollectedRows:
+        """Return the marked mapped rows that each output row sees, in ascending order.
 
-        Suppose that rows 0 and 2 are marked, and there are two output rows: one sees row 0 and
-        row 1, the other rows 0, 1 and 2. Then the result is [0, 0, 2] and [0, 1, 3].
+        Matches must not share their rows.
 
         Args:
             is_marked: bool[k], which mapped rows are marked.
             semantics: which rows an output row sees.
-
-        Returns:
-            Two arrays: the c collected mapped rows, output row after output row, int64[c]; and the
-            index in this array at which the rows of each output row begin, then c, int64[r + 1].
         """
         # The number of marked rows before each mapped row.
         marked_counts_before = add_up_before(is_marked)
@@ -432,7 +438,7 @@ class MatchReader:
         first_indices = marked_counts_before[begin]
         counts = marked_counts_before[end] - first_indices
         collected_rows = np.flatnonzero(is_marked)[list_positions(first_indices, counts)]
-        return collected_rows, find_group_starts(counts)
+        return CollectedRows(collected_rows, offsets=find_group_starts(counts))
 
     def add_up_values(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """Return the sum of values over the mapped rows that each output row sees: int64[r].

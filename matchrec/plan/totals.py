@@ -21,11 +21,13 @@ FUNCTIONS = ("count", "sum", "avg", "min", "max")
 DOUBLE = "DOUBLE"
 
 # Names of columns that the search returns to SQL. They are internal: no user has written them.
-#
-# MATCH_NAME is the only column if matches are just counted. `name_key` and `name_total` return the
-# names of other internal columns.
+
+# The only column if matches are just counted.
 MATCH_NAME = "__match"
-_INTERNAL_NAME = re.compile(r"__match|__key_\d+|__total_\d+")
+# The beginnings of the names that `name_key` and `name_total` return.
+KEY_PREFIX = "__key_"
+TOTAL_PREFIX = "__total_"
+INTERNAL_NAME = re.compile(rf"{MATCH_NAME}|(?:{KEY_PREFIX}|{TOTAL_PREFIX})\d+")
 
 
 def name_key(index: int) -> str:
@@ -34,7 +36,7 @@ def name_key(index: int) -> str:
     Args:
         index: the index of the key in ORDER BY, from 0.
     """
-    return f"__key_{index}"
+    return f"{KEY_PREFIX}{index}"
 
 
 def name_total(index: int) -> str:
@@ -43,7 +45,7 @@ def name_total(index: int) -> str:
     Args:
         index: the index of the aggregate in `Totals.aggregates`, from 0.
     """
-    return f"__total_{index}"
+    return f"{TOTAL_PREFIX}{index}"
 
 
 def is_name_of_totals(name: str) -> bool:
@@ -52,7 +54,7 @@ def is_name_of_totals(name: str) -> bool:
     >>> [is_name_of_totals(name) for name in (MATCH_NAME, name_key(0), name_total(12), "__p")]
     [True, True, True, False]
     """
-    return _INTERNAL_NAME.fullmatch(name) is not None
+    return INTERNAL_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
