@@ -14,6 +14,7 @@ from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.negation import NegationTest, find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
+from matchrec.conditions.functions import TIME_PREFIX
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate, PythonCall, walk_expression
 from matchrec.errors.wording import show_count
@@ -187,8 +188,7 @@ def describe_python_functions(compiled_query: CompiledQuery) -> Iterator[str]:
         if isinstance(call, PythonCall | PythonAggregate)
     ]
     if names:
-        # The arithmetic of times has names such as `TIME +`.
-        functions = dict.fromkeys(name.removeprefix("TIME ").lower() for name in names)
+        functions = dict.fromkeys(name.removeprefix(TIME_PREFIX).lower() for name in names)
         yield f"computed in Python, which is slower: {', '.join(functions)}"
 
 

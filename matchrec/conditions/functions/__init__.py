@@ -20,6 +20,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matchrec.conditions.functions.function import Function
 
+# The name of a function for arithmetic of times is this prefix and the operator, such as `TIME +`.
+# The operator itself is the name of arithmetic of decimals.
+TIME_PREFIX = "TIME "
+
 
 @cache
 def load_functions() -> Mapping[str, Function]:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.conditions import types
+from matchrec.conditions.functions import TIME_PREFIX
 from matchrec.conditions.functions.calendar import DAY, Zone, find_month, find_zone
 from matchrec.conditions.functions.casts import build_strict_cast
 from matchrec.conditions.functions.function import (
@@ -215,6 +216,8 @@ TIME_FUNCTIONS: Mapping[str, Function] = {
     "DATEDIFF": Function(
         (ANY_TYPE, ANY_TYPE), require_families(INT, TIMES, TIMES), build_days_between
     ),
-    "TIME +": Function((ANY_TYPE, ANY_TYPE), find_time_sum_type, build_time_sum),
-    "TIME -": Function((ANY_TYPE, ANY_TYPE), find_time_difference_type, build_time_difference),
+    f"{TIME_PREFIX}+": Function((ANY_TYPE, ANY_TYPE), find_time_sum_type, build_time_sum),
+    f"{TIME_PREFIX}-": Function(
+        (ANY_TYPE, ANY_TYPE), find_time_difference_type, build_time_difference
+    ),
 }

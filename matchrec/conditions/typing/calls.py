@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from matchrec.conditions.functions import load_functions
+from matchrec.conditions.functions import TIME_PREFIX, load_functions
 from matchrec.conditions.functions.calendar import has_fixed_offset, is_known_zone
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import ArithmeticOperator, PythonCall
@@ -98,7 +98,7 @@ def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     else:
         operands = (left, right)
     use = typer.describe_call(operand.type for operand in operands)
-    name = f"TIME {step.operator}"
+    name = f"{TIME_PREFIX}{step.operator}"
     function = load_functions().get(name)
     if function is None or function.find_type(use) is None:
         raise make_types_error(step, left.type, right.type)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.conditions.functions import load_functions
+from matchrec.conditions.functions import TIME_PREFIX, load_functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import RowScope, split_conditions
@@ -21,7 +21,6 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "functions.md"
 WRITTEN = {"[]": "x[i]"}
 SPECIAL = {"x::T"}
 """Another way to write CAST."""
-OVERLOADS = "TIME "
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
@@ -38,7 +37,7 @@ def test_the_page_lists_all_functions() -> None:
     computed = {
         WRITTEN.get(name, name).lower()
         for name in load_functions().keys() | find_operator_names(OperatorKind.CAST)
-        if name not in signs and not name.startswith(OVERLOADS)
+        if name not in signs and not name.startswith(TIME_PREFIX)
     }
     assert listed - {name.lower() for name in SPECIAL} == computed
 
