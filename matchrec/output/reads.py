@@ -433,6 +433,36 @@ class ReadPointer(Read):
 
 
 @dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """The call of an aggregate of the rows of a match, for the text of a read.
+
+    >>> AggregateCall("max_by", "A", ["name", "price"], Semantics.FINAL).write()
+    'FINAL max_by(A.name, A.price)'
+    >>> call = AggregateCall("count", None, ["x"], Semantics.RUNNING, is_distinct=True)
+    >>> replace(call, condition="x > 1").write()
+    'RUNNING count(DISTINCT x) FILTER (WHERE x > 1)'
+    """
+
+    function: str  # the name of the aggregate
+    variable: str | None  # the variable whose rows are aggregated; None for all rows of the match
+    arguments: Sequence[str]  # the SQL of each argument over one row, without the variable
+    semantics: Semantics  # which rows of the match count
+    is_distinct: bool = False  # whether the call has DISTINCT
+    condition: str | None = None  # the SQL of FILTER over one row, without the variable
+    ignores_nulls: bool = False  # whether the call has IGNORE NULLS
+
+    def write(self) -> str:
+        """Return the text of the call, after its semantics."""
+        qualifier = show.show_qualifier(self.variable)
+        distinct = "DISTINCT " if self.is_distinct else ""
+        arguments = ", ".join(f"{qualifier}{argument}" for argument in self.arguments)
+        text = f"{self.semantics.value} {self.function}({distinct}{arguments})"
+        if self.condition is not None:
+            text += f" FILTER (WHERE {qualifier}{self.condition})"
+        return f"{text} IGNORE NULLS" if self.ignores_nulls else text
+
+
+@dataclass(frozen=True, slots=True)
 class ReadBasicAggregate(Read):
     """A count, sum, average, minimum or maximum of the values that a variable has in a column."""
 
@@ -456,7 +486,8 @@ class ReadBasicAggregate(Read):
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the name of its column."""
         argument = "*" if self.column is None else columns[self.column]
-        return show_aggregate(self.function.value, self.variable, [argument], self.semantics)
+        call = AggregateCall(self.function.value, self.variable, [argument], self.semantics)
+        return call.write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
@@ -488,7 +519,8 @@ class ReadList(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of `collect_list` with the name of its column."""
-        return show_aggregate("collect_list", self.variable, [columns[self.column]], self.semantics)
+        arguments = [columns[self.column]]
+        return AggregateCall("collect_list", self.variable, arguments, self.semantics).write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without values, the array is empty."""
@@ -554,14 +586,15 @@ class ReadChosenValue(Read):
         arguments = [columns[self.column]]
         if self.key is not None:
             arguments.append(columns[self.key])
-        return show_aggregate(
-            self.function,
-            self.variable,
-            arguments,
-            self.semantics,
+        call = AggregateCall(
+            function=self.function,
+            variable=self.variable,
+            arguments=arguments,
+            semantics=self.semantics,
             condition=None if self.condition is None else columns[self.condition],
             ignores_nulls=self.ignores_nulls,
         )
+        return call.write()
 
     @property
     def can_read_chains(self) -> bool:
@@ -595,15 +628,16 @@ class ReadAccumulated(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
-        return show_aggregate(
-            self.function,
-            self.variable,
-            [columns[column] for column in self.columns],
-            self.semantics,
+        call = AggregateCall(
+            function=self.function,
+            variable=self.variable,
+            arguments=[columns[column] for column in self.columns],
+            semantics=self.semantics,
             is_distinct=self.use.distinct,
             condition=None if self.condition is None else columns[self.condition],
             ignores_nulls=self.use.ignore_nulls,
         )
+        return call.write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
@@ -637,43 +671,6 @@ class ReadTotal(Read):
         """Return the call of the aggregate with the text of its measure."""
         argument = None if self.measure is None else self.measure.show(columns)
         return f"{replace(self.aggregate, measure=argument)} over all matches"
-
-
-# Functions over reads.
-
-
-def show_aggregate(  # noqa: PLR0913 -- the parts of a call in SQL
-    function: str,
-    variable: str | None,
-    arguments: Sequence[str],
-    semantics: Semantics,
-    *,
-    is_distinct: bool = False,
-    condition: str | None = None,
-    ignores_nulls: bool = False,
-) -> str:
-    """Return the text for an aggregate of the rows of a match.
-
-    >>> show_aggregate("max_by", "A", ["name", "price"], Semantics.FINAL)
-    'FINAL max_by(A.name, A.price)'
-    >>> show_aggregate("count", None, ["x"], Semantics.RUNNING, is_distinct=True, condition="x > 1")
-    'RUNNING count(DISTINCT x) FILTER (WHERE x > 1)'
-
-    Args:
-        function: the name of the aggregate.
-        variable: the variable whose rows are aggregated; None for all rows of the match.
-        arguments: the SQL of each argument over one row, without the variable.
-        semantics: which rows of the match count.
-        is_distinct: whether the call has DISTINCT.
-        condition: the SQL of FILTER over one row, without the variable; None without FILTER.
-        ignores_nulls: whether the call has IGNORE NULLS.
-    """
-    qualifier = show.show_qualifier(variable)
-    distinct = "DISTINCT " if is_distinct else ""
-    content = ", ".join(f"{qualifier}{argument}" for argument in arguments)
-    filter_where = "" if condition is None else f" FILTER (WHERE {qualifier}{condition})"
-    ignore_nulls = " IGNORE NULLS" if ignores_nulls else ""
-    return f"{semantics.value} {function}({distinct}{content}){filter_where}{ignore_nulls}"
 
 
 def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
