@@ -26,7 +26,7 @@ from matchrec.automaton.facts import mark_live_states, mark_states_worth_remembe
 from matchrec.automaton.program import ANCHOR_END
 from matchrec.automaton.run_endings import NOTHING, TIMED_OUT
 from matchrec.conditions.evaluate import instructions as op
-from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
+from matchrec.conditions.evaluate.link import CodeRange, LinkedConditions, Move, link_conditions
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.kernels import layout
 from matchrec.search.matches import encode_skip, find_skip_targets
@@ -358,10 +358,10 @@ def find_bit(condition: Condition) -> tuple[int, int]:
     return word, int(mask.astype(np.int64))
 
 
-def find_code(variable: int, compiled_task: CompiledTask) -> tuple[int, int]:
-    """Return the begin and the end of the instructions of a variable's condition on the run.
+def find_code(variable: int, compiled_task: CompiledTask) -> CodeRange:
+    """Return the range of the instructions of a variable's condition on the run.
 
-    Both are equal if the variable has no condition on the run.
+    The range is empty if the variable has no condition on the run.
     """
     linked = compiled_task.linked_conditions
-    return linked.code_ranges[variable] if linked else (0, 0)
+    return linked.code_ranges[variable] if linked else CodeRange(0, 0)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -146,8 +147,13 @@ def select_useful_steps(
     return tuple(reversed(useful))
 
 
-# The indices at which code or steps begin and end among the instructions.
-CodeRange = tuple[int, int]
+class CodeRange(NamedTuple):
+    """A range of instructions: of some code, or of some steps. It is empty if there are none."""
+
+    begin: int
+    end: int  # the index after the last instruction
+
+
 # The form of a row in a list, each value with its code.
 CodedForm = tuple[tuple[ListedValue, CodeRange], ...]
 
@@ -182,8 +188,7 @@ class LinkedConditions:
     @property
     def all_code(self) -> IntArray:
         """Return the code of all conditions."""
-        _, end = self.code_ranges[-1]
-        return self.instructions[:end]
+        return self.instructions[: self.code_ranges[-1].end]
 
     @cached_property
     def operations(self) -> frozenset[int]:
@@ -246,7 +251,6 @@ def link_conditions(
             before a row is mapped or because the run is a possible match. The conditions of moves
             are evaluated after their row is mapped.
     """
-    assert conditions
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members_by_name, registers, integer_count)
     mapped_variable_by_test = find_mapped_variables(conditions, moves)
@@ -258,28 +262,24 @@ def link_conditions(
 
     steps = registers.build_steps(len(conditions))
     live = compute_live_registers(moves, steps, registers_read, tested_variables)
-    steps_by_move = [
-        select_useful_steps(
-            steps[move.variable], registers_read[move.tested_variable] | live[move.target]
-        )
-        for move in moves
-    ]
+    steps_by_move = []
+    for move in moves:
+        registers_used = registers_read[move.tested_variable] | live[move.target]
+        steps_by_move.append(select_useful_steps(steps[move.variable], registers_used))
     # The values of a list read only the listed row, so no registers are added after `build_steps`.
     forms = tuple(writer.append_form(form) for form in registers.form_numbers)
     step_ranges = _append_steps(writer.instructions, steps_by_move)
-    all_live = [register for state_registers in live for register in sorted(state_registers)]
+    live_registers = [register for registers in map(sorted, live) for register in registers]
     return LinkedConditions(
         instructions=np.array(writer.instructions, np.int64).reshape(-1, op.COLUMN_COUNT),
         step_ranges=step_ranges,
         code_ranges=code_ranges,
         initial_registers=np.array(registers.initial_values, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
-        live_registers=np.array(all_live, np.int64),
+        live_registers=np.array(live_registers, np.int64),
         # No instruction pushes more than one value.
         stack_size=max(end - begin for begin, end in writer.ranges),
-        meanings=tuple(
-            (number, meaning) for meaning, number in registers.numbers_by_meaning.items()
-        ),
+        meanings=registers.list_meanings(),
         registers_read=tuple(registers_read),
         python_calls=tuple(writer.python_calls),
         forms=forms,
@@ -295,6 +295,7 @@ def find_mapped_variables(
     condition only tests rows that are mapped to another variable. The condition is then compiled as
     if that other variable had it.
     """
+    assert conditions, "there is a variable"
     mapped_variable_by_test: dict[int, int] = {}
     for move in moves:
         mapped_variable = mapped_variable_by_test.setdefault(move.tested_variable, move.variable)
@@ -342,7 +343,7 @@ class _CodeWriter:
         begin = len(self.instructions)
         if expression is not None:
             compiler.compile(expression)
-        self.ranges.append((begin, len(self.instructions)))
+        self.ranges.append(CodeRange(begin, end=len(self.instructions)))
         return frozenset(compiler.registers_read)
 
     def append_form(self, form: RowForm) -> CodedForm:
@@ -364,6 +365,7 @@ def _append_steps(
     ranges: dict[tuple[RegisterStep, ...], CodeRange] = {}
     for steps in steps_by_move:
         if steps not in ranges:
-            ranges[steps] = (len(instructions), len(instructions) + len(steps))
+            begin = len(instructions)
             instructions += [Instruction(*step) for step in steps]
+            ranges[steps] = CodeRange(begin, end=len(instructions))
     return tuple(ranges[steps] for steps in steps_by_move)

@@ -244,6 +244,13 @@ class Registers:
             case _:
                 return
 
+    def list_meanings(self) -> tuple[tuple[int, Meaning], ...]:
+        """Return the number of each register with its meaning, in the order of the numbers.
+
+        If a meaning has two registers, only the first one is listed.
+        """
+        return tuple((number, meaning) for meaning, number in self.numbers_by_meaning.items())
+
     def build_steps(self, variable_count: int) -> list[tuple[RegisterStep, ...]]:
         """Return for each variable the steps to apply when a row is mapped to it, in their order.
 
