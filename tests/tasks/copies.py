@@ -40,7 +40,7 @@ MIDDLE = 2 * scale.LARGE  # rows: enough for several chunks, and for buffers to 
 LEAST = Capacity(mapped_rows=350, matches=150, initial_rows=4)
 # The fields of a frontier that are compared. The number of steps differs, because growing a buffer
 # takes some.
-FRONTIER = ("start", "number")
+FRONTIER = ("next_start", "match_number")
 
 
 def search_both_sizes(
@@ -211,7 +211,9 @@ class FoundMatches:
         numbers = self.arrays["number"]
         matches = 0 if self.partitions else int(np.count_nonzero(numbers > 0))
         steps = {"partition": self.partitions, "number": matches}
-        steps |= dict.fromkeys(("start", "rows", "completing_rows", "frontier start"), self.rows)
+        steps |= dict.fromkeys(
+            ("start", "rows", "completing_rows", "frontier next_start"), self.rows
+        )
         return {
             name: repeat_with_step(values, copies, steps.get(name, 0), kept=name == "number")
             for name, values in self.arrays.items()
