@@ -265,7 +265,18 @@ def reject_keys_and_order(node: MatchRecognize) -> None:
     """
     if node.partition_by:
         raise errors.keys_in_rule(
-            node.partition_by[0].span, clause="PARTITION BY", argument="partition_by"
+            node.partition_by[0].span,
+            clause="PARTITION BY",
+            argument="partition_by",
+            keys=[key.expression.text for key in node.partition_by],
         )
     if node.order_by:
-        raise errors.keys_in_rule(node.order_by[0].span, clause="ORDER BY", argument="order_by")
+        raise errors.keys_in_rule(
+            node.order_by[0].span,
+            clause="ORDER BY",
+            argument="order_by",
+            keys=[
+                f"{key.expression.text} DESC" if key.is_descending else key.expression.text
+                for key in node.order_by
+            ],
+        )

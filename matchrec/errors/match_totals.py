@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, shorten
@@ -60,10 +61,15 @@ def inexact_cast(*, aggregate: object, exact: object) -> MatchRecognizePlanError
 
 def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for an aggregate over a measure that the query does not have."""
+    near = find_nearest(name, measures)
+    if near:
+        hint = f"write {near}"
+    else:
+        hint = f"name one of these, or add a measure, such as LAST({name}) AS {name}, to MEASURES"
     return MatchRecognizePlanError(
         f"unknown measure `{name}`",
         notes=(_list_measures(measures),),
-        hint="name one of these",
+        hint=hint,
         code="unknown-measure",
     )
 

@@ -13,13 +13,16 @@ from matchrec.source import Span
 
 def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a name in the grid of a sweep that is not in the clause."""
-    near = find_nearest(name, parameters)
-    hint = f"write {near}, or :{name} in the clause" if near else f"write :{name} in the clause"
+    near = parameters[0] if len(parameters) == 1 else find_nearest(name, parameters)
+    if near:
+        hint = f"write {near} instead of {name}, or leave {name} out"
+    else:
+        hint = f"write :{name} in the clause, or leave {name} out"
     shown_parameters = [f":{parameter}" for parameter in parameters]
     return MatchRecognizePlanError(
         f"the clause has no parameter `:{name}`",
         notes=(show_list("the clause has", shown_parameters, "parameters"),),
-        hint=f"{hint}, or leave {name} out",
+        hint=hint,
         code="unknown-clause-parameter",
     )
 

@@ -58,19 +58,27 @@ def rule_names_differ_in_case(*, first: str, second: str) -> MatchRecognizePlanE
     )
 
 
-def keys_in_rule(span: Span, *, clause: str, argument: str) -> MatchRecognizePlanError:
+def keys_in_rule(
+    span: Span, *, clause: str, argument: str, keys: Sequence[str]
+) -> MatchRecognizePlanError:
     """Return the error for PARTITION BY or ORDER BY in a rule.
 
     Args:
         span: the location in the text of the query.
         clause: PARTITION BY or ORDER BY.
         argument: the argument of match_rules that replaces it.
+        keys: the keys as the user wrote them.
     """
+    if all(key.isidentifier() for key in keys):
+        quoted_keys = [f'"{key}"' for key in keys]
+        value = quoted_keys[0] if len(keys) == 1 else f"[{', '.join(quoted_keys)}]"
+    else:
+        value = '"..."'
     return MatchRecognizePlanError(
         f"{clause} is not allowed in a rule",
         span,
         notes=("all rules of a set have the same partitions and the same order",),
-        hint=f'remove it, and write match_rules(..., {argument}="...")',
+        hint=f"remove it, and write match_rules(..., {argument}={value})",
         code="keys-in-rule",
     )
 

@@ -298,11 +298,22 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
       ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
                ^^^
   note: all rules of a set have the same partitions and the same order
-  help: remove it, and write match_rules(..., order_by="...")""",
+  help: remove it, and write match_rules(..., order_by="day")""",
     ),
     "partitions of its own": (
         lambda df: matchrec.match_rules(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
         "rule `v`: PARTITION BY is not allowed in a rule",
+    ),
+    "several keys in a rule": (
+        lambda df: matchrec.match_rules(
+            df, {"v": "PARTITION BY sym, kind PATTERN (A) DEFINE A AS price > 1"}, **STREAMS
+        ),
+        """rule `v`: PARTITION BY is not allowed in a rule [keys-in-rule]
+  line 1, column 14
+      PARTITION BY sym, kind PATTERN (A) DEFINE A AS price > 1
+                   ^^^
+  note: all rules of a set have the same partitions and the same order
+  help: remove it, and write match_rules(..., partition_by=["sym", "kind"])""",
     ),
     "an unknown column": (
         lambda df: matchrec.match_rules(
