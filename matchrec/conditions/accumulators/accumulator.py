@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
@@ -38,13 +38,31 @@ class Accumulator:
         return self.finish(self.state)
 
 
+@dataclass(slots=True)
+class DistinctAccumulator(Accumulator):
+    """The state of an aggregate with DISTINCT, to which equal rows are added only once."""
+
+    # The rows that have been added.
+    added_rows: set[tuple[Value, ...]] = field(default_factory=set)
+
+    def add(self, *values: Value) -> None:
+        """Add a row, unless an equal row has been added.
+
+        A floating zero loses its sign, as it does if Spark groups by it.
+        """
+        row = tuple(map(find_representative, values))
+        if row not in self.added_rows:
+            self.added_rows.add(row)
+            self.state = self.step(self.state, *row)
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
     """An aggregate function of Spark."""
 
     # Returns the type of the aggregate, or None if the arguments do not fit.
     find_type: FindAggregateType
-    # Returns an accumulator without rows that adds every row, whatever DISTINCT says.
+    # Returns an accumulator without rows that adds every row, even if the aggregate has DISTINCT.
     begin_with_repeats: Callable[[AggregateUse], Accumulator]
     # The index of the argument that must be the same on all rows; None if there is none.
     constant: int | None = None
@@ -55,25 +73,8 @@ class AggregateFunction:
         """Return an accumulator without rows. With DISTINCT, it adds equal rows once."""
         accumulator = self.begin_with_repeats(use)
         if use.distinct and not self.ignores_repeats:
-            return skip_repeats(accumulator)
+            return DistinctAccumulator(accumulator.state, accumulator.step, accumulator.finish)
         return accumulator
-
-
-def skip_repeats(accumulator: Accumulator) -> Accumulator:
-    """Return an accumulator that passes only the first of equal rows on to `accumulator`.
-
-    A floating zero loses its sign, as it does if Spark groups by it.
-    """
-
-    def step(added_rows: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
-        """Add a row unless an equal row has been added."""
-        row = tuple(map(find_representative, values))
-        if row not in added_rows:
-            added_rows.add(row)
-            accumulator.add(*row)
-        return added_rows
-
-    return Accumulator(set(), step, lambda _: accumulator.compute_result())
 
 
 def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
