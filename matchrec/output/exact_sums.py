@@ -36,16 +36,16 @@ def are_integer_sums_exact(values: IntArray) -> bool:
     """
     if not len(values):
         return True
-    greatest_size = max(int(values.max()), -int(values.min()))
-    if len(values) * greatest_size < LIMIT_OF_INT64:
+    greatest_magnitude = max(int(values.max()), -int(values.min()))
+    if len(values) * greatest_magnitude < LIMIT_OF_INT64:
         return True
     # Unsigned, since the absolute value of the least int64 does not fit int64.
-    sizes = np.abs(values).view(np.uint64)
+    magnitudes = np.abs(values).view(np.uint64)
     # The halves of the values are added up separately, so that these sums do not wrap.
-    high_halves = sizes >> np.uint64(BITS_OF_HALF)
-    low_halves = sizes & np.uint64(LOW_HALF)
-    sum_of_sizes = (int(high_halves.sum()) << BITS_OF_HALF) + int(low_halves.sum())
-    return sum_of_sizes < LIMIT_OF_INT64
+    high_halves = magnitudes >> np.uint64(BITS_OF_HALF)
+    low_halves = magnitudes & np.uint64(LOW_HALF)
+    sum_of_magnitudes = (int(high_halves.sum()) << BITS_OF_HALF) + int(low_halves.sum())
+    return sum_of_magnitudes < LIMIT_OF_INT64
 
 
 def find_common_unit(values: FloatArray) -> int | None:
