@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from matchrec.errors.misspellings import find_nearest
 
@@ -33,7 +35,7 @@ _UNIT_BY_SPELLING = {
 }
 _UNIT_BY_SPELLING["MS"] = "MILLISECOND"  # not the plural of M
 
-# How many of a smaller unit a unit has.
+# For each unit, a smaller one, and how many of the smaller ones it has.
 _SMALLER_UNITS = {
     "MILLISECOND": (1000, "MICROSECOND"),
     "SECOND": (1000, "MILLISECOND"),
@@ -67,12 +69,21 @@ _WORDS_BEFORE = re.compile(r"(?i)(?:INTERVAL\b|DURATION\b|WITHIN\b|[<=]+|OF\b|IN
 _WORDS_AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
 
 
+class LengthAmount(NamedTuple):
+    """A number of units of time, such as 30 minutes."""
+
+    # The number as digits, perhaps with a decimal point.
+    number: str
+    # The unit as a user abbreviates it, or in a `Length` as Spark SQL has it, such as MINUTE.
+    unit: str
+
+
 @dataclass(frozen=True, slots=True)
 class Length:
     """A length of time, such as 1 hour and 30 minutes."""
 
-    # Each number with its unit: (("1", "HOUR"), ("30", "MINUTE")).
-    amounts: tuple[tuple[str, str], ...]
+    # At least one amount: for this example, of hours and of minutes.
+    amounts: tuple[LengthAmount, ...]
 
     @property
     def sql(self) -> str:
@@ -134,7 +145,7 @@ def _read_amounts(text: str) -> Length | None:
     amounts = list(_AMOUNT.finditer(text))
     if not amounts or "".join(amount[0] for amount in amounts) != text:
         return None
-    return _make_length([(amount["number"], amount["unit"]) for amount in amounts])
+    return _make_length([LengthAmount(amount["number"], amount["unit"]) for amount in amounts])
 
 
 def _read_fields(text: str) -> Length | None:
@@ -143,44 +154,46 @@ def _read_fields(text: str) -> Length | None:
     if fields is None:
         return None
     numbers = {unit: (number or "").lstrip("0") for unit, number in fields.groupdict().items()}
-    return _make_length([(number, unit) for unit, number in numbers.items() if number])
+    return _make_length([LengthAmount(number, unit) for unit, number in numbers.items() if number])
 
 
 def _read_unit_first(text: str) -> Length | None:
     """Return the length of `MINUTES(5)` or of the arguments `(5, MINUTE)`; else None."""
     amount = _UNIT_FIRST.fullmatch(text) or _ARGUMENTS.fullmatch(text)
-    return None if amount is None else _make_length([(amount["number"], amount["unit"])])
+    if amount is None:
+        return None
+    return _make_length([LengthAmount(amount["number"], amount["unit"])])
 
 
-def _make_length(amounts: list[tuple[str, str]]) -> Length | None:
-    """Return the length of these numbers and units.
+def _make_length(amounts: Sequence[LengthAmount]) -> Length | None:
+    """Return the length of these amounts, whose units may be abbreviated or misspelt.
 
     Returns None if there are no amounts, or Spark cannot have an interval of one of them.
     """
-    pairs = []
-    for number, word in amounts:
-        unit = find_unit(word)
-        pair = None if unit is None else _write_amount(number, unit)
-        if pair is None:
+    spark_amounts = []
+    for amount in amounts:
+        unit = find_unit(amount.unit)
+        spark_amount = None if unit is None else _convert_amount(amount.number, unit)
+        if spark_amount is None:
             return None
-        pairs.append(pair)
-    return Length(tuple(pairs)) if pairs else None
+        spark_amounts.append(spark_amount)
+    return Length(tuple(spark_amounts)) if spark_amounts else None
 
 
-def _write_amount(number: str, unit: str) -> tuple[str, str] | None:
-    """Return a number and its unit as Spark reads them: whole numbers, and no quarters.
+def _convert_amount(number: str, unit: str) -> LengthAmount | None:
+    """Return a number of units as Spark reads it: a whole number, and no quarters.
 
     Returns None for a fraction of a month or of a microsecond.
 
-    >>> _write_amount("1.5", "HOUR"), _write_amount("2", "QUARTER"), _write_amount("0.5", "MONTH")
-    (('90', 'MINUTE'), ('6', 'MONTH'), None)
+    >>> _convert_amount("1.5", "HOUR"), _convert_amount("0.5", "MONTH")
+    (LengthAmount(number='90', unit='MINUTE'), None)
     """
     if "." not in number and unit != "QUARTER":
-        return number, unit
+        return LengthAmount(number, unit)
     amount = Decimal(number)
     while amount % 1 or unit == "QUARTER":
         if unit not in _SMALLER_UNITS:
             return None
         count, unit = _SMALLER_UNITS[unit]
         amount *= count
-    return f"{amount:.0f}", unit
+    return LengthAmount(f"{amount:.0f}", unit)

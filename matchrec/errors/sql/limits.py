@@ -133,7 +133,7 @@ def unit_without_interval(
         type_name: the type that Spark SQL reads from the letter; "" if it reads something else.
     """
     hint = f"write WITHIN {length.sql}"
-    number = length.amounts[0][0]
+    number = length.amounts[0].number
     if re.fullmatch(r"\d+[A-Za-z]+", text):
         hint += f", or {number} for a number in the unit of {name_part('ORDER BY')}"
     note = f"Spark SQL reads it as the number {number} of type {type_name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.misspellings import find_nearest
@@ -33,9 +34,9 @@ def malformed_event_selection(span: Span, *, text: str, before: str) -> MatchRec
     'ALL MATCHES is not allowed with LONGEST MATCH after PATTERN'
     """
     words = text.upper().split()
-    options = [option for group in _OPTIONS_AFTER_PATTERN for option in group]
+    option_texts = [option for group in _OPTIONS_AFTER_PATTERN for option in group]
     misspelt = explain_misspelt_option(
-        text, span, options=[*options[:-1], "FIRST * MATCHES"], where="MATCH_RECOGNIZE"
+        text, span, options=[*option_texts[:-1], "FIRST * MATCHES"], where="MATCH_RECOGNIZE"
     )
     if misspelt is not None:
         return misspelt
@@ -45,13 +46,13 @@ def malformed_event_selection(span: Span, *, text: str, before: str) -> MatchRec
         "ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then "
         "FIRST 10 MATCHES"
     )
-    written_option = _find_option(text)
-    nearest = find_nearest(" ".join(words), options) or _complete_option(words)
-    if written_option is not None and before:
-        return _option_after_option(span, text=text, before=before)
+    option = _read_option(text)
+    if option is not None and before:
+        return _option_after_option(span, option=option, before=before)
+    nearest = find_nearest(" ".join(words), option_texts) or _complete_option(words)
     if words[0] == "FIRST":
         number = words[1] if len(words) > 1 and words[1].isdecimal() else "10"
-        if written_option is None:
+        if option is None:
             missing_word = "MATCHES" if number in words else "number"
             headline = f"missing {missing_word} in {shorten(text)} after PATTERN"
         note = "FIRST n MATCHES limits the matches of each partition"
@@ -84,11 +85,20 @@ def _complete_option(words: Sequence[str]) -> str | None:
     return options_by_word.get(words[0]) if len(words) == 1 else None
 
 
-def _find_option(text: str) -> tuple[int, str] | None:
-    """Return the option after PATTERN with which a text begins, with the index of its group.
+class _WrittenOption(NamedTuple):
+    """An option after PATTERN in the user's text. Options sort in the order of their groups."""
 
-    >>> _find_option("first 3 matches"), _find_option("ALL")
-    ((2, 'first 3 matches'), None)
+    # The index of its group in `_OPTIONS_AFTER_PATTERN`.
+    group: int
+    # The words of the option, as the user wrote them.
+    text: str
+
+
+def _read_option(text: str) -> _WrittenOption | None:
+    """Return the option after PATTERN with which a text begins, or None.
+
+    >>> _read_option("first 3  matches"), _read_option("ALL")
+    (_WrittenOption(group=2, text='first 3 matches'), None)
     """
     line = join_lines(text)
     for group, options in enumerate(_OPTIONS_AFTER_PATTERN):
@@ -96,27 +106,40 @@ def _find_option(text: str) -> tuple[int, str] | None:
             pattern = option.replace("10", r"\S+").replace("-", " ?- ?")
             written = re.match(rf"(?i){pattern}\b", line)
             if written is not None:
-                return group, written[0]
+                return _WrittenOption(group, written[0])
     return None
 
 
-def _option_after_option(span: Span, *, text: str, before: str) -> MatchRecognizeParseError:
-    """Return the error for an option after PATTERN that does not fit the options before it."""
-    group, option = _find_option(text) or (0, text)
-    earlier_options = []  # the options before it, with their groups
-    unread_text = join_lines(before)
-    while (earlier_option := _find_option(unread_text)) is not None:
-        earlier_options.append(earlier_option)
-        unread_text = unread_text[len(earlier_option[1]) :].strip()
-    same_group = [earlier for earlier_group, earlier in earlier_options if earlier_group == group]
+def _read_options(text: str) -> list[_WrittenOption]:
+    """Return the options after PATTERN with which a text begins, in the order of the text."""
+    options = []
+    unread_text = join_lines(text)
+    while (option := _read_option(unread_text)) is not None:
+        options.append(option)
+        unread_text = unread_text[len(option.text) :].strip()
+    return options
+
+
+def _option_after_option(
+    span: Span, *, option: _WrittenOption, before: str
+) -> MatchRecognizeParseError:
+    """Return the error for an option after PATTERN that does not fit the options before it.
+
+    Args:
+        span: the option in the text of the query.
+        option: the option.
+        before: the text of the options before it.
+    """
+    earlier_options = _read_options(before)
+    same_group = [earlier for earlier in earlier_options if earlier.group == option.group]
     if same_group:
-        headline = f"{option} is not allowed with {same_group[0]} after PATTERN"
-        hint = f"remove {option} or {same_group[0]}"
+        headline = f"{option.text} is not allowed with {same_group[0].text} after PATTERN"
+        hint = f"remove {option.text} or {same_group[0].text}"
     else:
-        last_option = earlier_options[-1][1] if earlier_options else before
-        headline = f"{option} is not allowed after {last_option}"
-        sorted_options = sorted([*earlier_options, (group, option)])
-        hint = f"write {' '.join(name for _, name in sorted_options)}"
+        last_text = earlier_options[-1].text if earlier_options else before
+        headline = f"{option.text} is not allowed after {last_text}"
+        sorted_options = sorted([*earlier_options, option])
+        hint = f"write {' '.join(sorted_option.text for sorted_option in sorted_options)}"
     return MatchRecognizeParseError(headline, span, hint=hint, code="misplaced-match-option")
 
 
@@ -132,10 +155,15 @@ _OUTPUTS = (
 
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
-    """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
-    followed = [f"{output} AFTER MATCH SKIP" for output in _OUTPUTS]
+    """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist.
+
+    Args:
+        text: the words of the option, up to the next part of the clause.
+        span: these words in the text of the query.
+    """
+    with_skip = [f"{output} AFTER MATCH SKIP" for output in _OUTPUTS]
     misspelt = explain_misspelt_option(
-        text, span, options=[*followed, *reversed(_OUTPUTS)], where="MATCH_RECOGNIZE"
+        text, span, options=[*with_skip, *reversed(_OUTPUTS)], where="MATCH_RECOGNIZE"
     )
     if misspelt is not None:
         return misspelt

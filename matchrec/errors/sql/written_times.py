@@ -114,8 +114,10 @@ def write_literal(kind: TypeKind, text: str) -> str:
         length = find_meant_length(text)
         if length is None:
             return EXAMPLE_LITERALS[kind]
-        number, unit = length.amounts[0]
-        return f"INTERVAL '{number}' {unit}" if len(length.amounts) == 1 else length.sql
+        if len(length.amounts) > 1:
+            return length.sql
+        (amount,) = length.amounts
+        return f"INTERVAL '{amount.number}' {amount.unit}"
     times = read_times(text)
     return times[0].write(kind) if len(times) == 1 else EXAMPLE_LITERALS[kind]
 
