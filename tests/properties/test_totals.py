@@ -1,6 +1,7 @@
-"""Aggregates over all matches that are carried along the runs, without building the matches.
+"""Totals, aggregates over all matches, are those of the matches that the reference finds.
 
-They are the same as over the matches of the reference.
+A search carries them along its runs, without building the matches: for `sum(count(A.x))` each run
+knows the counts of its matches so far, and their sum.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -40,6 +42,7 @@ from tests.tasks.contiguous import Query as ContiguousQuery
 from tests.tasks.contiguous import Rows
 from tests.tasks.selection import (
     FoundMatch,
+    SearchFailure,
     WindowedRows,
     build_task,
     is_deterministic,
@@ -114,29 +117,42 @@ def carried_aggregates(draw: st.DrawFn, query: SelectionQuery) -> CarriedAggrega
 def add_columns(
     aggregates: list[CarriedAggregate], rows: Rows, partitions: Partitions
 ) -> Partitions:
-    """Return the partitions with a column for each aggregate, as a worker makes it."""
-    values = []
-    valid = []
+    """Return the partitions with a column for each aggregate, as a worker makes them.
+
+    The columns of the aggregates come last. An aggregate without a column has one of zeros, unless
+    no aggregate after it has a column.
+    """
+    numbers_by_aggregate = []
+    is_valid_by_aggregate = []
     for aggregate in aggregates:
-        column = [None] * partitions.row_count
+        values = [None] * partitions.row_count
         if aggregate.column is not None:
-            column = list(rows.columns[aggregate.kind][aggregate.column])
-        numbers = np.array([value or 0 for value in column], np.float64)
-        if is_added(aggregate) and aggregate.kind is Kind.FLOATING:
-            values.append(numbers.view(np.int64))
-        else:  # halves are ordered as whole numbers are
-            values.append((numbers * (1 if is_added(aggregate) else 2)).astype(np.int64))
-        valid.append([value is not None for value in column])
-    with_column = [index for index, item in enumerate(aggregates, 1) if item.column is not None]
-    count = max(with_column, default=0)
-    shape = count, partitions.row_count
-    added = np.array(values[:count], np.int64).reshape(shape)
-    added_valid = np.array(valid[:count], np.bool_).reshape(shape)
+            values = list(rows.columns[aggregate.kind][aggregate.column])
+        numbers_by_aggregate.append(encode_numbers(aggregate, values))
+        is_valid_by_aggregate.append([value is not None for value in values])
+    # Aggregates after the last one with a column need none.
+    counts = [count for count, item in enumerate(aggregates, 1) if item.column is not None]
+    column_count = max(counts, default=0)
+    shape = column_count, partitions.row_count
+    columns = np.array(numbers_by_aggregate[:column_count], np.int64).reshape(shape)
+    is_valid = np.array(is_valid_by_aggregate[:column_count], np.bool_).reshape(shape)
     return replace(
         partitions,
-        columns=np.concatenate([partitions.columns, added]),
-        valid=np.concatenate([partitions.valid, added_valid]),
+        columns=np.concatenate([partitions.columns, columns]),
+        valid=np.concatenate([partitions.valid, is_valid]),
     )
+
+
+def encode_numbers(aggregate: CarriedAggregate, values: list[Value]) -> IntArray:
+    """Return the integers that a worker makes of a column: int64[n], 0 for None.
+
+    Numbers that are added up stay integers, or become the bits of doubles. If only the order of
+    numbers counts, they may be doubled, so that halves become whole numbers.
+    """
+    numbers = np.array([value or 0 for value in values], np.float64)
+    if not is_added(aggregate):
+        return (2 * numbers).astype(np.int64)
+    return numbers.view(np.int64) if aggregate.kind is Kind.FLOATING else numbers.astype(np.int64)
 
 
 def is_added(aggregate: CarriedAggregate) -> bool:
@@ -214,31 +230,52 @@ def compute_totals(
     grouping: Grouping,
     query: SelectionQuery,
 ) -> GroupTotals:
-    """Return the totals over the matches of the slow matcher."""
+    """Return the totals of each group of matches that the reference has found.
+
+    Args:
+        aggregates: the aggregates.
+        matches: all matches.
+        rows: all rows.
+        grouping: which matches belong to a group.
+        query: the query, which names the variables.
+    """
     groups: dict[int, list[FoundMatch]] = defaultdict(list)
     for match in matches:
-        partition, _, _, mapped = match
-        group_keys = {Grouping.START: mapped[0][0], Grouping.END: mapped[-1][0]}
-        groups[group_keys.get(grouping, partition)].append(match)
+        groups[find_group(match, grouping)].append(match)
+    totals: GroupTotals = {}
+    for group, group_matches in groups.items():
+        values: list[Value] = []
+        for aggregate in aggregates:
+            values_by_match = [
+                aggregate.compute_for_match(read_aggregated_values(aggregate, match, rows, query))
+                for match in group_matches
+            ]
+            values.append(aggregate.compute_over_matches(values_by_match))
+        totals[group] = (len(group_matches), *values)
+    return totals
 
-    def compute_for_match(aggregate: CarriedAggregate, match: FoundMatch) -> Value:
-        names = query.members[aggregate.variable] if aggregate.variable else query.variables
-        mapped_rows = [row for row, name in match[3] if name in names]
-        if aggregate.column is None:
-            return aggregate.compute_for_match([0] * len(mapped_rows))
-        column = rows.columns[aggregate.kind][aggregate.column]
-        return aggregate.compute_for_match([column[row] for row in mapped_rows])
 
-    return {
-        group: (
-            len(members),
-            *(
-                item.compute_over_matches([compute_for_match(item, match) for match in members])
-                for item in aggregates
-            ),
-        )
-        for group, members in groups.items()
-    }
+def find_group(match: FoundMatch, grouping: Grouping) -> int:
+    """Return the key of the group of a match: its first row, its last row, or its partition."""
+    match grouping:
+        case Grouping.START:
+            return match.mapped[0][0]
+        case Grouping.END:
+            return match.mapped[-1][0]
+        case Grouping.PARTITION:
+            return match.partition
+
+
+def read_aggregated_values(
+    aggregate: CarriedAggregate, match: FoundMatch, rows: Rows, query: SelectionQuery
+) -> list[Value]:
+    """Return the values of the rows of a match that an aggregate reads; zeros without a column."""
+    names = query.members[aggregate.variable] if aggregate.variable else query.variables
+    mapped_rows = [row for row, name in match.mapped if name in names]
+    if aggregate.column is None:
+        return [0] * len(mapped_rows)
+    column = rows.columns[aggregate.kind][aggregate.column]
+    return [column[row] for row in mapped_rows]
 
 
 def search_totals(
@@ -305,6 +342,15 @@ def copy_partitions(rows: WindowedRows) -> WindowedRows:
     return WindowedRows(Rows(rows.rows.words * COPIES, columns), ends)
 
 
+class Piece(NamedTuple):
+    """Some rows of a stream that come at once."""
+
+    # The largest number of rows; fewer come if the stream ends.
+    row_count: int
+    # Whether windows end by the clock, and not only by a later row.
+    ends_by_clock: bool
+
+
 @pytest.mark.night  # compiles searches of its own
 @pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("grouping", Grouping)
@@ -341,7 +387,7 @@ def test_random_totals(selection: EventSelection, grouping: Grouping, depends_on
             assume(False)
         aggregates = data.draw(st.lists(carried_aggregates(query), max_size=3))
         reference = run_reference(query, rows)
-        if isinstance(reference, tuple):
+        if isinstance(reference, SearchFailure):
             with pytest.raises(RunFailure):
                 search_totals(aggregates, query, rows, grouping, capacity)
             return
@@ -377,10 +423,10 @@ def test_random_totals(selection: EventSelection, grouping: Grouping, depends_on
         for depends in (False, True)
     ),
     st.data(),
-    st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=6),
+    st.lists(st.builds(Piece, st.integers(0, 4), st.booleans()), max_size=6),
 )
 def test_a_stream_gives_the_groups_of_the_whole(
-    case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, pieces: list[tuple[int, bool]]
+    case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, pieces: list[Piece]
 ) -> None:
     query, rows = case
     try:
@@ -399,7 +445,7 @@ def search_in_pieces(
     aggregates: list[CarriedAggregate],
     query: SelectionQuery,
     rows: WindowedRows,
-    pieces: list[tuple[int, bool]],
+    pieces: list[Piece],
 ) -> GroupTotals:
     """Return the totals of a search whose rows come in pieces. It must return each group once.
 
@@ -407,7 +453,7 @@ def search_in_pieces(
         aggregates: the aggregates.
         query: the query.
         rows: all rows.
-        pieces: for each piece, how many rows come, and whether windows end by the clock.
+        pieces: the pieces. All rows that they lack come in a last one.
     """
     totals_task = make_totals_task(aggregates, query, Grouping.END)
     partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
@@ -417,8 +463,8 @@ def search_in_pieces(
         registers = compile_task(totals_task, all_rows.integer_count).register_count
         state = make_empty_state(registers, count_node_columns(totals_task))
         arrived = 0
-        for size, ends_by_clock in (*pieces, (all_rows.row_count, True)):
-            arrived = min(all_rows.row_count, arrived + size)
+        for row_count, ends_by_clock in (*pieces, Piece(all_rows.row_count, ends_by_clock=True)):
+            arrived = min(all_rows.row_count, arrived + row_count)
             numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
             call = make_call(
                 totals_task,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,11 +35,31 @@ STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
 ANY = EventSelection.SKIP_TILL_ANY_MATCH
 
-FoundMatch = tuple[int, int, int, Mapped]
-"""A match: its partition, number, starting row and rows. Rows are numbered over all partitions."""
 
-Outcome = list[FoundMatch] | tuple[str, int, int]
-"""The matches; or the failure of the search: its kind, partition and row."""
+class FoundMatch(NamedTuple):
+    """A match that a search or the reference has found. Rows are numbered over all partitions."""
+
+    # The index of the partition.
+    partition: int
+    # The number of the match in its partition, from 1.
+    number: int
+    # The starting row.
+    start: int
+    # The mapped rows, each with the name of its variable.
+    mapped: Mapped
+
+
+class SearchFailure(NamedTuple):
+    """The failure of a search, or of the reference. Rows are numbered over all partitions."""
+
+    # The name of the failure's message: see `name_failure`.
+    kind: str
+    # The index of the partition, and the row at which the search failed.
+    partition: int
+    row: int
+
+
+Outcome = list[FoundMatch] | SearchFailure
 
 
 @dataclass(frozen=True)
@@ -121,7 +142,7 @@ def run_task(algorithm: SearchAlgorithm, task: Task, rows: WindowedRows) -> Outc
         chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return name_failure(failure), partition, failure.row
+        return SearchFailure(name_failure(failure), partition, failure.row)
     return [match for chunk in chunks for match in list_matches(chunk, task.variables)]
 
 
@@ -136,21 +157,21 @@ def list_matches(matches: Matches, names: tuple[str, ...]) -> list[FoundMatch]:
             rows = matches.rows[begin:end].tolist()
         mapped = zip(rows, (names[v] for v in matches.classifiers[begin:end]), strict=True)
         number = int(matches.number[i])
-        result.append((int(matches.partition[i]), number, start, tuple(mapped)))
+        result.append(FoundMatch(int(matches.partition[i]), number, start, tuple(mapped)))
     return result
 
 
 def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
     """Search rows for the matches of a query with the reference."""
     outcome = []
-    for number, partition in enumerate(rows.build_partitions(query)):
-        offset = rows.offsets[number]
+    for partition_index, partition in enumerate(rows.build_partitions(query)):
+        offset = rows.offsets[partition_index]
         try:
-            for count, (start, mapped) in enumerate(partition.list_matches(), 1):
+            for match_number, (start, mapped) in enumerate(partition.list_matches(), 1):
                 shifted = tuple((offset + row, variable) for row, variable in mapped)
-                outcome.append((number, count, offset + start, shifted))
+                outcome.append(FoundMatch(partition_index, match_number, offset + start, shifted))
         except Failure as failure:
-            return failure.kind, number, offset + failure.row
+            return SearchFailure(failure.kind, partition_index, offset + failure.row)
     return outcome
 
 
@@ -164,7 +185,7 @@ def make_query(
 def write_matches(outcome: Outcome) -> list[str]:
     """Return the matches of one partition as texts: "A0 B2" maps row 0 to A and row 2 to B."""
     assert isinstance(outcome, list), outcome
-    return [" ".join(f"{variable}{row}" for row, variable in mapped) for *_, mapped in outcome]
+    return [" ".join(f"{variable}{row}" for row, variable in match.mapped) for match in outcome]
 
 
 def make_rows(text: str, *window_end: int) -> WindowedRows:
