@@ -125,33 +125,52 @@ def convert_query(request: ConversionRequest) -> Conversion:
         MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
     """
     query = request.query
-    if isinstance(query, str):
-        reject_file_name(query)
-    if isinstance(query, str) and request.read in PRODUCTS:
-        reject_sase(query)
-    if isinstance(query, Pattern) or request.read in PRODUCTS:
+    if isinstance(query, Pattern):
         warn_about_unused_arguments(request)
-    write = PRODUCTS[request.write]
-    if isinstance(query, str) and request.read in PRODUCTS:
-        translation = translate_query(query, PRODUCTS[request.read], write)
-        notes = (*find_frame_notes(query, request.write), *translation.notes)
-        return Conversion(translation.text, notes, Source(query))
-    if isinstance(query, Pattern) and request.read != "spark":
-        raise errors.pattern_as_text()
+        if request.read != "spark":
+            raise errors.pattern_as_text()
+        read_query = read_pattern(query, build_stream_options(request))
+        return convert_to_sql(read_query, request.events, PRODUCTS[request.write])
+    reject_file_name(query)
+    if request.read in PRODUCTS:
+        reject_sase(query)
+        warn_about_unused_arguments(request)
+        return convert_sql(query, request.read, request.write)
+    read_query = read_sase(query, build_stream_options(request))
+    return convert_to_sql(read_query, request.events, PRODUCTS[request.write])
+
+
+def convert_sql(query: str, read: str, write: str) -> Conversion:
+    """Write a query in the SQL of one product as SQL of another one.
+
+    Args:
+        query: the query.
+        read: the product whose SQL the query is.
+        write: the product whose SQL is written.
+
+    Raises:
+        MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
+    """
+    translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
+    notes = (*find_frame_notes(query, write), *translation.notes)
+    return Conversion(translation.text, notes, Source(query))
+
+
+def build_stream_options(request: ConversionRequest) -> StreamOptions:
+    """Return how the events of SASE+ or of a Pattern are sorted and divided, and the output.
+
+    Raises:
+        MatchRecognizePlanError: there is no `order_by`, or an argument is not SQL.
+    """
     if not request.order_by:
         raise argument_errors.empty_order_by()
     leaves_out_overlaps = request.output == "non_overlapping"
-    stream_options = StreamOptions(
+    return StreamOptions(
         order_by=read_order_by(request.order_by),
         partition_by=read_partition_by(request.partition_by),
         type_column=request.type_column,
         output=MatchOutput.NON_OVERLAPPING if leaves_out_overlaps else MatchOutput.ALL,
     )
-    if isinstance(query, str):
-        reading = read_sase(query, stream_options)
-    else:
-        reading = read_pattern(query, stream_options)
-    return convert_to_sql(reading, request.events, write)
 
 
 def reject_sase(text: str) -> None:
