@@ -27,7 +27,7 @@ class Result:
 
     @property
     def note(self) -> str:
-        """The note below the rows: how many rows are shown, and how to see more."""
+        """Return the note below the rows: how many rows are shown, and how to see more."""
         count = len(self.rows)
         if self.has_matches and not count:
             return "0 rows; --coverage shows how far rows get, --why shows what stops them"
@@ -39,4 +39,5 @@ class Result:
         return build_html_table(self.names, self.rows) + write_paragraph(self.note)
 
     def __repr__(self) -> str:
+        """Return the names of the columns and the note, without the rows."""
         return f"<Result: {', '.join(self.names)}; {self.note}>"

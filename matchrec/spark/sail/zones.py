@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pyspark.sql import SparkSession
@@ -15,7 +15,7 @@ from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.templates import join_template
+from matchrec.plan.templates import Template, join_template
 from matchrec.plan.text import quote_name
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
@@ -46,25 +46,44 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     has_zones = any(map(has_instants, value_fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(has_wrong_type)):
         return relation
-    names = [quote_name(field.name) for field in value_fields]
+    needs_cast = [
+        is_wrong or (has_zones and has_instants(field))
+        for field, is_wrong in zip(value_fields, has_wrong_type, strict=True)
+    ]
+    rows_sql = write_cast_columns(relation, value_fields, needs_cast)
+    alias_sql = "" if alias is None else f" AS {quote_name(alias)}"
+    # If all types are right, the DataFrame of the relation has the schema of the new one.
+    return Relation(
+        runner,
+        join_template(rows_sql, alias_sql),
+        None if any(has_wrong_type) else lambda: relation.rows,
+    )
+
+
+def write_cast_columns(
+    relation: Relation, fields: Sequence[StructField], needs_cast: Sequence[bool]
+) -> Template:
+    """Return a subquery of a relation's rows, in which some columns are cast.
+
+    Args:
+        relation: the relation.
+        fields: the columns of the relation, with the types to cast to.
+        needs_cast: whether each column is cast.
+    """
+    names = [quote_name(field.name) for field in fields]
     column_list = ""
     if len({name.lower() for name in names}) < len(names):
         # Columns with the same name can be distinguished only by position. Otherwise names are
         # safer: before the query runs, a view in the relation can be replaced by one with its
         # columns in another order.
-        names = [f"__{index}" for index in range(len(value_fields))]
+        names = [f"__{index}" for index in range(len(fields))]
         column_list = f"({', '.join(names)})"
     items = []
-    for name, field, is_wrong in zip(names, value_fields, has_wrong_type, strict=True):
-        value = name
-        if is_wrong or (has_zones and has_instants(field)):
-            value = f"CAST({name} AS {write_type(field.dataType)})"
+    for name, field, is_cast in zip(names, fields, needs_cast, strict=True):
+        value = f"CAST({name} AS {write_type(field.dataType)})" if is_cast else name
         items.append(f"{value} AS {quote_name(field.name)}")
     rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.write_query(["*"]))
-    alias_sql = "" if alias is None else f" AS {quote_name(alias)}"
-    subquery = join_template("(", rows, f") AS __rows{column_list}){alias_sql}")
-    # If all types are right, the DataFrame of the relation has the schema of the new one.
-    return Relation(runner, subquery, None if any(has_wrong_type) else lambda: relation.rows)
+    return join_template("(", rows, f") AS __rows{column_list})")
 
 
 def add_zone_of_casts(settings: SessionSettings, relation: Relation) -> SessionSettings:
