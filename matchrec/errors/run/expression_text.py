@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 from matchrec.errors.wording import join_lines
 
-# A token of an expression: a quoted name, a string, a word with points, an operator, or another
-# character.
-_TOKEN_PATTERN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
-_COMMENT = re.compile(r"--|/\*")
-_STRING_OR_COMMENT = re.compile(
-    r"'(?:[^'\\]|\\.)*'|`[^`]*`|(?P<comment>--[^\n]*|/\*.*?\*/)", re.DOTALL
+_STRING = r"'(?:[^'\\]|\\.|'')*'"
+_QUOTED_NAME = r"`(?:[^`]|``)*`"
+# A token of an expression: a string, a name in backticks, a word with points, an operator, or
+# another character.
+_TOKEN = re.compile(rf"{_STRING}|{_QUOTED_NAME}|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S", re.DOTALL)
+# A comment, or a text in quotes, in which `--` and `/*` do not begin a comment.
+_COMMENT_OR_QUOTED_TEXT = re.compile(
+    rf"{_STRING}|{_QUOTED_NAME}|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL
 )
 # Words before a bracket that are not the name of a function.
 _KEYWORDS = frozenset(
@@ -46,13 +48,20 @@ class TextToken(NamedTuple):
 
 
 def read_tokens(text: str) -> list[TextToken] | None:
-    """Return the tokens of an expression; None if it has a comment, which is not a token."""
-    return None if _COMMENT.search(text) else split_tokens(text)
+    """Return the tokens of an expression; None if it has a comment, which is not a token.
+
+    >>> [token.text for token in read_tokens("a <> 'x--y'")], read_tokens("a <> x--y")
+    (['a', '<>', "'x--y'"], None)
+    """
+    has_comment = any(
+        match["comment"] is not None for match in _COMMENT_OR_QUOTED_TEXT.finditer(text)
+    )
+    return None if has_comment else split_tokens(text)
 
 
 def split_tokens(text: str) -> list[TextToken]:
     """Return the tokens of an expression without comments."""
-    return [TextToken(match[0], *match.span()) for match in _TOKEN_PATTERN.finditer(text)]
+    return [TextToken(match[0], *match.span()) for match in _TOKEN.finditer(text)]
 
 
 def is_word(token: TextToken) -> bool:
@@ -218,20 +227,24 @@ def split_at_operator(text: str) -> OperationText | None:
 def split_chain(text: str) -> str | None:
     """Return a chain of two comparisons as two comparisons; None for other texts.
 
-    >>> split_chain("A.v < B.v < 5"), split_chain("A.v < 5")
+    Parentheses around the whole chain are dropped.
+
+    >>> split_chain("(A.v < B.v < 5)"), split_chain("A.v < 5")
     ('A.v < B.v AND B.v < 5', None)
     """
     tokens = read_tokens(text)
     if not tokens:
         return None
+    if is_in_parentheses(tokens):
+        return split_chain(text[tokens[0].end : tokens[-1].start])
     operators = _find_operators(tokens)
     comparisons = [index for index in operators if tokens[index].text in _COMPARISONS]
     if len(comparisons) != 2:
         return None
     first, second = comparisons
     middle = text[tokens[first + 1].start : tokens[second - 1].end]
-    left = text[: tokens[second - 1].end]
-    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end :]}")
+    left = text[tokens[0].start : tokens[second - 1].end]
+    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end : tokens[-1].end]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +265,7 @@ def list_indexed_values(text: str) -> list[IndexedValue]:
     >>> [indexed.value for indexed in list_indexed_values("x IN (array(1, 2)[i], y[0][j])")]
     ['array(1, 2)', 'y', 'y[0]']
     """
-    tokens = split_tokens(_STRING_OR_COMMENT.sub(_blank_comment, text))
+    tokens = split_tokens(_COMMENT_OR_QUOTED_TEXT.sub(_blank_comment, text))
     indexed_values = []
     for opening in range(1, len(tokens)):
         before = tokens[opening - 1]
