@@ -25,15 +25,21 @@ _COMMENT_OR_QUOTED_TEXT = re.compile(
     rf"{_STRING}|{_QUOTED_NAME}|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL
 )
 # Words before a bracket that are not the name of a function.
-_KEYWORDS = frozenset(
+_KEYWORDS_BEFORE_BRACKET = frozenset(
     (
         *("SELECT", "DISTINCT", "FROM", "ON", "WHERE", "HAVING", "BY", "AS", "AND", "OR", "NOT"),
         *("BETWEEN", "IN", "LIKE", "CASE", "WHEN", "THEN", "ELSE"),
     )
 )
+_OPENING_BRACKETS = ("(", "[")
+_CLOSING_BRACKETS = (")", "]")
+_SIGNS = ("-", "+", "~")
 DIVISIONS = frozenset(("/", "%", "DIV"))
 _COMPARISONS = frozenset(("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="))
 _OPERATORS = DIVISIONS | _COMPARISONS | {"+", "-", "*", "||"}
+
+# The greatest length of an expression that a hint repeats, in characters.
+_MAX_HINT_LENGTH = 100
 
 
 # Tokens.
@@ -64,7 +70,7 @@ def split_tokens(text: str) -> list[TextToken]:
     return [TextToken(match[0], *match.span()) for match in _TOKEN.finditer(text)]
 
 
-def is_word(token: TextToken) -> bool:
+def _is_word(token: TextToken) -> bool:
     """Return whether a token is a name, a number or a string."""
     return token.text[0] in "`'_" or token.text[0].isalnum()
 
@@ -79,7 +85,10 @@ def find_closing(tokens: Sequence[TextToken], opening: int) -> int:
     """
     depth = 0
     for index in range(opening, len(tokens)):
-        depth += (tokens[index].text in ("(", "[")) - (tokens[index].text in (")", "]"))
+        if tokens[index].text in _OPENING_BRACKETS:
+            depth += 1
+        elif tokens[index].text in _CLOSING_BRACKETS:
+            depth -= 1
         if depth == 0:
             return index
     return len(tokens) - 1
@@ -89,7 +98,10 @@ def _find_opening(tokens: Sequence[TextToken], closing: int) -> int:
     """Return the index of the bracket that the bracket at an index closes; 0 if none is closed."""
     depth = 0
     for index in range(closing, -1, -1):
-        depth += (tokens[index].text in (")", "]")) - (tokens[index].text in ("(", "["))
+        if tokens[index].text in _CLOSING_BRACKETS:
+            depth += 1
+        elif tokens[index].text in _OPENING_BRACKETS:
+            depth -= 1
         if depth == 0:
             return index
     return 0
@@ -111,7 +123,7 @@ def find_last_argument(tokens: Sequence[TextToken], opening: int) -> int:
     start = opening + 1
     index = start
     while index < closing:
-        if tokens[index].text in ("(", "["):
+        if tokens[index].text in _OPENING_BRACKETS:
             index = find_closing(tokens, index)
         elif tokens[index].text == ",":
             start = index + 1
@@ -127,37 +139,44 @@ def find_operand_end(tokens: Sequence[TextToken], start: int) -> int:
     the index after the signs.
     """
     index = start
-    while index < len(tokens) and tokens[index].text in ("-", "+", "~"):
+    while index < len(tokens) and tokens[index].text in _SIGNS:
         index += 1
-    if index < len(tokens) and (tokens[index].text == "(" or is_word(tokens[index])):
-        index = find_closing(tokens, index) + 1 if tokens[index].text == "(" else index + 1
-        while index < len(tokens):
-            if tokens[index].text in ("(", "["):
-                index = find_closing(tokens, index) + 1
-            elif tokens[index].text == "::" or tokens[index].text.startswith("."):
-                index += 2 if tokens[index].text in ("::", ".") else 1
-            elif tokens[index].text[0] == "`" and tokens[index - 1].text.endswith("."):
-                index += 1
-            else:
-                break
+    if index == len(tokens) or not _can_begin_operand(tokens[index]):
+        return index
+    index = find_closing(tokens, index) + 1 if tokens[index].text == "(" else index + 1
+    while index < len(tokens):
+        text = tokens[index].text
+        if text in _OPENING_BRACKETS:  # the call `f(x)`, or the element `tags[1]`
+            index = find_closing(tokens, index) + 1
+        elif text in ("::", "."):  # the cast `x::INT`, or the field `f(x) . y`
+            index += 2
+        elif text.startswith(".") or _is_quoted_field(tokens, index):  # `f(x).y`, or a.`b c`
+            index += 1
+        else:
+            break
     return min(index, len(tokens))
+
+
+def _is_quoted_field(tokens: Sequence[TextToken], index: int) -> bool:
+    """Return whether the token at an index is a name in backticks after a point."""
+    return tokens[index].text[0] == "`" and tokens[index - 1].text.endswith(".")
 
 
 def find_operand_start(tokens: Sequence[TextToken], end: int) -> int:
     """Return the index of the first token of the operand whose last token is before `end`."""
     for start in range(end):
-        if find_operand_end(tokens, start) >= end and can_begin_operand(tokens[start]):
+        if find_operand_end(tokens, start) >= end and _can_begin_operand(tokens[start]):
             return start
     return end - 1
 
 
-def can_begin_operand(token: TextToken) -> bool:
+def _can_begin_operand(token: TextToken) -> bool:
     """Return whether an operand can begin with a token, apart from its sign."""
-    return token.text == "(" or is_word(token)
+    return token.text == "(" or _is_word(token)
 
 
 def _find_operators(tokens: Sequence[TextToken]) -> list[int]:
-    """Return the indices of the operators between operands that are outside of all brackets.
+    """Return the indices of the operators that are outside of all brackets.
 
     The list is empty unless all tokens are operands with comparisons and arithmetic between them.
     """
@@ -171,6 +190,11 @@ def _find_operators(tokens: Sequence[TextToken]) -> list[int]:
         indices.append(end)
         end = next_end
     return indices if end == len(tokens) else []
+
+
+def _find_comparisons(tokens: Sequence[TextToken]) -> list[int]:
+    """Return the indices of the comparisons among the operators of `_find_operators`."""
+    return [index for index in _find_operators(tokens) if tokens[index].text in _COMPARISONS]
 
 
 # Parts of an expression.
@@ -213,15 +237,13 @@ def split_at_operator(text: str) -> OperationText | None:
         return None
     if is_in_parentheses(tokens):
         return split_at_operator(text[tokens[0].end : tokens[-1].start])
-    operators = _find_operators(tokens)
-    comparisons = [index for index in operators if tokens[index].text in _COMPARISONS]
-    splits = comparisons or operators
-    if len(splits) != 1:
+    split_operators = _find_comparisons(tokens) or _find_operators(tokens)
+    if len(split_operators) != 1:
         return None
-    (index,) = splits
-    left = text[tokens[0].start : tokens[index - 1].end]
-    right = text[tokens[index + 1].start : tokens[-1].end]
-    return OperationText(left, tokens[index].text, right)
+    (operator_index,) = split_operators
+    left = text[tokens[0].start : tokens[operator_index - 1].end]
+    right = text[tokens[operator_index + 1].start : tokens[-1].end]
+    return OperationText(left, tokens[operator_index].text, right)
 
 
 def split_chain(text: str) -> str | None:
@@ -237,14 +259,13 @@ def split_chain(text: str) -> str | None:
         return None
     if is_in_parentheses(tokens):
         return split_chain(text[tokens[0].end : tokens[-1].start])
-    operators = _find_operators(tokens)
-    comparisons = [index for index in operators if tokens[index].text in _COMPARISONS]
+    comparisons = _find_comparisons(tokens)
     if len(comparisons) != 2:
         return None
     first, second = comparisons
     middle = text[tokens[first + 1].start : tokens[second - 1].end]
     left = text[tokens[0].start : tokens[second - 1].end]
-    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end : tokens[-1].end]}")
+    return fit_on_line(f"{left} AND {middle}{text[tokens[second - 1].end : tokens[-1].end]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +290,7 @@ def list_indexed_values(text: str) -> list[IndexedValue]:
     indexed_values = []
     for opening in range(1, len(tokens)):
         before = tokens[opening - 1]
-        has_value = before.text in (")", "]") or is_word(before)
+        has_value = before.text in _CLOSING_BRACKETS or _is_word(before)
         if tokens[opening].text != "[" or not has_value:
             continue
         start = tokens[_find_value_start(tokens, opening)].start
@@ -288,18 +309,22 @@ def _blank_comment(match: re.Match[str]) -> str:
 def _find_value_start(tokens: Sequence[TextToken], end: int) -> int:
     """Return the index of the first token of the value whose last token is before `end`.
 
-    The value is a name, a call or an expression in parentheses, perhaps with other indices.
+    The value is a name, a call or an expression in parentheses, perhaps with other indices. Unlike
+    `find_operand_start`, a sign is not a part of it, and any tokens may be before it.
     """
     index = end - 1
     while index > 0:
         before = tokens[index - 1]
-        if tokens[index].text in (")", "]"):
+        if tokens[index].text in _CLOSING_BRACKETS:
             opening = _find_opening(tokens, index)
             if opening == 0:
                 return 0
             before = tokens[opening - 1]
-            is_name = is_word(before) and before.text.upper() not in _KEYWORDS
-            if not is_name and (tokens[opening].text == "(" or before.text not in (")", "]")):
+            is_name = _is_word(before) and before.text.upper() not in _KEYWORDS_BEFORE_BRACKET
+            follows_bracket = before.text in _CLOSING_BRACKETS
+            # `f(x)` and `y[0]` begin with the name, `f(x)[0]` and `y[0][1]` before the bracket.
+            has_value_before = is_name or (tokens[opening].text == "[" and follows_bracket)
+            if not has_value_before:
                 return opening
             index = opening - 1
         elif tokens[index].text.startswith(".") or before.text.endswith("."):
@@ -309,11 +334,7 @@ def _find_value_start(tokens: Sequence[TextToken], end: int) -> int:
     return index
 
 
-# The longest expression that a hint repeats, in characters.
-_LONGEST = 100
-
-
-def write_line(text: str) -> str | None:
-    """Return an expression on one line; None if it is longer than `_LONGEST`."""
+def fit_on_line(text: str) -> str | None:
+    """Return an expression on one line; None if it is too long to be a part of a hint."""
     line = join_lines(text) if "\n" in text else text
-    return line if len(line) <= _LONGEST else None
+    return line if len(line) <= _MAX_HINT_LENGTH else None

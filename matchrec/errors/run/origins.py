@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from matchrec.errors.context import set_variable
 from matchrec.errors.run import repairs
-from matchrec.errors.run.expression_text import remove_parentheses, split_at_operator, write_line
+from matchrec.errors.run.expression_text import fit_on_line, remove_parentheses, split_at_operator
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
@@ -116,7 +116,7 @@ class OperationOrigin:
         cast = f"CAST({value} AS {self.wider_type})"
         before = self.text[self.span.start : operand.start]
         after = self.text[operand.end : self.span.end]
-        return write_line(f"{before}{cast}{after}")
+        return fit_on_line(f"{before}{cast}{after}")
 
 
 @dataclass(frozen=True, slots=True)

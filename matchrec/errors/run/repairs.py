@@ -20,11 +20,11 @@ from matchrec.errors.run.expression_text import (
     find_last_argument,
     find_operand_end,
     find_operand_start,
+    fit_on_line,
     is_in_parentheses,
     read_tokens,
     split_at_operator,
     split_tokens,
-    write_line,
 )
 
 # Functions that divide by their last argument.
@@ -46,7 +46,7 @@ def guard_divisors(text: str) -> str | None:
     if tokens is None:
         return None
     guarded = _guard_tokens(text, tokens)
-    return None if guarded == text else write_line(guarded)
+    return None if guarded == text else fit_on_line(guarded)
 
 
 def _guard_tokens(text: str, tokens: Sequence[TextToken]) -> str:
@@ -112,7 +112,7 @@ def try_casts(text: str, type_name: str) -> str | None:
         if cast.start >= copied_end:  # a cast in another cast stays
             pieces += [text[copied_end : cast.start], cast.try_cast]
             copied_end = cast.end
-    return write_line("".join((*pieces, text[copied_end:]))) if pieces else None
+    return fit_on_line("".join((*pieces, text[copied_end:]))) if pieces else None
 
 
 class _Cast(NamedTuple):
@@ -196,13 +196,13 @@ def try_cast_only_value(text: str, type_name: str) -> str | None:
         if not is_value or tokens[end].text.upper() not in ("IN", "BETWEEN", "NOT"):
             return None
         value = text[tokens[0].start : tokens[end - 1].end]
-        return write_line(f"TRY_CAST({value} AS {type_name}){text[tokens[end - 1].end :]}")
+        return fit_on_line(f"TRY_CAST({value} AS {type_name}){text[tokens[end - 1].end :]}")
     is_call = len(tokens) > 3 and tokens[1].text == "(" and find_closing(tokens, 1) == end - 1
     is_call = is_call and tokens[0].text.upper() not in ("CAST", "TRY_CAST")
     if not is_value or not is_call or find_last_argument(tokens, 1) != 2:
         return None
     value = text[tokens[2].start : tokens[-2].end]
-    return write_line(f"{tokens[0].text}(TRY_CAST({value} AS {type_name}))")
+    return fit_on_line(f"{tokens[0].text}(TRY_CAST({value} AS {type_name}))")
 
 
 def try_cast_beside_number(text: str, type_name: str) -> str | None:
@@ -219,7 +219,7 @@ def try_cast_beside_number(text: str, type_name: str) -> str | None:
         return None
     left, right = operation.left, operation.right
     if right[0].isdigit() and not left[0].isdigit():
-        return write_line(f"TRY_CAST({left} AS {type_name}) {operation.operator} {right}")
+        return fit_on_line(f"TRY_CAST({left} AS {type_name}) {operation.operator} {right}")
     if left[0].isdigit() and not right[0].isdigit():
-        return write_line(f"{left} {operation.operator} TRY_CAST({right} AS {type_name})")
+        return fit_on_line(f"{left} {operation.operator} TRY_CAST({right} AS {type_name})")
     return None

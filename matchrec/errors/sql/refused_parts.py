@@ -22,7 +22,7 @@ from calendar import isleap, month_name, monthrange
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length, find_unit, is_spark_unit
-from matchrec.errors.run.expression_text import list_indexed_values, write_line
+from matchrec.errors.run.expression_text import fit_on_line, list_indexed_values
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.window import unknown_window
 from matchrec.errors.sql.written_times import read_times, write_literal
@@ -370,10 +370,10 @@ def computed_array_index(
         clause: the clause of the expression; "" for the query around a clause.
     """
     if _NEGATIVE_NUMBER.fullmatch(index):
-        sql = write_line(f"element_at({value}, {index})") or "element_at(array, index)"
+        sql = fit_on_line(f"element_at({value}, {index})") or "element_at(array, index)"
         hint = f"write {sql}, which counts from the end"
     else:
-        sql = write_line(f"get({value}, {index})") or "get(array, index)"
+        sql = fit_on_line(f"get({value}, {index})") or "get(array, index)"
         hint = f"write {sql}"
     return MatchRecognizeUnsupportedError(
         f"`{shorten(users_text)}`{_write_clause_suffix(clause)} is not supported on Sail",
