@@ -14,6 +14,7 @@ from matchrec.cli.written_files import parse_output_file
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.explain.pictures import figures
+from matchrec.spark.start.engine_names import is_engine_name
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 # The number of these values.
 LISTED_VALUE_COUNT = 3
 
-# The largest number that an option without a limit of its own takes. It fits in 64 bits.
+# The largest number of an option that sets no other limit. It fits in 64 bits.
 LARGEST_NUMBER = 10**18 - 1
 
 
@@ -49,7 +50,7 @@ class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse an argument, and report a failure as click does."""
         try:
-            return self._parse(value)
+            return self._parse(str(value))  # a default can be a number
         except MatchRecognizeError as error:
             self.fail(str(error), param, ctx)
 
@@ -66,39 +67,36 @@ class SettingType(ParsedType):
         return super().convert(value, param, ctx)
 
 
-class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+class WholeNumber(ParsedType):
     """A whole number in a range. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
 
-    name = "N"
-
-    def __init__(self, least: int = 1, most: int | None = None, example: int = 10) -> None:
-        """Store the range.
+    def __init__(self, least: int = 1, most: int = LARGEST_NUMBER, example: int = 10) -> None:
+        """Create the type of a range.
 
         Args:
             least: the smallest number, 0 or more.
-            most: the largest number; None for `LARGEST_NUMBER`.
+            most: the largest number.
             example: a number that the error for a wrong text suggests.
         """
+        super().__init__("N", self._read_number)
         self._least = least
         self._most = most
         self._example = example
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number, and report another text or a number out of range as click does."""
-        most = LARGEST_NUMBER if self._most is None else self._most
-        is_number = re.fullmatch(r"\d+", str(value)) is not None
-        # Digits are counted first, because Python refuses to read a text of thousands of digits.
-        if is_number and len(str(value)) > len(str(LARGEST_NUMBER)):
-            self.fail(str(errors.number_too_large(argument=str(value), most=most)), param, ctx)
-        if not is_number or int(value) < self._least:
-            error = errors.not_a_whole_number(
-                argument=str(value), least=self._least, example=self._example
-            )
-            self.fail(str(error), param, ctx)
-        number = int(value)
-        if number > most:
-            self.fail(str(errors.number_too_large(argument=str(value), most=most)), param, ctx)
-        return number
+    def _read_number(self, text: str) -> int:
+        """Return the number with these digits.
+
+        Raises:
+            MatchRecognizeError: the text has other characters, or the number is out of range.
+        """
+        digits = text.lstrip("0") or "0"
+        # Python does not convert texts with thousands of digits, so they are counted first.
+        has_too_many_digits = len(digits) > len(str(self._most))
+        if text.isdecimal() and (has_too_many_digits or int(digits) > self._most):
+            raise errors.number_too_large(argument=text, most=self._most)
+        if not text.isdecimal() or int(digits) < self._least:
+            raise errors.not_a_whole_number(argument=text, least=self._least, example=self._example)
+        return int(digits)
 
 
 def parse_setting(argument: str) -> tuple[str, str]:
@@ -201,7 +199,7 @@ def parse_engine(argument: str) -> str:
     Raises:
         MatchRecognizeError: the argument is neither.
     """
-    if argument not in ("sail", "spark") and not argument.startswith("sc://"):
+    if not is_engine_name(argument):
         raise errors.unknown_engine(argument=argument)
     return argument
 

@@ -149,7 +149,8 @@ def serve_until_signal(
     """
     from matchrec.gateway.engines import SPARK_SERVER_SETTINGS, find_or_start_server
     from matchrec.gateway.serve import start_gateway
-    from matchrec.spark.start.engine_choice import SPARK, choose_engine
+    from matchrec.spark.start.engine_choice import choose_engine
+    from matchrec.spark.start.engine_names import SPARK
 
     # A session of Sail has a server already.
     is_spark = choose_engine(engine, dict(conf)) == SPARK

@@ -98,7 +98,8 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
     """
     from matchrec.spark.analysis_log import find_analysis_logger
     from matchrec.spark.session_errors import SESSION_ERRORS
-    from matchrec.spark.start.engine_choice import SAIL, SPARK, check_installed, choose_engine
+    from matchrec.spark.start.engine_choice import check_installed, choose_engine
+    from matchrec.spark.start.engine_names import SAIL, SPARK
     from matchrec.spark.start.sessions import start_session
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
@@ -120,7 +121,8 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     Raises:
         MatchRecognizeError: Sail does not work, and Spark is not installed; or a setting is wrong.
     """
-    from matchrec.spark.start.engine_choice import SAIL, is_spark_installed
+    from matchrec.spark.start.engine_choice import is_spark_installed
+    from matchrec.spark.start.engine_names import SAIL
     from matchrec.spark.start.sessions import start_session
 
     try:
@@ -133,7 +135,7 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
 
 def start_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     """Start Spark in this program. What Java writes to stderr goes to the log in the folder."""
-    from matchrec.spark.start.engine_choice import SPARK
+    from matchrec.spark.start.engine_names import SPARK
     from matchrec.spark.start.sessions import STARTING_SPARK, start_session
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

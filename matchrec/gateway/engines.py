@@ -20,7 +20,8 @@ from matchrec.errors import gateway as errors
 from matchrec.errors.machine import session_already_runs
 from matchrec.spark.session import find_application, is_connect, unwrap_session
 from matchrec.spark.start.addresses import check_server
-from matchrec.spark.start.engine_choice import SPARK, choose_engine
+from matchrec.spark.start.engine_choice import choose_engine
+from matchrec.spark.start.engine_names import SPARK
 from matchrec.spark.start.running_session import describe_engine, runs_on
 from matchrec.spark.start.sessions import start_session
 

@@ -2,6 +2,7 @@
 
 sessions          start a session
 engine_choice     choose its engine: Sail, Spark, or the server at an address
+engine_names      the names of engines
 addresses         addresses of servers
 limits            the cores and the memory that a session is allowed to use
 environment_zone  the time zone of the environment

@@ -19,10 +19,7 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names
 from matchrec.spark.sail import server
-from matchrec.spark.start.addresses import SERVER_ADDRESS
-
-SAIL = "sail"
-SPARK = "spark"
+from matchrec.spark.start.engine_names import SAIL, SPARK, is_engine_name
 
 # Names of settings of Spark.
 MASTER = "spark.master"
@@ -49,9 +46,7 @@ def find_engine_hint(value: object) -> str | None:
 # The values that the argument `engine` accepts.
 ENGINE = ArgumentKind(
     '"sail", "spark" or the address of a server',
-    lambda value: (
-        isinstance(value, str) and (value in (SAIL, SPARK) or bool(SERVER_ADDRESS.fullmatch(value)))
-    ),
+    lambda value: isinstance(value, str) and is_engine_name(value),
     'write {argument}="sail", {argument}="spark", or {argument}="sc://localhost:15002"',
     find_engine_hint,
     right_types=(str,),

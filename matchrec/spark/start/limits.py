@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import machine as errors
 from matchrec.spark.session import find_application, is_connect
-from matchrec.spark.start.engine_choice import SPARK, SparkSettings, has_master, is_submitted
+from matchrec.spark.start.engine_choice import SparkSettings, has_master, is_submitted
+from matchrec.spark.start.engine_names import SPARK
 from matchrec.spark.tuning import count_local_cores
 
 # The setting of Spark for the memory of Java.

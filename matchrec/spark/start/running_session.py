@@ -11,7 +11,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect
 from matchrec.spark.start.addresses import find_host_and_port
-from matchrec.spark.start.engine_choice import SAIL, SPARK
+from matchrec.spark.start.engine_names import SAIL, SPARK
 from matchrec.spark.start.limits import find_limits, read_memory_size
 
 

@@ -23,8 +23,6 @@ from matchrec.loading import load_in_background
 from matchrec.spark.sail import server
 from matchrec.spark.start.addresses import check_server
 from matchrec.spark.start.engine_choice import (
-    SAIL,
-    SPARK,
     SparkSettings,
     check_installed,
     check_one_engine,
@@ -34,6 +32,7 @@ from matchrec.spark.start.engine_choice import (
     is_started_by_spark,
     is_submitted,
 )
+from matchrec.spark.start.engine_names import SAIL, SPARK
 from matchrec.spark.start.environment_zone import find_environment_zone
 from matchrec.spark.start.limits import (
     MEMORY,

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import NoReturn, get_args
 
+import click
 import pandas as pd
 import pytest
 from click.shell_completion import ShellComplete
@@ -18,6 +19,7 @@ from click.shell_completion import ShellComplete
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import files, queries, running
+from matchrec.cli.argument_types import WholeNumber
 from matchrec.cli.query_command import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
@@ -494,7 +496,8 @@ def test_a_command_is_written_as_the_program_was_started(
 def test_nobody_listens_at_an_address() -> None:
     arguments = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
     assert "no server answers at sc://localhost:1" in invoke_failing(*arguments, code=3)
-    assert "no server answers" in invoke_failing(*arguments[:-1], "sc://localhost:x", code=3)
+    for address in ("sc://localhost:x", "sc://"):
+        assert f"unknown engine `{address}`" in invoke_failing(*arguments[:-1], address, code=2)
 
 
 def test_a_query_in_the_place_of_its_file(files: Path) -> None:
@@ -889,3 +892,13 @@ def test_a_number_with_too_many_digits(option: str, limit: str, digit_count: int
     message = invoke_failing("run", "-c", "SELECT 1", option, "9" * digit_count)
     assert "is too large [number-too-large]" in message
     assert f"write a number up to {limit}" in message
+
+
+def test_a_number_with_zeros_before_it() -> None:
+    zeros = "0" * 5000
+    assert WholeNumber().convert(f"{zeros}5", None, None) == 5
+    assert WholeNumber(least=0).convert(zeros, None, None) == 0
+    with pytest.raises(click.BadParameter, match="is not a whole number of 1 or more"):
+        WholeNumber().convert("000", None, None)
+    with pytest.raises(click.BadParameter, match="is not a whole number of 1 or more"):
+        WholeNumber().convert("²", None, None)
