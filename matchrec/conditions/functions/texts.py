@@ -43,7 +43,8 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
     so a column is kept as two integers. Bit i of `grows` is set if the distance grows by one from
     row i to row i + 1, bit i of `falls` if it falls by one. `distance` is the last row.
 
-    Source: Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching".
+    Sources: Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching"; Hyyro, "A
+    Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances".
     """
     if limit is not None and abs(len(source) - len(target)) > limit:
         return BEYOND_LIMIT
@@ -59,19 +60,22 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
     distance = len(source)
     for character in target:
         equal = rows_by_character.get(character, 0)
-        diagonal = (((equal & grows) + grows) ^ grows) | equal | falls
-        # Where the distance grows or falls by one from this column to the next one.
-        grows_right = falls | all_rows & ~(diagonal | grows)
-        falls_right = grows & diagonal
+        # Bit i: whether the distance is the same in row i of the last column and in row i + 1 of
+        # this column. The addition carries such a bit on along rows in which the distance grows.
+        is_same_diagonally = (((equal & grows) + grows) ^ grows) | equal | falls
+        # Bit i: whether the distance grows or falls by one in row i + 1, from the last column to
+        # this one.
+        grows_right = falls | all_rows & ~(is_same_diagonally | grows)
+        falls_right = grows & is_same_diagonally
         if grows_right & last_row:
             distance += 1
         elif falls_right & last_row:
             distance -= 1
+        # The same for row i. In row 0, the distance grows with each column.
         grows_right = grows_right << 1 | 1
         falls_right <<= 1
-        vertical = equal | falls
-        grows = all_rows & (falls_right | ~(vertical | grows_right))
-        falls = all_rows & grows_right & vertical
+        grows = all_rows & (falls_right | ~(is_same_diagonally | grows_right))
+        falls = all_rows & grows_right & is_same_diagonally
     return distance if limit is None or distance <= limit else BEYOND_LIMIT
 
 
