@@ -497,12 +497,10 @@ def wrong_aggregate_argument_type(
     """Return the error for an aggregate in DEFINE that does not take arguments of these types.
 
     Args:
-        function: the aggregate, or "-" for a negation. ABS and NEGATIVE are computed by a negation.
+        function: the aggregate.
         type_names: the types of the arguments.
-        span: the aggregate or the negation in the text of the query.
+        span: the aggregate in the text of the query.
     """
-    if function == "-":
-        function = _name_negation(span)
     if function.lower() in _ONE_ARGUMENT_AGGREGATES and len(type_names) > 1:
         count = len(type_names)
         return MatchRecognizePlanError(
@@ -521,11 +519,18 @@ def wrong_aggregate_argument_type(
     )
 
 
-def _name_negation(span: Span | None) -> str:
-    """Return the function that the user wrote and that is computed by a negation, or "-"."""
-    text = (read_users_text(span) if span is not None else None) or ""
-    call = re.match(r"(?P<function>\w+)\s*\(", text)
-    return "-" if call is None else call["function"]
+def wrong_negated_type(type_name: str, span: Span) -> MatchRecognizeError:
+    """Return the error for a value in DEFINE that cannot be negated because of its type.
+
+    The user wrote `-`, ABS or NEGATIVE, which are all computed by a negation.
+
+    Args:
+        type_name: the type of the value.
+        span: the negation or the call in the text of the query.
+    """
+    call = re.match(r"(?P<function>\w+)\s*\(", read_users_text(span) or "")
+    name = "-" if call is None else call["function"]
+    return wrong_aggregate_argument_type(name, [type_name], span)
 
 
 def _describe_aggregate_types(function: str, type_names: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ from matchrec.conditions.typing.typer import (
     are_different_times,
     make_types_error,
 )
-from matchrec.errors.conditions import wrong_aggregate_argument_type
+from matchrec.errors.conditions import wrong_negated_type
 from matchrec.errors.run.origins import OperationOrigin, make_operation_origin
 from matchrec.plan.operators import OPERATORS
 
@@ -59,7 +59,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     if step.operator == "NEG":
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
-            raise wrong_aggregate_argument_type("-", [value.type.name], step.span)
+            raise wrong_negated_type(value.type.name, step.span)
         return add_origin(negate(value, ansi=typer.ansi), step)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
