@@ -311,7 +311,7 @@ def answer_option_statement(spark: SparkSession, statement: settings.OptionState
             spark.conf.set(full_name, statement.value)
         case settings.OptionAction.RESET:
             spark.conf.unset(full_name)
-    default = settings.DEFAULTS.get(statement.name, settings.NO_LIMIT)
+    default = settings.SETTABLE_OPTIONS[statement.name].default
     value = read_settings(spark).get(statement.name, default)
     return spark.createDataFrame([(full_name, value)], "key string, value string")
 

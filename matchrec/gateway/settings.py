@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from typing import Any, get_args
 
 from matchrec.arguments import Algorithm, DialectName, Sort, Transport
@@ -22,18 +22,25 @@ SETTING_PREFIX = "matchrec."
 # The setting that marks sessions which a gateway has prepared. It is not an option.
 PREPARED_SETTING = "matchrec.gateway.prepared"
 
-# The values of each option; empty if any whole number of 1 or more is a value.
-CHOICES: dict[str, tuple[str, ...]] = {
-    "dialect": get_args(DialectName),
-    "algorithm": get_args(Algorithm),
-    "sort": get_args(Sort),
-    "transport": get_args(Transport),
-    "max_steps": (),
-}
 
-# The value of each option in a session that does not set it; `max_steps` then has no limit.
-DEFAULTS = {"dialect": "spark", "algorithm": "auto", "sort": "auto", "transport": "auto"}
-NO_LIMIT = "no limit"
+@dataclass(frozen=True, slots=True)
+class SettableOption:
+    """An option of queries that a session can set."""
+
+    # The value in a session that does not set the option, as `SET matchrec.sort` shows it.
+    default: str
+    # All values; empty if every whole number from 1 to `MOST_STEPS` is a value.
+    choices: tuple[str, ...] = ()
+
+
+# The options by their names, without SETTING_PREFIX.
+SETTABLE_OPTIONS = {
+    "dialect": SettableOption("spark", get_args(DialectName)),
+    "algorithm": SettableOption("auto", get_args(Algorithm)),
+    "sort": SettableOption("auto", get_args(Sort)),
+    "transport": SettableOption("auto", get_args(Transport)),
+    "max_steps": SettableOption("no limit"),
+}
 
 # A statement about an option. Sail rejects such statements, so the gateway answers them itself, on
 # all engines alike. `SET matchrec.sort` shows the value.
@@ -50,9 +57,9 @@ RESET_ALL = re.compile(r"\s*RESET\s*;?\s*", re.IGNORECASE)
 class OptionAction(Enum):
     """What a statement does with an option."""
 
-    SET = "SET matchrec.sort = auto"
-    SHOW = "SET matchrec.sort"
-    RESET = "RESET matchrec.sort"
+    SET = auto()  # SET matchrec.sort = auto
+    SHOW = auto()  # SET matchrec.sort
+    RESET = auto()  # RESET matchrec.sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class OptionStatement:
     """A statement about an option of matchrec."""
 
     action: OptionAction
-    # The option, an element of `CHOICES`.
+    # The option, a key of `SETTABLE_OPTIONS`.
     name: str
     # The new value; "" for other actions than SET.
     value: str = ""
@@ -90,8 +97,8 @@ def read_option_statement(text: str) -> OptionStatement | None:
     if match is None:
         return None
     name = match["name"].lower()
-    if name not in CHOICES:
-        raise errors.unknown_gateway_setting(name, CHOICES)
+    if name not in SETTABLE_OPTIONS:
+        raise errors.unknown_gateway_setting(name, SETTABLE_OPTIONS)
     is_reset = match["action"].upper() == "RESET"
     if match["value"] is None:
         return OptionStatement(OptionAction.RESET if is_reset else OptionAction.SHOW, name)
@@ -108,9 +115,9 @@ def check_setting(name: str, value: str) -> None:
     Raises:
         MatchRecognizeError: there is no such option, or it cannot have this value.
     """
-    if name not in CHOICES:
-        raise errors.unknown_gateway_setting(name, CHOICES)
-    choices = CHOICES[name]
+    if name not in SETTABLE_OPTIONS:
+        raise errors.unknown_gateway_setting(name, SETTABLE_OPTIONS)
+    choices = SETTABLE_OPTIONS[name].choices
     if choices and value not in choices:
         raise errors.unknown_setting_value(name, value, choices)
     if not choices and read_steps(value) is None:
@@ -143,7 +150,7 @@ def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:
     for name, value in settings.items():
         check_setting(name, value)
     values: dict[str, Any] = dict(settings)
-    dialect = values.pop("dialect", DEFAULTS["dialect"])
+    dialect = values.pop("dialect", SETTABLE_OPTIONS["dialect"].default)
     if "max_steps" in values:
         values["max_steps"] = read_steps(values["max_steps"])
     return dialect, Options(**values)
