@@ -50,6 +50,7 @@ from tests.tasks.contiguous import (
     Outcome,
     Query,
     Rows,
+    SearchFailure,
     make_query,
     read_rows,
     run_algorithm,
@@ -253,7 +254,10 @@ def test_random_patterns_after_thousands_of_rows(
     outcome = run_reference(looping, short)
     assert isinstance(outcome, list)
     more = "X " * (LARGE - 2)
-    expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in outcome]
+    expected = [
+        match._replace(start=long.offsets[match.partition], word=more + match.word)
+        for match in outcome
+    ]
     for algorithm in ALGORITHMS:
         assert run_algorithm(algorithm, looping, long) == expected, (
             algorithm,
@@ -438,7 +442,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
 
     def comparable(outcome: Outcome) -> object:
         """Return the outcome, or for an error of a condition its partition."""
-        is_failure = isinstance(outcome, tuple) and outcome[0] in (
+        is_failure = isinstance(outcome, SearchFailure) and outcome.kind in (
             "overflow_in_condition",
             "division_by_zero",
         )

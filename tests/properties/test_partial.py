@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.automaton import run_endings as outcomes
+from matchrec.automaton import run_endings
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -41,12 +42,44 @@ from tests.tasks.copies import search_both_sizes
 from tests.tasks.selection import NEXT, WindowedRows, build_task, is_deterministic
 
 EXAMPLES = examples(50)
-KINDS = {outcomes.TIMED_OUT: TIMED_OUT, outcomes.UNFINISHED: UNFINISHED, outcomes.A_MATCH: "match"}
+MATCH = "match"
+KINDS = {
+    run_endings.TIMED_OUT: TIMED_OUT,
+    run_endings.UNFINISHED: UNFINISHED,
+    run_endings.A_MATCH: MATCH,
+}
 PARTIAL_KINDS = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 BY_TIME, BY_END, BY_BOTH = PARTIAL_KINDS
 SMALL_CAPACITY = Capacity(mapped_rows=3, matches=2, initial_rows=1)
 
-Outcome = list[tuple[int, str, Mapped]] | tuple[str, int]
+
+class MatchOrRun(NamedTuple):
+    """A match, or a run that is output. Rows are numbered over all partitions."""
+
+    # The starting row.
+    start: int
+    # TIMED_OUT, UNFINISHED or MATCH.
+    kind: str
+    # The mapped rows, each with the name of its variable.
+    mapped: Mapped
+
+    def shift(self, offset: int) -> MatchOrRun:
+        """Return this match or run with its rows numbered from another row on."""
+        mapped = tuple((row + offset, variable) for row, variable in self.mapped)
+        return MatchOrRun(self.start + offset, self.kind, mapped)
+
+
+class FailedSearch(NamedTuple):
+    """The failure of a search, or of the reference."""
+
+    # The name of the failure's message: see `name_failure`.
+    kind: str
+    # The row at which it failed, numbered over all partitions.
+    row: int
+
+
+# What a search finds, sorted.
+Outcome = list[MatchOrRun] | FailedSearch
 
 random_examples = settings(
     max_examples=EXAMPLES,
@@ -57,7 +90,14 @@ random_examples = settings(
 
 
 def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
-    """Run a search and return first row, kind and mapped rows of each match and run, sorted."""
+    """Search rows for matches and runs with an algorithm.
+
+    Args:
+        name: the name of the algorithm.
+        capacity: the capacity of the search at its beginning.
+        task: the task of the query.
+        partitions: the rows.
+    """
     planned_task = replace(task, has_window=partitions.window_end is not None)
     strategy = choose_algorithm_and_strategy(planned_task, name).strategy
     if strategy.finds_runs:
@@ -65,12 +105,14 @@ def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partiti
     try:
         chunks = list(search_both_sizes(strategy, planned_task, partitions))
     except RunFailure as failure:
-        return name_failure(failure), failure.row
-    return sorted(outcome for chunk in chunks for outcome in list_outcomes(chunk, task.variables))
+        return FailedSearch(name_failure(failure), failure.row)
+    return sorted(
+        found for chunk in chunks for found in list_matches_and_runs(chunk, task.variables)
+    )
 
 
-def list_outcomes(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Mapped]]:
-    """Return first row, kind and mapped rows of each match and run of a search."""
+def list_matches_and_runs(matches: Matches, names: tuple[str, ...]) -> list[MatchOrRun]:
+    """Return the matches and runs of a chunk. Only matches have a number."""
     assert matches.kind is not None
     result = []
     for i, start in enumerate(matches.start.tolist()):
@@ -79,71 +121,74 @@ def list_outcomes(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, s
         rows = range(start, start + int(end - begin))
         if matches.rows is not None:
             rows = matches.rows[begin:end].tolist()
-        run = tuple(zip(rows, variables, strict=True))
-        result.append((start, KINDS[int(matches.kind[i])], run))
-        assert (matches.number[i] < 0) == (matches.kind[i] != outcomes.A_MATCH)
+        mapped = tuple(zip(rows, variables, strict=True))
+        result.append(MatchOrRun(start, KINDS[int(matches.kind[i])], mapped))
+        assert (matches.number[i] < 0) == (matches.kind[i] != run_endings.A_MATCH)
     return result
-
-
-def shift_rows(rows: Mapped, offset: int) -> Mapped:
-    """Add an offset to the rows of a match."""
-    return tuple((row + offset, variable) for row, variable in rows)
 
 
 def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
     """Return the matches and runs of the reference for contiguous matches, or its error."""
     partitions = [make_partition(query, rows, number) for number in range(len(rows.words))]
-    results: list[tuple[int, str, Mapped]] = []
-    matches_of_partitions = []
+    outcome: list[MatchOrRun] = []
+    matches_by_partition = []
     offset = 0
     try:
+        # An algorithm finds the matches of all partitions first, and fails there first.
         for partition, offset in zip(partitions, rows.offsets, strict=False):  # noqa: B007
-            matches_of_partitions.append(list(partition.matches()))
+            matches_by_partition.append(list(partition.list_matches()))
         for partition, matches, offset in zip(
-            partitions, matches_of_partitions, rows.offsets, strict=False
+            partitions, matches_by_partition, rows.offsets, strict=False
         ):
-            results += (
-                (start + offset, "match", shift_rows(mapped, offset)) for start, mapped in matches
-            )
-            runs = partition.runs(matches, partial)
-            results += (
-                (start + offset, kind, shift_rows(mapped, offset)) for start, kind, mapped in runs
-            )
+            outcome += (match.shift(offset) for match in matches)
+            outcome += (run.shift(offset) for run in partition.list_runs(matches, partial))
     except Failure as failure:
-        return failure.kind, offset + failure.row
-    return sorted(results)
+        return FailedSearch(failure.kind, offset + failure.row)
+    return sorted(outcome)
 
 
 @dataclass(frozen=True)
 class ReferencePartition:
-    """A partition for the reference matcher. Its methods may raise Failure."""
+    """A partition for the reference matcher. Its methods may raise Failure.
+
+    Rows are numbered from the first row of the partition.
+    """
 
     query: Query
+    # Says whether a row may be mapped to a variable.
     can_map: CanMap
+    # For each starting row, the first row after its window.
     window_end: tuple[int, ...]
 
-    def matches(self) -> Iterator[tuple[int, Mapped]]:
-        """Yield starting row and mapped rows of each match."""
+    def list_matches(self) -> Iterator[MatchOrRun]:
+        """Yield the matches of the partition."""
         query = self.query
-        size = len(self.window_end)
+        row_count = len(self.window_end)
         longest = query.output is MatchOutput.LONGEST
         for match in find_all(
-            query.pattern, size, self.can_map, query.after_match, query.members, longest
+            query.pattern, row_count, self.can_map, query.after_match, query.members, longest
         ):
-            yield match.start, map_word(match.start, match.word)
+            yield MatchOrRun(match.start, MATCH, map_word(match.start, match.word))
 
-    def runs(
-        self, matches: list[tuple[int, Mapped]], partial: PartialMatches
-    ) -> Iterator[tuple[int, str, Mapped]]:
-        """Yield starting row, kind and mapped rows of each run that is output."""
-        size = len(self.window_end)
+    def list_runs(self, matches: list[MatchOrRun], partial: PartialMatches) -> Iterator[MatchOrRun]:
+        """Yield the runs that are output.
+
+        Args:
+            matches: the matches of the partition.
+            partial: the kinds of runs that are output.
+        """
+        row_count = len(self.window_end)
         unmatched_starts = list_unmatched_starts(
-            size, matches, self.query.after_match, self.query.members
+            row_count,
+            [(match.start, match.mapped) for match in matches],
+            self.query.after_match,
+            self.query.members,
         )
-        selection = RunSelection(size, self.window_end, partial)
-        return selection.list_runs(unmatched_starts, self.list_live)
+        selection = RunSelection(row_count, self.window_end, partial)
+        for run in selection.list_runs(unmatched_starts, self.list_live_runs):
+            yield MatchOrRun(*run)
 
-    def list_live(self, start: int, number: int) -> Iterator[Mapped]:
+    def list_live_runs(self, start: int, number: int) -> Iterator[Mapped]:
         """Yield the preferred live run of a starting row, if there is one."""
         words = Words(len(self.window_end), start, self.can_map, number)
         run = find_live_run(words, self.query.pattern, self.window_end[start])
@@ -215,10 +260,10 @@ def test_runs_that_are_output_are_those_by_hand(
     text: str, rows: str, ends: tuple[int, ...], partial: PartialMatches, expected: str
 ) -> None:
     input_rows = replace(read_rows(rows), window_end=(ends,) if ends else None)
-    results = run_reference(make_query(text), input_rows, partial)
-    assert isinstance(results, list)
+    outcome = run_reference(make_query(text), input_rows, partial)
+    assert isinstance(outcome, list)
     written = [
-        f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in results
+        f"{kind} {' '.join(f'{name}{row}' for row, name in mapped)}" for _, kind, mapped in outcome
     ]
     assert written == (expected.split(", ") if expected else [])
     assert_agreement(make_query(text), input_rows, partial)
@@ -265,7 +310,7 @@ def test_random_event_selection(
         ),
         st.sampled_from(PARTIAL_KINDS),
     )
-    def run(case: tuple[SelectionQuery, WindowedRows], partial: PartialMatches) -> None:
+    def compare(case: tuple[SelectionQuery, WindowedRows], partial: PartialMatches) -> None:
         query, rows = case
         query = replace(query, absences=(), closing=None)
         partial = BY_TIME if output is MatchOutput.ALL else partial
@@ -276,7 +321,7 @@ def test_random_event_selection(
                 outcome = run_algorithm(name, capacity, planned, rows.partitions(planned.variables))
                 assert outcome == expected, (name, capacity, show_pattern(query.pattern))
 
-    run()
+    compare()
 
 
 def run_selection_reference(
@@ -284,22 +329,18 @@ def run_selection_reference(
 ) -> Outcome:
     """Return the matches and runs of the reference for event selection, or its error."""
     partitions = list(zip(rows.build_partitions(query), rows.offsets, strict=False))
-    results: list[tuple[int, str, Mapped]] = []
+    outcome: list[MatchOrRun] = []
     offset = 0
     try:
         for partition, offset in partitions:
-            results += (
-                (start + offset, "match", shift_rows(mapped, offset))
-                for start, mapped in partition.list_matches()
-            )
+            for start, mapped in partition.list_matches():
+                outcome.append(MatchOrRun(start, MATCH, mapped).shift(offset))
         for partition, offset in partitions:
             runs = list_selected_runs(partition, partial)
-            results += (
-                (start + offset, kind, shift_rows(mapped, offset)) for start, kind, mapped in runs
-            )
+            outcome += (MatchOrRun(*run).shift(offset) for run in runs)
     except Failure as failure:
-        return failure.kind, failure.row + offset
-    return sorted(results)
+        return FailedSearch(failure.kind, failure.row + offset)
+    return sorted(outcome)
 
 
 @pytest.mark.parametrize("to", [SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])

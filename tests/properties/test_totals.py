@@ -39,10 +39,9 @@ from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Value
 from tests.tasks.contiguous import Query as ContiguousQuery
-from tests.tasks.contiguous import Rows
+from tests.tasks.contiguous import Rows, SearchFailure
 from tests.tasks.selection import (
     FoundMatch,
-    SearchFailure,
     WindowedRows,
     build_task,
     is_deterministic,

@@ -21,6 +21,8 @@ from tests.tasks.contiguous import (
     Outcome,
     Query,
     Rows,
+    SearchFailure,
+    WordMatch,
     list_matches,
     make_query,
     read_rows,
@@ -43,9 +45,6 @@ random_examples = settings(
 )
 
 
-PieceMatch = tuple[int, int, int, str]  # partition, match number, first row, variables
-
-
 @dataclass
 class Arrival:
     """The rows of a partition that have arrived, and the state of its search."""
@@ -59,7 +58,7 @@ class Arrival:
 
 def search_in_pieces(
     algorithm: SearchAlgorithm, query: Query, rows: Rows, sizes: list[int]
-) -> tuple[list[PieceMatch], list[int]]:
+) -> tuple[list[WordMatch], list[int]]:
     """Search partitions whose rows arrive in pieces.
 
     A window ends at the same row whether all rows have arrived or not, as if by a clock.
@@ -78,7 +77,7 @@ def search_in_pieces(
     lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert lookaround is not None
     arrivals = [Arrival(len(words)) for words in rows.words]
-    matches: list[PieceMatch] = []
+    matches: list[WordMatch] = []
     for call in range(len(sizes) + 1):
         for partition, arrival in enumerate(arrivals):
             is_last_call = call == len(sizes)
@@ -98,10 +97,10 @@ def search_in_pieces(
         frontier = Frontier(start, edge, edge, number, np.zeros(len(arrivals), np.int64))
         partitions = replace(arrived, frontier=frontier)
         for chunk in search(algorithm, task, partitions):
-            for partition, match_number, row, word in list_matches(chunk, query.variables):
-                row_in_part = row - int(arrived.starts[partition])
-                first_row = rows.offsets[partition] + arrivals[partition].begin + row_in_part
-                matches.append((partition, match_number, first_row, word))
+            for match in list_matches(chunk, query.variables):
+                row_in_part = match.start - int(arrived.starts[match.partition])
+                begin = rows.offsets[match.partition] + arrivals[match.partition].begin
+                matches.append(match._replace(start=begin + row_in_part))
         assert partitions.frontier is not None
         for partition, arrival in enumerate(arrivals):
             arrival.number = int(partitions.frontier.match_number[partition])
@@ -138,17 +137,17 @@ def can_complete(query: Query) -> bool:
     return not any(isinstance(node, anchors) for node in walk_pattern(query.pattern))
 
 
-def list_decided(outcome: Outcome, rows: Rows, starts: list[int]) -> list[PieceMatch] | None:
+def list_decided(outcome: Outcome, rows: Rows, starts: list[int]) -> list[WordMatch] | None:
     """Return the matches that begin before the first undecided row of each partition.
 
     None if the search has failed.
     """
-    if isinstance(outcome, tuple):
+    if isinstance(outcome, SearchFailure):
         return None
     return [
-        (partition, number, row, word)
-        for partition, number, row, word in outcome
-        if row - rows.offsets[partition] < starts[partition]
+        match
+        for match in outcome
+        if match.start - rows.offsets[match.partition] < starts[match.partition]
     ]
 
 
@@ -171,7 +170,7 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
     expected = run_reference(query, rows)
     starts = set()
     for algorithm in ALGORITHMS:
-        if algorithm.find_obstacle(query.task()) is not None or isinstance(expected, tuple):
+        if algorithm.find_obstacle(query.task()) is not None or isinstance(expected, SearchFailure):
             continue
         matches, ends = search_in_pieces(algorithm, query, rows, sizes)
         assert matches == list_decided(expected, rows, ends), (

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +35,31 @@ from tests.tasks.by_python import is_small, outcome
 from tests.tasks.compiled import compile_for_output
 from tests.tasks.copies import search_both_sizes
 
-Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
-"""The matches, or the failure of the search.
 
-A match is its partition, number, starting row and word; the word shows the variable of an excluded
-row in brackets. A failure is its kind, partition and row. Rows are numbered over all partitions.
-"""
+class WordMatch(NamedTuple):
+    """A match of contiguous rows. Rows are numbered over all partitions."""
+
+    # The index of the partition.
+    partition: int
+    # The number of the match in its partition, from 1.
+    number: int
+    # The starting row.
+    start: int
+    # The variables of its rows, with blanks between them; of an excluded row in brackets.
+    word: str
+
+
+class SearchFailure(NamedTuple):
+    """The failure of a search, or of the reference. Rows are numbered over all partitions."""
+
+    # The name of the failure's message: see `name_failure`.
+    kind: str
+    # The index of the partition, and the row at which the search failed.
+    partition: int
+    row: int
+
+
+Outcome = list[WordMatch] | SearchFailure
 
 
 @dataclass(frozen=True)
@@ -249,7 +269,7 @@ def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outco
         chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return name_failure(failure), partition, failure.row
+        return SearchFailure(name_failure(failure), partition, failure.row)
     return [match for chunk in chunks for match in list_matches(chunk, query.variables)]
 
 
@@ -263,7 +283,7 @@ def run_algorithm_in_pieces(
     task = query.task()
     lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert lookaround is not None
-    outcome: list[tuple[int, int, int, str]] = []
+    outcome: list[WordMatch] = []
     rows = query.mark_restrictions(rows)
     for partition, offset in enumerate(rows.offsets[:-1]):
         length = len(rows.words[partition])
@@ -286,10 +306,11 @@ def run_algorithm_in_pieces(
             try:
                 chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
-                return name_failure(failure), partition, first_row + failure.row
+                return SearchFailure(name_failure(failure), partition, first_row + failure.row)
             for chunk in chunks:
-                for _, match_number, match_start, word in list_matches(chunk, query.variables):
-                    outcome.append((partition, match_number, first_row + match_start, word))
+                for match in list_matches(chunk, query.variables):
+                    start_row = first_row + match.start
+                    outcome.append(WordMatch(partition, match.number, start_row, match.word))
             start = int(frontier.next_start[0])
             number = int(frontier.match_number[0])
             steps = int(frontier.step_count[0])
@@ -299,7 +320,7 @@ def run_algorithm_in_pieces(
     return outcome
 
 
-def list_matches(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
+def list_matches(matches: Matches, names: tuple[str, ...]) -> list[WordMatch]:
     """Return the matches of a chunk as they are in an `Outcome`."""
     result = []
     for i in range(matches.count):
@@ -309,7 +330,7 @@ def list_matches(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, in
         partition = int(matches.partition[i])
         number = int(matches.number[i])
         start = int(matches.start[i])
-        result.append((partition, number, start, word))
+        result.append(WordMatch(partition, number, start, word))
     return result
 
 
@@ -369,8 +390,8 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
         try:
             for match in matches:
                 word = " ".join(f"[{v}]" if excluded else v for v, excluded in match.word)
-                outcome.append((number, match.number, offset + match.start, word))
+                outcome.append(WordMatch(number, match.number, offset + match.start, word))
         except Failure as failure:
-            return failure.kind, number, offset + failure.row
+            return SearchFailure(failure.kind, number, offset + failure.row)
         offset += len(partition)
     return outcome

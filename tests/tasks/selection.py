@@ -29,7 +29,7 @@ from tests.references.event_selection import (
 )
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compile_for_output
-from tests.tasks.contiguous import Rows, name_failure, read_rows, search
+from tests.tasks.contiguous import Rows, SearchFailure, name_failure, read_rows, search
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
@@ -47,16 +47,6 @@ class FoundMatch(NamedTuple):
     start: int
     # The mapped rows, each with the name of its variable.
     mapped: Mapped
-
-
-class SearchFailure(NamedTuple):
-    """The failure of a search, or of the reference. Rows are numbered over all partitions."""
-
-    # The name of the failure's message: see `name_failure`.
-    kind: str
-    # The index of the partition, and the row at which the search failed.
-    partition: int
-    row: int
 
 
 Outcome = list[FoundMatch] | SearchFailure
