@@ -290,7 +290,7 @@ def test_a_clause_without_a_table() -> None:
 def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     del embedded
     arguments = ("-c", "PATTERN SEQ(A a, B b)", *STOCKS)
-    assert "write --language sase" in invoke_failing("run", *arguments)
+    assert "add --language sase" in invoke_failing("run", *arguments)
     assert "the query is empty" in invoke_failing("run", "-c", " ")
     lagging = STREAKS.replace("PREV(price)", "LAG(price)")
     message = invoke_failing("run", "-", *STOCKS, stdin=lagging, code=1)
