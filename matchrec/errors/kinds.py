@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from matchrec.errors.language import Language, use_language
 from matchrec.errors.run import location as locations
-from matchrec.errors.run import origins
+from matchrec.errors.run import origins, sql_failures
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.wording import shorten
 from matchrec.public_names import public
@@ -364,7 +364,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
         None if the text shows no SQL that matchrec has made.
         """
-        failure = origins.find_failure(text)
+        failure = sql_failures.find_failure(text)
         return None if failure is None else make_computation_error(failure)
 
 
@@ -388,7 +388,7 @@ def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
     return raised
 
 
-def make_computation_error(failure: origins.ComputationFailure) -> MatchRecognizeRunError:
+def make_computation_error(failure: sql_failures.ComputationFailure) -> MatchRecognizeRunError:
     """Return the error of an expression that could not be computed."""
     error = MatchRecognizeRunError(
         failure.message, failure.span, notes=failure.notes, hint=failure.hint, code=NOT_COMPUTED

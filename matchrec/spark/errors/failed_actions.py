@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError, make_computation_error
 from matchrec.errors.run.location import read_fields
-from matchrec.errors.run.origins import find_failure
+from matchrec.errors.run.sql_failures import find_failure
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.error_classes import reword
 from matchrec.spark.errors.marked_rows import is_second_look, take_second_look

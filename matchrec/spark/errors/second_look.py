@@ -34,7 +34,8 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
 from matchrec.errors.run.expression_text import split_at_operator
 from matchrec.errors.run.failures import row_not_computed
-from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
+from matchrec.errors.run.origins import SqlOrigin
+from matchrec.errors.run.sql_failures import OperandTypes, build_failure, explain_implicit_cast
 from matchrec.plan.build_expressions import join_conditions
 from matchrec.plan.expression import (
     Operation,
@@ -131,7 +132,7 @@ class SecondLook(ABC):
             failure = explain_implicit_cast(failure, operand_types)
         return make_computation_error(failure)
 
-    def find_operand_types(self, text: str) -> tuple[str, str] | None:
+    def find_operand_types(self, text: str) -> OperandTypes | None:
         """Return the types of the two operands of an expression.
 
         Returns None if the expression does not have two operands, or if their types are not known.
@@ -147,7 +148,8 @@ class SecondLook(ABC):
             fields = operands.schema.fields
         except PySparkException:
             return None
-        return fields[0].dataType.simpleString(), fields[1].dataType.simpleString()
+        left_type, right_type = (field.dataType.simpleString() for field in fields)
+        return OperandTypes(left_type, right_type)
 
     def find_error_over_several_rows(
         self, worker_sentence: str | None
