@@ -32,7 +32,7 @@ def take_column(table: pa.Table, name: str) -> pa.Array:
 
     The values are not copied if the column has one chunk and no dictionary.
     """
-    return decode(take_encoded_column(table, name))
+    return decode_dictionary(take_encoded_column(table, name))
 
 
 def take_encoded_column(table: pa.Table, name: str) -> pa.Array:
@@ -41,8 +41,8 @@ def take_encoded_column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
-def decode(values: pa.Array) -> pa.Array:
-    """Return values without a dictionary."""
+def decode_dictionary(values: pa.Array) -> pa.Array:
+    """Return the same values as an array without a dictionary."""
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
@@ -87,16 +87,18 @@ def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     and must not be changed.
     """
     data_type = values.type
-    end = values.offset + len(values)
+    begin = values.offset  # a slice shares the buffer of the whole array
+    end = begin + len(values)
     content = values.buffers()[1] or b""  # there is no buffer if there are no rows
     if pa.types.is_boolean(data_type):
-        first_byte = values.offset // 8
-        packed = np.frombuffer(content, np.uint8)[first_byte:]
-        bits = np.unpackbits(packed, count=end - 8 * first_byte, bitorder="little")
-        return bits[values.offset - 8 * first_byte :].view(np.bool_)
-    letter = "f" if pa.types.is_floating(data_type) else "i"
-    number_type = np.dtype(f"{letter}{data_type.bit_width // 8}")
-    return np.frombuffer(content, number_type)[values.offset : end]
+        # Eight values share a byte, in which the slice may begin at any bit.
+        first_byte, first_bit = divmod(begin, 8)
+        packed_bits = np.frombuffer(content, np.uint8)[first_byte:]
+        bits = np.unpackbits(packed_bits, count=first_bit + len(values), bitorder="little")
+        return bits[first_bit:].view(np.bool_)
+    kind = "f" if pa.types.is_floating(data_type) else "i"  # as NumPy names kinds of types
+    number_type = np.dtype(f"{kind}{data_type.bit_width // 8}")
+    return np.frombuffer(content, number_type)[begin:end]
 
 
 def read_numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
@@ -119,15 +121,15 @@ def read_integers(values: pa.Array) -> IntArray:
     return read_numbers_or_zero(values).astype(np.int64, copy=False)
 
 
-def read_flags(table: pa.Table, condition: int) -> IntArray:
+def read_flags(table: pa.Table, condition_number: int) -> IntArray:
     """Return on which rows a row condition holds: int64[n], 1 or 0.
 
     Args:
         table: rows with columns of bits.
-        condition: the number of a condition that the engine has computed, from 0.
+        condition_number: the number of a condition that the engine has computed, from 0.
     """
     # Bit 0 of the first column marks the first rows of partitions: see `wire`.
-    column_index, bit = divmod(condition + 1, wire.count_bits_per_column())
+    column_index, bit = divmod(condition_number + 1, wire.count_bits_per_column())
     return (read_integers(take_column(table, wire.name_bits(column_index))) >> bit) & 1
 
 

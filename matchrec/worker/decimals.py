@@ -29,7 +29,7 @@ def has_exact_sums(values: pa.Array) -> bool:
     return len(values) * largest_word << 64 < DECIMAL_LIMIT
 
 
-def find_too_large(
+def find_too_large_sums(
     words: IntArray, doubles: FloatArray, scale: int, limit: int = DECIMAL_LIMIT
 ) -> BoolArray:
     """Return which sums are at least a limit, or at most minus the limit: bool[n].

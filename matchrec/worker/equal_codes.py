@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matchrec.search.partitions import IntArray
 
 
-def encode_equal(values: pa.Array) -> IntArray:
+def encode_by_equality(values: pa.Array) -> IntArray:
     """Return codes of values: int64[n], -1 for NULL.
 
     Codes are equal if the values are equal in Spark, where NaN equals NaN and -0.0 equals 0.0. All
@@ -22,7 +22,7 @@ def encode_equal(values: pa.Array) -> IntArray:
     """
     if pa.types.is_struct(values.type):
         present = find_valid(values).astype(np.int64)
-        codes, _ = number_rows([present, *map(encode_equal, values.flatten())])
+        codes, _ = number_rows([present, *map(encode_by_equality, values.flatten())])
         return np.where(find_valid(values), codes, -1)
     if pa.types.is_floating(values.type):
         _, codes = np.unique(read_floats(values), return_inverse=True)

@@ -154,7 +154,7 @@ class Gatherer:
         """Return the values of a column at row positions in an Arrow array, NULL at NULL."""
         # Values are taken first and decoded then, because most values of a column are not read.
         encoded_values = arrays.take_encoded_column(self.table, wire.name_column(column))
-        return arrays.decode(take_rows(encoded_values, indices))
+        return arrays.decode_dictionary(take_rows(encoded_values, indices))
 
     def find_navigation_indices(self, navigation: Navigation) -> pa.Array:
         """Return the row position that a navigation finds for each output row, or NULL."""

@@ -24,7 +24,12 @@ from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import arrays
 from matchrec.worker.arrays import find_valid, make_array
-from matchrec.worker.decimals import find_too_large, has_exact_sums, make_decimals, widen_for_sum
+from matchrec.worker.decimals import (
+    find_too_large_sums,
+    has_exact_sums,
+    make_decimals,
+    widen_for_sum,
+)
 from matchrec.worker.sort_keys import make_sort_keys
 
 
@@ -112,7 +117,7 @@ class AggregateFiller:
         words = self.take_totals(self.totals.sum_decimals(arrays.read_decimal_words(self.values)))
         if has_exact_sums(self.values):
             return make_decimals(words, is_null, type_of_sum)
-        is_too_large = find_too_large(words, self.sum_floats(), value_type.scale) & ~is_null
+        is_too_large = find_too_large_sums(words, self.sum_floats(), value_type.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
             row = int(self.totals.input_rows[self.total_rows[first]])

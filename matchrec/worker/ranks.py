@@ -69,7 +69,7 @@ def rank_together(columns: Sequence[pa.Array], *, with_values: bool) -> Ranking:
     if all(pa.types.is_dictionary(values.type) for values in columns):
         all_values = pa.chunked_array(columns).unify_dictionaries().combine_chunks()
     else:
-        decoded = [arrays.decode(values) for values in columns]
+        decoded = [arrays.decode_dictionary(values) for values in columns]
         all_values = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
     distinct_values = sort_distinct(all_values.dictionary) if with_values else []
     return Ranking(rank_encoded_values(all_values), distinct_values)

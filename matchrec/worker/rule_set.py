@@ -125,7 +125,7 @@ class RuleSetWorker:
             else:
                 undivided_rows = all_rows.select_version(rule.version, self.rule_set)
                 rule_rows = undivided_rows.divide(columns)
-            if len(rule_rows.words):
+            if rule_rows.table.num_rows:
                 yield from self.search_rule(rule_number, undivided_rows, rule_rows)
 
     def search_rule(
@@ -166,7 +166,7 @@ class RuleSetWorker:
         )
         piece = Piece.create_whole(rule_rows.table, rule_rows.starts)
         partitions = encode_partitions(
-            compiled_query, piece.table, piece.starts, piece.frontier, rule_rows.words
+            compiled_query, piece.table, piece.starts, piece.frontier, rule_rows.condition_bits
         )
         yield from worker.match_partitions(
             piece, partitions, rule_rows.add_nearby_bits, rule_rows.number_matches

@@ -21,7 +21,7 @@ from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import find_valid, read_integers, take_column
 from matchrec.worker.encode import unpack_conditions
-from matchrec.worker.equal_codes import encode_equal, number_rows
+from matchrec.worker.equal_codes import encode_by_equality, number_rows
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class SharedRows:
 
     Rules that see the same rows share one object. Two of its fields change in place: when the first
     of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets the bit of the
-    condition in `words` and adds the bit to `computed_bits`. For the other rules, the bit is there
-    already.
+    condition in `condition_bits` and adds its number to `computed_bits`. For the other rules, the
+    bit is there already.
     """
 
     table: pa.Table
     # int64[p + 1], the row at which each partition starts, then the number of rows.
     starts: IntArray
-    # uint64[n, w], which conditions hold on each row, as in `Partitions.condition_bits`.
-    words: WordArray
+    # uint64[n, w], which conditions hold on each row, as in `Partitions`.
+    condition_bits: WordArray
     # int64[p], for each partition, the partition of the set to which its rows belong; None if the
     # partitions belong to the set.
     set_partitions: IntArray | None = None
@@ -54,8 +54,9 @@ class SharedRows:
             starts: see the field.
             rule_set: the rules that share the rows.
         """
-        words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bit_count)
-        return cls(table, starts, words)
+        bit_count = rule_set.bit_count
+        condition_bits = unpack_conditions(table, len(rule_set.row_conditions), bit_count)
+        return cls(table, starts, condition_bits)
 
     def add_nearby_bits(
         self, partitions: Partitions, conditions: Sequence[NearbyCondition]
@@ -65,14 +66,14 @@ class SharedRows:
         The bits are set in place. The partitions are returned, as by `search.nearby`.
 
         Args:
-            partitions: these rows as a search sees them, with the same array of words.
+            partitions: these rows as a search sees them, with the same array of bits.
             conditions: the conditions that a rule needs.
 
         Raises:
             RunFailure: a condition cannot be computed on a row. Some bits may be set then, but
                 `computed_bits` has none of them: the next rule that needs one of them also fails.
         """
-        assert partitions.condition_bits is self.words, "the bits are set for all rules"
+        assert partitions.condition_bits is self.condition_bits, "the bits are set for all rules"
         missing = [condition for condition in conditions if condition.bit not in self.computed_bits]
         set_nearby_bits(partitions, missing)
         self.computed_bits.update(condition.bit for condition in missing)
@@ -99,14 +100,15 @@ class SharedRows:
     def select_partitions(self, partitions: range) -> SharedRows:
         """Return the rows of some consecutive partitions.
 
-        `self` must have the partitions of the set. The words of the result are a view of `words`.
-        Bits may be set in both, because the partitions are whole, so rows have the same neighbours
-        in both.
+        `self` must have the partitions of the set. The bits of the result are a view of
+        `condition_bits`. Bits may be set in both, because the partitions are whole, so rows have
+        the same neighbours in both.
         """
         begin = int(self.starts[partitions.start])
         end = int(self.starts[partitions.stop])
         starts = self.starts[partitions.start : partitions.stop + 1] - begin
-        return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
+        rows = self.table.slice(begin, end - begin)
+        return SharedRows(rows, starts, self.condition_bits[begin:end])
 
     def select_version(self, version: Version, rule_set: RuleSet) -> SharedRows:
         """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
@@ -138,7 +140,7 @@ class SharedRows:
 
             a column of one partition    x  y  x        new partitions    x x | y
 
-        In the result, rows have other neighbours, but the words are copied with all bits. No rule
+        In the result, rows have other neighbours, but all bits are copied. No rule
         reads a bit that was set for the former neighbours: rules that divide the partitions
         differently have different bits for the same condition
         (`compile.joined_queries.NearbyKey`).
@@ -150,7 +152,8 @@ class SharedRows:
             return self
         partition = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         codes = [
-            encode_equal(take_column(self.table, wire.name_column(column))) for column in columns
+            encode_by_equality(take_column(self.table, wire.name_column(column)))
+            for column in columns
         ]
         new_partition, _ = number_rows([partition, *codes])
         order = np.argsort(new_partition, kind="stable")
@@ -158,7 +161,7 @@ class SharedRows:
         return SharedRows(
             table=self.table.take(pa.array(order)).combine_chunks(),
             starts=np.append(first_rows, len(order)).astype(np.int64),
-            words=self.words[order],
+            condition_bits=self.condition_bits[order],
             set_partitions=partition[order[first_rows]],
         )
 

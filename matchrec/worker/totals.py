@@ -29,7 +29,12 @@ from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.search.task import Total, TotalFunction
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
-from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
+from matchrec.worker.decimals import (
+    SURELY_TOO_LARGE,
+    find_too_large_sums,
+    make_decimals,
+    widen_for_sum,
+)
 
 # A sum has not wrapped around a BIGINT if its values, without their signs, add up to at most this
 # number.
@@ -143,11 +148,11 @@ class TotalFiller:
         number_type = self.find_exact_type()
         if pa.types.is_decimal(number_type):
             limit = 10**number_type.precision
-            is_too_large = find_too_large(numbers.words, numbers.doubles, 0, limit)
+            is_too_large = find_too_large_sums(numbers.words, numbers.doubles, 0, limit)
             type_name = f"DECIMAL({number_type.precision}, {number_type.scale})"
             self.check_sizes(is_too_large & ~is_null, type_name)
             return make_decimals(numbers.words, is_null, number_type)
-        is_too_large = find_too_large(numbers.words, numbers.doubles, 0)
+        is_too_large = find_too_large_sums(numbers.words, numbers.doubles, 0)
         is_too_large |= ~numbers.fits_into_low_word
         self.check_sizes(is_too_large & ~is_null, "BIGINT")
         return make_array(numbers.low, is_null)

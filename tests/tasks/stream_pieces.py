@@ -30,7 +30,7 @@ from matchrec.spark.streaming.bucket_state import BucketState, read_bucket_state
 from matchrec.spark.streaming.event_preparation import WATERMARK
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
-from matchrec.worker.equal_codes import encode_equal, number_rows
+from matchrec.worker.equal_codes import encode_by_equality, number_rows
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
 from tests.quick.scale import copies_of
@@ -103,7 +103,7 @@ class Keys:
         """Return the number of the key of each event."""
         batch = self.worker.event_layout.encoding.decode_frame(frame)
         names = self.worker.event_layout.keys
-        return number_rows([encode_equal(batch.column(name)) for name in names])[0]
+        return number_rows([encode_by_equality(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
         """Yield the events of three buckets. The events of some keys arrive seconds later."""

@@ -30,7 +30,7 @@ from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_flags, read_integers, take_column
 from matchrec.worker.column_roles import SortColumn, Sorting
-from matchrec.worker.equal_codes import encode_equal, number_rows
+from matchrec.worker.equal_codes import encode_by_equality, number_rows
 from matchrec.worker.shared_rows import select_rows_of_version
 from matchrec.worker.sorting.order import find_order
 
@@ -246,7 +246,7 @@ def arrange_events(
     # Stored keys come first, so they get the numbers that they had before.
     key_rows = pa.concat_tables([bucket_state.keys, passed_rows.select(event_layout.keys)])
     key_rows = key_rows.combine_chunks()
-    codes = [encode_equal(take_column(key_rows, name)) for name in event_layout.keys]
+    codes = [encode_by_equality(take_column(key_rows, name)) for name in event_layout.keys]
     key_numbers, first_rows = number_rows(codes)
     key_count = len(first_rows)
     key_of_passed_row = key_numbers[bucket_state.keys.num_rows :]

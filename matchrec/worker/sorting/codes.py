@@ -38,7 +38,7 @@ from matchrec.worker import arrays
 from matchrec.worker.arrow_types import is_text, is_whole
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sort_keys import make_sort_keys, rank_repeated_values
-from matchrec.worker.sorting.texts import convert_texts, has_many_values
+from matchrec.worker.sorting.texts import convert_texts, has_many_distinct_values
 
 WORD_BITS = 64
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
@@ -292,7 +292,7 @@ def shorten_numbers(source: SortNumbers, *, in_any_order: bool = False) -> SortN
         if numbered is not None:
             indices, distinct_numbers = numbered
             return SortNumbers(indices, least=0, greatest=len(distinct_numbers) - 1)
-    if has_many_values(arrays.make_array(source.numbers)):
+    if has_many_distinct_values(arrays.make_array(source.numbers)):
         return source
     return rank_repeated_numbers(source.numbers)
 

@@ -32,7 +32,7 @@ from matchrec.worker.sort_keys import rank_repeated_values
 SAMPLE_ROWS = 1 << 14
 
 # Texts of at most this many bytes are sorted by their bytes if many of them differ, see
-# `has_many_values`. Other texts are ranked first.
+# `has_many_distinct_values`. Other texts are ranked first.
 LONGEST_TEXT = 64
 
 # A number has room for this many bytes of a text, and for the length of the text.
@@ -80,7 +80,7 @@ def convert_texts(values: pa.Array) -> list[IntArray]:
         return [short_texts.numbers]
     lengths = find_lengths(values)
     longest = int(lengths.max())
-    if longest <= LONGEST_TEXT and has_many_values(values):
+    if longest <= LONGEST_TEXT and has_many_distinct_values(values):
         return [*split_bytes(values, longest), lengths.astype(np.int64)]
     return [arrays.read_integers(rank_repeated_values(values))]
 
@@ -117,7 +117,7 @@ def convert_short_texts(values: pa.Array) -> ShortTexts | None:
     return ShortTexts(numbers, has_lengths)
 
 
-def has_many_values(values: pa.Array) -> bool:
+def has_many_distinct_values(values: pa.Array) -> bool:
     """Return whether more than a quarter of the first SAMPLE_ROWS values are distinct.
 
     Ranking the values would take long then.

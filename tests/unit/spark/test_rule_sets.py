@@ -19,7 +19,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
 from matchrec.worker.encode import unpack_conditions
-from matchrec.worker.equal_codes import encode_equal
+from matchrec.worker.equal_codes import encode_by_equality
 from matchrec.worker.shared_rows import SharedRows
 from tests.tasks.linking import split_plan
 
@@ -85,7 +85,7 @@ def pack_flags(flags: list[bool]) -> int:
     ],
 )
 def test_equal_values_have_equal_codes(values: pa.Array, codes: list[int]) -> None:
-    assert encode_equal(values).tolist() == codes
+    assert encode_by_equality(values).tolist() == codes
 
 
 def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
@@ -95,7 +95,7 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
     shared = SharedRows(table, np.array([0, 3, 6]), words)
     divided = shared.divide((0,))
     assert divided.table.column(1).to_pylist() == [0, 2, 1, 3, 4, 5]
-    assert divided.words[:, 0].tolist() == [0, 2, 1, 3, 4, 5]
+    assert divided.condition_bits[:, 0].tolist() == [0, 2, 1, 3, 4, 5]
     assert divided.starts.tolist() == [0, 2, 3, 5, 6]
     assert divided.set_partitions is not None
     assert divided.set_partitions.tolist() == [0, 0, 1, 1]

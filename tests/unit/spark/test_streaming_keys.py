@@ -19,13 +19,14 @@ from matchrec.spark.streaming.key_rows import number_search_rows, shift_to_parti
 from matchrec.spark.streaming.key_states import write_key_states
 from matchrec.spark.streaming.keyed_values import KeyedValues
 from matchrec.spark.streaming.search import KeyStates
-from matchrec.worker.equal_codes import encode_equal, number_rows
+from matchrec.worker.equal_codes import encode_by_equality, number_rows
 from tests.tasks.selection import build_task, make_query
 
 
 def test_keys_are_numbered_as_they_first_come() -> None:
     codes = [
-        encode_equal(pa.array(values)) for values in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])
+        encode_by_equality(pa.array(values))
+        for values in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])
     ]
     number, first = number_rows(codes)
     assert number.tolist() == [0, 1, 2, 3, 1]
@@ -38,9 +39,9 @@ def test_keys_are_numbered_as_they_first_come() -> None:
 def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
     fields = {"x": 0.0, "y": None}
     values = pa.array([fields, None, {"x": -0.0, "y": None}, {"x": None, "y": None}, {"x": None}])
-    assert encode_equal(values)[[0, 2]].tolist() == [encode_equal(values)[0]] * 2
-    assert len(set(encode_equal(values).tolist())) == 3
-    assert encode_equal(values)[1] == -1
+    assert encode_by_equality(values)[[0, 2]].tolist() == [encode_by_equality(values)[0]] * 2
+    assert len(set(encode_by_equality(values).tolist())) == 3
+    assert encode_by_equality(values)[1] == -1
 
 
 def test_values_of_some_keys_in_another_order() -> None:
