@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -107,19 +108,22 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     )
 
 
-def decide_matches(
-    task: Task, matches: Matches, position: SearchPosition
-) -> tuple[IntArray, IntArray]:
+class Decisions(NamedTuple):
+    """The decisions of a skip strategy on m matches."""
+
+    # int64[m], KEPT, HELD or LEFT_OUT for each match.
+    outcomes: IntArray
+    # int64[m, 2], the start bound that holds after each match.
+    bounds: IntArray
+
+
+def decide_matches(task: Task, matches: Matches, position: SearchPosition) -> Decisions:
     """Decide on each match whether it is kept, held or left out.
 
     Args:
         task: a task with a skip strategy.
         matches: matches in the order of their first rows, without runs that timed out.
         position: where the search has stopped.
-
-    Returns:
-        int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound that holds
-        after each match.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
@@ -131,7 +135,7 @@ def decide_matches(
     # The bound before the first match, then the bound after each match.
     bounds = np.full((matches.count + 1, BOUND_SIZE), NO_BOUND)
     if not matches.count:
-        return outcomes, bounds[1:]
+        return Decisions(outcomes, bounds[1:])
     last_bound = position.start_bounds[-1:]
     bounds[: len(last_bound)] = last_bound
     next_starts = find_next_starts(skip, task.members, matches)
@@ -150,7 +154,7 @@ def decide_matches(
         else:
             make_error = failures.skip_to_first_event
         raise RunFailure(make_error, int(matches.start[failed_match]), {"stage": skip.variable})
-    return outcomes, bounds[1:]
+    return Decisions(outcomes, bounds[1:])
 
 
 @dataclass(slots=True)
