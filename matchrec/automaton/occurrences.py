@@ -129,20 +129,28 @@ def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
     first_choices = tuple(
         choice for choice in start_choices if outputs_empty_match or not choice.accepts
     )
-    choices = (first_choices, *folding.choices[1:])
+    choices_by_state = (first_choices, *folding.choices[1:])
     can_come_back = any(choice.target == 0 for choices in folding.choices for choice in choices)
     if not can_come_back or first_choices == later_choices:
-        return replace(folding, choices=choices)
+        return replace(folding, choices=choices_by_state)
 
-    later_start = len(choices)
-    redirected_choices = tuple(
-        tuple(
-            replace(choice, target=later_start) if choice.target == 0 else choice
-            for choice in state_choices
-        )
-        for state_choices in (*choices, later_choices)
+    later_start = len(choices_by_state)  # the new state comes after all others
+    return replace(
+        folding,
+        choices=tuple(
+            redirect_choices(choices, 0, later_start)
+            for choices in (*choices_by_state, later_choices)
+        ),
+        states=(*folding.states, folding.states[0]),
     )
-    return replace(folding, choices=redirected_choices, states=(*folding.states, folding.states[0]))
+
+
+def redirect_choices(choices: Sequence[Choice], target: int, new_target: int) -> tuple[Choice, ...]:
+    """Return the choices, of which those that lead to one state lead to another one instead."""
+    return tuple(
+        replace(choice, target=new_target) if choice.target == target else choice
+        for choice in choices
+    )
 
 
 def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
