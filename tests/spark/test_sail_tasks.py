@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 from pyspark.errors import PythonException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import memory
@@ -37,11 +37,19 @@ def write_files(folder: Path, rows: int, files: int = 3) -> str:
     return str(folder)
 
 
+def plan_rows(rows: DataFrame) -> DataFrame:
+    """Return a DataFrame with its plan, as the backend plans each input."""
+    sizes.remember_plan(rows, rows._explain_string(extended=True))  # type: ignore[operator]
+    return rows
+
+
 def test_rows_of_files_are_estimated(spark: SparkSession, tmp_path: Path) -> None:
     folder = write_files(tmp_path / "with a space", ROWS)
     assert sizes.estimate_input_rows(spark.read.parquet(folder)) == pytest.approx(ROWS, rel=0.05)
     filtered = spark.read.parquet(folder).where("id < 10").selectExpr("id % 3 AS k")
     assert sizes.estimate_input_rows(filtered) == pytest.approx(ROWS, rel=0.05)
+    twice = plan_rows(filtered.union(filtered))
+    assert sizes.estimate_input_rows(twice) == pytest.approx(2 * ROWS, rel=0.05)
     lines = tmp_path / "lines.csv"
     csv.write_csv(pa.table({"id": range(640)}), str(lines))
     line_rows = spark.read.csv(str(lines))
@@ -98,6 +106,7 @@ def test_a_plan_names_files(spark: SparkSession, tmp_path: Path) -> None:
     third = write_files(tmp_path / "third", ROWS, files=1)
     both = [*Path(other).iterdir(), *Path(third).iterdir()]
     assert planned_files(spark, other, third) == sorted(both)
+    assert planned_files(spark, third, third) == 2 * list(Path(third).iterdir())
     many = write_files(tmp_path / "many", ROWS, files=90)
     assert planned_files(spark, many) == [], "the plan names only the first of many files"
     for path in Path(third).iterdir():

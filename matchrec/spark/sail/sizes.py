@@ -133,7 +133,7 @@ def estimate_input_rows(rows: DataFrame) -> int:
 
 
 def find_planned_files(plan: str) -> list[Path]:
-    """Return the files that a plan reads, each once.
+    """Return the files that a plan reads, as often as it reads them: a UNION can read one twice.
 
     Returns no files if some are not known, or not on this machine. Sail's plan names only the first
     files of each group, and only the first groups. It does not say on which machine a file is.
@@ -147,12 +147,13 @@ def find_planned_files(plan: str) -> list[Path]:
     scans = list(FILE_GROUPS.finditer(plan))
     if len(scans) < plan.count(READS_FILES):
         return []  # groups are left out
-    names = [name for scan in scans for name in FILE_SEPARATOR.split(scan["files"])]
-    paths = [Path("/", unquote(BYTE_RANGE.sub("", name))) for name in names]
+    paths: list[Path] = []
+    for scan in scans:
+        names = FILE_SEPARATOR.split(scan["files"])
+        paths_in_scan = [Path("/", unquote(BYTE_RANGE.sub("", name))) for name in names]
+        paths += dict.fromkeys(paths_in_scan)  # several tasks can read parts of one file
     # Sail writes `...` for files that it leaves out, and there is no file of this name.
-    if not all(path.is_file() for path in paths):
-        return []
-    return list(dict.fromkeys(paths))  # several tasks can read parts of one file
+    return paths if all(path.is_file() for path in paths) else []
 
 
 def request_file_addresses(rows: DataFrame) -> list[str]:
