@@ -282,7 +282,7 @@ class Sail(SparkConnect):
         if has_few_rows(input_rows, file_row_count, current_shortcuts().max_rows_of_single_task):
             return 1
         tasks_for_cores = cores + cores // 2
-        tasks_for_memory = min(MAX_TASKS, file_row_count // ROWS_PER_TASK)
+        tasks_for_memory = min(MAX_TASKS, (file_row_count or 0) // ROWS_PER_TASK)
         return max(tasks_for_cores, tasks_for_memory)
 
     def repartition(

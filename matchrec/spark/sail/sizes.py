@@ -34,10 +34,10 @@ OPERATOR = re.compile(
     re.MULTILINE,
 )
 
-# In a plan of Sail: a part of every operator that reads files, and of every operator that reads
+# In a plan of Sail: the text that marks an operator that reads files, and an operator that reads
 # rows in memory. Other operators have neither.
-READS_FILES = "file_groups="
-READS_MEMORY = "partition_sizes="
+FILES_MARKER = "file_groups="
+MEMORY_MARKER = "partition_sizes="
 
 # In an operator that reads files: the names of files in groups, such as
 # `file_groups={2 groups: [[a.parquet:0..9], [b.parquet:0..9, c.parquet:9..20]]}`; the characters
@@ -46,7 +46,7 @@ FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(?P<files>.*?)\]\]\}")
 FILE_SEPARATOR = re.compile(r"\]?, \[?")
 BYTE_RANGE = re.compile(r":\d+\.\.\d+$")
 
-# Operators whose output has no more rows than all of their inputs together.
+# Operators whose output has at most as many rows as all of their inputs together.
 OPERATORS_ADDING_NO_ROWS = {
     "CoalesceBatchesExec",
     "CoalescePartitionsExec",
@@ -58,15 +58,21 @@ OPERATORS_ADDING_NO_ROWS = {
 }
 
 # The attribute of a DataFrame that holds the text of its plan.
-PLAN = "_matchrec_plan"
+PLAN_ATTRIBUTE = "_matchrec_plan"
 
 
-def remember_plan(rows: DataFrame, plan: str) -> None:
+def remember_plan(input_frame: DataFrame, plan: str) -> None:
     """Store the text of Sail's plan of an input in the input's DataFrame."""
-    vars(rows)[PLAN] = plan
+    vars(input_frame)[PLAN_ATTRIBUTE] = plan
 
 
-def has_few_rows(rows: DataFrame, file_row_count: int, max_rows: int) -> bool:
+def recall_plan(input_frame: DataFrame) -> str:
+    """Return the text that `remember_plan` has stored; "" if it has not stored any."""
+    plan: str = vars(input_frame).get(PLAN_ATTRIBUTE, "")
+    return plan
+
+
+def has_few_rows(input_frame: DataFrame, file_row_count: int | None, max_rows: int) -> bool:
     """Return whether an input seems to have at most some number of rows.
 
     The plan of the input has the number of rows in memory; `estimate_input_rows` estimates the rows
@@ -74,27 +80,27 @@ def has_few_rows(rows: DataFrame, file_row_count: int, max_rows: int) -> bool:
     rows than it reads.
 
     Args:
-        rows: the input.
+        input_frame: the input.
         file_row_count: what `estimate_input_rows` returns for the input.
         max_rows: the number of rows.
     """
-    plan: str = vars(rows).get(PLAN, "")
-    if not adds_no_rows(plan):
+    plan = recall_plan(input_frame)
+    if not bounds_row_count(plan):
         return False
-    if READS_FILES in plan:
-        # Rows in memory, which a UNION can add, are not part of `file_row_count`. If it is 0, it is
-        # not known.
-        return READS_MEMORY not in plan and 0 < file_row_count <= max_rows
+    if FILES_MARKER in plan:
+        # Rows in memory, which a UNION can add, are not part of `file_row_count`.
+        reads_only_files = MEMORY_MARKER not in plan
+        return reads_only_files and file_row_count is not None and file_row_count <= max_rows
     row_count = count_rows_in_memory(plan)
     return row_count is not None and row_count <= max_rows
 
 
-def adds_no_rows(plan: str) -> bool:
-    """Return whether all operators of a plan return at most as many rows as they read.
+def bounds_row_count(plan: str) -> bool:
+    """Return whether the result of a plan has at most as many rows as the plan reads.
 
-    >>> adds_no_rows("FilterExec: x@0 > 1\\n  DataSourceExec: partitions=1, partition_sizes=[1]\\n")
+    >>> bounds_row_count("FilterExec: x@0 > 1\\n  DataSourceExec: partitions=1, ...\\n")
     True
-    >>> adds_no_rows("HashJoinExec: mode=Partitioned")
+    >>> bounds_row_count("HashJoinExec: mode=Partitioned")
     False
     """
     operators = {operator["name"] for operator in OPERATOR.finditer(plan)}
@@ -115,21 +121,28 @@ def count_rows_in_memory(plan: str) -> int | None:
     return sum(int(source["rows"]) for source in sources)
 
 
-def estimate_input_rows(rows: DataFrame) -> int:
-    """Estimate how many rows the files of an input have; 0 without files, or if it is not known.
+def estimate_input_rows(input_frame: DataFrame) -> int | None:
+    """Estimate how many rows the files of an input have.
 
     A request to the server returns the names of the files, unless the plan of the input names all
-    files or reads only rows in memory.
+    files or reads only rows in memory. The server names each file once, even if the input reads it
+    twice.
+
+    Returns:
+        The number; None if the input reads no files, or files on other machines, or if a file
+        cannot be read.
     """
-    plan: str = vars(rows).get(PLAN, "")
-    if READS_FILES not in plan and adds_no_rows(plan):
-        return 0
+    plan = recall_plan(input_frame)
+    if FILES_MARKER not in plan and bounds_row_count(plan):
+        return None
     try:
-        paths = find_planned_files(plan) or list_local_files(request_file_addresses(rows))
+        paths = find_planned_files(plan) or list_local_files(request_file_addresses(input_frame))
+        if not paths:
+            return None
         sizes = [path.stat().st_size for path in paths]
         return round(sum(sizes) * estimate_rows_per_byte(paths))
     except (PySparkException, ArrowException, OSError):
-        return 0
+        return None
 
 
 def find_planned_files(plan: str) -> list[Path]:
@@ -145,7 +158,7 @@ def find_planned_files(plan: str) -> list[Path]:
     []
     """
     scans = list(FILE_GROUPS.finditer(plan))
-    if len(scans) < plan.count(READS_FILES):
+    if len(scans) < plan.count(FILES_MARKER):
         return []  # groups are left out
     paths: list[Path] = []
     for scan in scans:
@@ -156,15 +169,15 @@ def find_planned_files(plan: str) -> list[Path]:
     return paths if all(path.is_file() for path in paths) else []
 
 
-def request_file_addresses(rows: DataFrame) -> list[str]:
+def request_file_addresses(input_frame: DataFrame) -> list[str]:
     """Return the addresses of the files that a DataFrame reads now, which the server knows.
 
     PySpark's own method has a cache, which would keep the DataFrame and its rows for ever. So this
     function calls the method without the cache.
     """
-    method: Any = type(rows).inputFiles
+    method: Any = type(input_frame).inputFiles
     method_without_cache = getattr(method, "__wrapped__", method)
-    addresses: list[str] = method_without_cache(rows)
+    addresses: list[str] = method_without_cache(input_frame)
     return addresses
 
 
@@ -178,14 +191,14 @@ def estimate_rows_per_byte(paths: list[Path]) -> float:
     """Estimate how many rows a byte of some files holds, usually much less than 1.
 
     Args:
-        paths: the files. Only the footers of a few Parquet files among them are read.
+        paths: the files, at least one. Only the footers of a few Parquet files among them are read.
 
     Raises:
         ArrowException, OSError: a file cannot be read.
     """
-    step = max(1, math.ceil(len(paths) / MAX_SAMPLED_FILES))
+    step = math.ceil(len(paths) / MAX_SAMPLED_FILES)
     sample = [path for path in paths[::step] if path.suffix == PARQUET]
     if not sample:
         return 1 / BYTES_PER_LINE
     row_count = sum(int(parquet.read_metadata(path).num_rows) for path in sample)
-    return row_count / max(1, sum(path.stat().st_size for path in sample))
+    return row_count / sum(path.stat().st_size for path in sample)
