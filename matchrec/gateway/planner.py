@@ -294,7 +294,8 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
         return None
     reject_clause_as_query(statement.text)
     text, frames = name_frames(spark, statement)
-    dialect, options = settings.build_options(read_settings(spark))
+    session_values = settings.read_session_values(read_option_values(spark))
+    dialect, options = session_values.dialect, session_values.options
     explain_start = EXPLAIN_START.match(text)
     if explain_start is None:
         return build_sql_handler(dialect, options)(spark, text, statement.args, frames)
@@ -311,8 +312,10 @@ def answer_option_statement(spark: SparkSession, statement: settings.OptionState
             spark.conf.set(full_name, statement.value)
         case settings.OptionAction.RESET:
             spark.conf.unset(full_name)
+        case settings.OptionAction.SHOW:
+            pass  # every statement shows the value
     default = settings.SETTABLE_OPTIONS[statement.name].default
-    value = read_settings(spark).get(statement.name, default)
+    value = read_option_values(spark).get(statement.name, default)
     return spark.createDataFrame([(full_name, value)], "key string, value string")
 
 
@@ -341,16 +344,16 @@ def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict
     return text, frames
 
 
-def read_settings(spark: SparkSession) -> dict[str, str]:
-    """Return the options of matchrec that a session sets, by their names without the prefix."""
+def read_option_values(spark: SparkSession) -> dict[str, str]:
+    """Return the values of the options that a session sets, by the names of the options."""
     operation = proto.ConfigRequest.Operation(
         get_all=proto.ConfigRequest.GetAll(prefix=settings.SETTING_PREFIX)
     )
     pairs = cast("Any", spark).client.config(operation).pairs
     # Spark returns the names without the prefix, and Sail with it.
-    options = {name.removeprefix(settings.SETTING_PREFIX): value for name, value in pairs}
-    options.pop(settings.PREPARED_SETTING.removeprefix(settings.SETTING_PREFIX), None)
-    return options
+    values = {name.removeprefix(settings.SETTING_PREFIX): value for name, value in pairs}
+    values.pop(settings.PREPARED_SETTING.removeprefix(settings.SETTING_PREFIX), None)
+    return values
 
 
 def read_plan(spark: SparkSession, frame: DataFrame) -> ProtoRelation:

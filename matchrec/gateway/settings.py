@@ -1,7 +1,11 @@
 """Options of queries as settings of a session: `SET matchrec.dialect = snowflake`.
 
-A client that sends only SQL cannot pass `Options`. It sets them, and all later statements of its
-session run with them. `spark.conf.set("matchrec.dialect", "snowflake")` does the same.
+A client that sends only SQL cannot pass `Options`. It sets them in its session, and all later
+statements of the session run with them. `spark.conf.set("matchrec.dialect", "snowflake")` does the
+same.
+
+An *option* is an argument of matchrec: the dialect, or a field of `Options`. Its *setting* is the
+name by which a session stores it: the setting of `dialect` is `matchrec.dialect`.
 """
 
 from __future__ import annotations
@@ -10,11 +14,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from matchrec.arguments import Algorithm, DialectName, Sort, Transport
 from matchrec.errors import gateway as errors
-from matchrec.spark.request import MOST_STEPS, Options
+from matchrec.spark.request import MOST_STEPS, NO_OPTIONS, Options
 
 # The beginning of the names of the settings.
 SETTING_PREFIX = "matchrec."
@@ -24,22 +28,49 @@ PREPARED_SETTING = "matchrec.gateway.prepared"
 
 
 @dataclass(frozen=True, slots=True)
-class SettableOption:
-    """An option of queries that a session can set."""
+class WordOption:
+    """An option whose value is one of a few words."""
 
-    # The value in a session that does not set the option, as `SET matchrec.sort` shows it.
+    words: tuple[str, ...]
+    # The value in a session that does not set the option.
     default: str
-    # All values; empty if every whole number from 1 to `MOST_STEPS` is a value.
-    choices: tuple[str, ...] = ()
+
+    def check(self, name: str, value: str) -> None:
+        """Check a value of the option with this name.
+
+        Raises:
+            MatchRecognizeError: the value is not one of the words.
+        """
+        if value not in self.words:
+            raise errors.unknown_setting_value(name, value, self.words)
 
 
-# The options by their names, without SETTING_PREFIX.
-SETTABLE_OPTIONS = {
-    "dialect": SettableOption("spark", get_args(DialectName)),
-    "algorithm": SettableOption("auto", get_args(Algorithm)),
-    "sort": SettableOption("auto", get_args(Sort)),
-    "transport": SettableOption("auto", get_args(Transport)),
-    "max_steps": SettableOption("no limit"),
+@dataclass(frozen=True, slots=True)
+class StepLimitOption:
+    """The option `max_steps`, whose value is a whole number."""
+
+    # What a session shows that does not set the option.
+    default: str = "no limit"
+
+    def check(self, name: str, value: str) -> None:
+        """Check a value of the option with this name.
+
+        Raises:
+            MatchRecognizeError: the value is not a number from 1 to MOST_STEPS.
+        """
+        if read_steps(value) is None:
+            raise errors.setting_not_a_number(name, value, most=MOST_STEPS)
+
+
+SettableOption: TypeAlias = WordOption | StepLimitOption
+
+# The options that a session can set, by their names.
+SETTABLE_OPTIONS: dict[str, SettableOption] = {
+    "dialect": WordOption(get_args(DialectName), default="spark"),
+    "algorithm": WordOption(get_args(Algorithm), NO_OPTIONS.algorithm),
+    "sort": WordOption(get_args(Sort), NO_OPTIONS.sort),
+    "transport": WordOption(get_args(Transport), NO_OPTIONS.transport),
+    "max_steps": StepLimitOption(),
 }
 
 # A statement about an option. Sail rejects such statements, so the gateway answers them itself, on
@@ -67,14 +98,17 @@ class OptionStatement:
     """A statement about an option of matchrec."""
 
     action: OptionAction
-    # The option, a key of `SETTABLE_OPTIONS`.
+    # The name of the option, a key of `SETTABLE_OPTIONS`.
     name: str
     # The new value; "" for other actions than SET.
     value: str = ""
 
 
-def is_about_setting(text: str) -> bool:
-    """Return whether a text is about an option, even if its name or value is wrong, or RESET."""
+def is_option_statement(text: str) -> bool:
+    """Return whether a text sets, shows or resets options of matchrec.
+
+    `RESET` alone resets all of them. An option with an unknown name or a wrong value counts, too.
+    """
     return OPTION_STATEMENT.fullmatch(text) is not None or resets_all(text)
 
 
@@ -84,7 +118,7 @@ def resets_all(text: str) -> bool:
 
 
 def read_option_statement(text: str) -> OptionStatement | None:
-    """Return what a statement does with an option; None if it is about no option of matchrec.
+    """Return what a statement does with an option; None if it is not about a single option.
 
     Raises:
         MatchRecognizeError: there is no such option, or it cannot have this value.
@@ -97,31 +131,27 @@ def read_option_statement(text: str) -> OptionStatement | None:
     if match is None:
         return None
     name = match["name"].lower()
-    if name not in SETTABLE_OPTIONS:
-        raise errors.unknown_gateway_setting(name, SETTABLE_OPTIONS)
+    option = find_option(name)
     is_reset = match["action"].upper() == "RESET"
     if match["value"] is None:
         return OptionStatement(OptionAction.RESET if is_reset else OptionAction.SHOW, name)
     if is_reset:
         raise errors.reset_with_value(name)
     value = match["value"].strip()
-    check_setting(name, value)
+    option.check(name, value)
     return OptionStatement(OptionAction.SET, name, value)
 
 
-def check_setting(name: str, value: str) -> None:
-    """Check the name and the value of a setting.
+def find_option(name: str) -> SettableOption:
+    """Return the option with a name.
 
     Raises:
-        MatchRecognizeError: there is no such option, or it cannot have this value.
+        MatchRecognizeError: there is no such option.
     """
-    if name not in SETTABLE_OPTIONS:
+    option = SETTABLE_OPTIONS.get(name)
+    if option is None:
         raise errors.unknown_gateway_setting(name, SETTABLE_OPTIONS)
-    choices = SETTABLE_OPTIONS[name].choices
-    if choices and value not in choices:
-        raise errors.unknown_setting_value(name, value, choices)
-    if not choices and read_steps(value) is None:
-        raise errors.setting_not_a_number(name, value, most=MOST_STEPS)
+    return option
 
 
 def read_steps(digits: str) -> int | None:
@@ -138,19 +168,28 @@ def read_steps(digits: str) -> int | None:
     return steps if steps <= MOST_STEPS else None
 
 
-def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:
-    """Return the dialect and the options that the settings of a session choose.
+@dataclass(frozen=True, slots=True)
+class SessionValues:
+    """What a session sets for its queries, or the defaults."""
+
+    dialect: DialectName
+    options: Options
+
+
+def read_session_values(values: Mapping[str, str]) -> SessionValues:
+    """Return the dialect and the options that a session sets.
 
     Args:
-        settings: the values of the settings, by their names without the prefix.
+        values: the values of the options that the session sets, by the names of the options.
 
     Raises:
         MatchRecognizeError: there is no such option, or it cannot have this value.
     """
-    for name, value in settings.items():
-        check_setting(name, value)
-    values: dict[str, Any] = dict(settings)
-    dialect = values.pop("dialect", SETTABLE_OPTIONS["dialect"].default)
-    if "max_steps" in values:
-        values["max_steps"] = read_steps(values["max_steps"])
-    return dialect, Options(**values)
+    for name, value in values.items():
+        find_option(name).check(name, value)
+    # The checked words are those of the types of the arguments, which type checkers do not know.
+    arguments: dict[str, Any] = {
+        name: read_steps(value) if name == "max_steps" else value for name, value in values.items()
+    }
+    dialect = arguments.pop("dialect", SETTABLE_OPTIONS["dialect"].default)
+    return SessionValues(dialect, Options(**arguments))

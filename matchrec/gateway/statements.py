@@ -132,7 +132,7 @@ def build_statement(text: str, holder: Message) -> SqlStatement | None:
         MatchRecognizeUnsupportedError: see `read_args`.
     """
     is_alone = CLAUSE_OR_SASE_START.match(text) is not None
-    if may_have_clause(text) or is_alone or settings.is_about_setting(text):
+    if may_have_clause(text) or is_alone or settings.is_option_statement(text):
         return SqlStatement(text, read_args(holder))
     return None
 
