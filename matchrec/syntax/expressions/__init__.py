@@ -15,7 +15,7 @@ Some operands are read by functions that get the parser as their cursor:
     references        all calls that read rows of a match; it passes them to the next four modules
     navigations       PREV, NEXT, FIRST and LAST
     aggregates        aggregates, with FILTER and the like after them
-    frames            OVER with a frame, in DEFINE
+    window_frames     OVER with a frame, in DEFINE
     match_functions   CLASSIFIER, MATCH_NUMBER and the like
     call_parts        arguments, RUNNING and FINAL, for these five modules
     special_calls     calls such as CAST, whose arguments are not all values

@@ -22,7 +22,7 @@ from matchrec.syntax.expressions.call_parts import (
     find_variable_read,
 )
 from matchrec.syntax.expressions.cursor import ExpressionCursor, RowRead
-from matchrec.syntax.expressions.frames import read_frame
+from matchrec.syntax.expressions.window_frames import read_window_frame
 from matchrec.syntax.tokens import TokenRange
 
 # Aggregates that return an array of values, without NULL.
@@ -59,7 +59,7 @@ def read_aggregate(reader: ExpressionCursor, index: int, semantics: Semantics) -
     )
     reader.position = end  # The arguments were read after the suffixes.
     has_frame = reader.key == "OVER" and reader.scope.part is ClausePart.DEFINE
-    return read_frame(reader, aggregate) if has_frame else aggregate
+    return read_window_frame(reader, aggregate) if has_frame else aggregate
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from matchrec.syntax.expressions.cursor import ExpressionCursor
 from matchrec.syntax.tokens import TokenSequence
 
 # For each side of the current row, the sign of a distance from the current row.
-_DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
+_SIGNS = {"PRECEDING": -1, "FOLLOWING": 1}
 
 # The frame that errors suggest if the window does not show which rows the user means.
-EXAMPLE_FRAME = Frame(-2, 0)
+_EXAMPLE_FRAME = Frame(-2, 0)
 
 # The distances of UNBOUNDED FOLLOWING and UNBOUNDED PRECEDING, which no number of rows reaches.
 _AFTER_ALL_ROWS = MAX_ROWS + 1
@@ -50,11 +50,11 @@ class _FrameBounds(NamedTuple):
         )
 
 
-def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
+def read_window_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
     """Read the frame after an aggregate, and return the aggregate over the frame.
 
     Args:
-        reader: the cursor. The position is at OVER, and then after the frame.
+        reader: the cursor, at OVER. Afterwards it is behind the frame.
         aggregate: the aggregate without a frame.
 
     Raises:
@@ -65,7 +65,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
     closing = reader.sequence.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
         raise navigation_errors.over_without_frame(
-            reader.tokens[over].span, frame=show_frame(EXAMPLE_FRAME)
+            reader.tokens[over].span, frame=show_frame(_EXAMPLE_FRAME)
         )
     span = reader.sequence.span(opening, closing + 1)
     if aggregate.variable is not None:
@@ -73,9 +73,9 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
     if aggregate.distinct:
         raise navigation_errors.distinct_with_over(aggregate.span or span)
     for reference in list_inner_references(aggregate):
-        if reference == MATCH_NUMBER and reference.span is not None:
+        if reference == MATCH_NUMBER:
             raise errors.nested_match_function(
-                reference.span,
+                reference.span or span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
                 clause=reader.where,
@@ -94,7 +94,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
 
 
 def _read_bounds(tokens: TokenSequence, start: int, end: int) -> _FrameBounds | None:
-    """Return the bounds in tokens `start .. end`; None if they are not bounds of a frame."""
+    """Return the bounds in the tokens from `start` up to before `end`; None for other tokens."""
     if tokens.key(start) != "BETWEEN":
         first = _read_bound(tokens, start, end)
         return None if first is None else _FrameBounds(first, 0)
@@ -131,46 +131,57 @@ def _check_order(bounds: _FrameBounds, span: Span) -> None:
 
 
 def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
-    """Return the frame of rows that errors suggest for the window in tokens `start .. end`.
+    """Return the frame to suggest for a window that is not exactly a frame of rows.
 
     window                                     suggested frame
-    with a frame of ROWS                       the same frame
+    with a frame of ROWS                       the same frame, the earlier bound first
     RANGE or GROUPS, with UNBOUNDED or
     CURRENT ROW as both bounds                 the same bounds, in rows
     without a frame, with ORDER BY             all rows up to the current row
     without a frame, without ORDER BY          all rows of the partition
-    anything else                              `EXAMPLE_FRAME`
+    anything else                              `_EXAMPLE_FRAME`
+
+    Args:
+        tokens: the tokens of the expression.
+        start: the first token in the parentheses of OVER.
+        end: the closing parenthesis.
     """
     keys = [tokens.key(index) for index in range(start, end)]
-    for unit in ("ROWS", "RANGE", "GROUPS"):
-        if unit not in keys:
-            continue
+    unit = next((unit for unit in ("ROWS", "RANGE", "GROUPS") if unit in keys), None)
+    if unit is not None:
         bounds = _read_bounds(tokens, start + keys.index(unit) + 1, end)
         if bounds is None:
-            return EXAMPLE_FRAME
+            return _EXAMPLE_FRAME
         frame = bounds.sort().build_frame()
-        has_equivalent = unit == "ROWS" or {frame.start, frame.end} <= {0, None}
-        return frame if has_equivalent else EXAMPLE_FRAME
+        has_same_rows = unit == "ROWS" or {frame.start, frame.end} <= {0, None}
+        return frame if has_same_rows else _EXAMPLE_FRAME
     if "ORDER" in keys:
         return Frame(None, 0)
-    return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME
+    if not keys or keys[0] == "PARTITION":
+        return Frame(None, None)
+    return _EXAMPLE_FRAME
 
 
 def _read_bound(tokens: TokenSequence, start: int, end: int) -> int | None:
-    """Return the bound of a frame in tokens `start .. end`, as a distance from the current row.
+    """Return a bound of a frame as a distance from the current row; None for other tokens.
 
-    The distance is negative for PRECEDING. Returns None if the tokens are not a bound.
+    `2 PRECEDING` is -2, CURRENT ROW is 0, and UNBOUNDED FOLLOWING is `_AFTER_ALL_ROWS`.
+
+    Args:
+        tokens: the tokens of the expression.
+        start: the first token of the bound.
+        end: the token after the bound.
     """
     if end - start != 2:
         return None
-    rows = tokens.key(start)
+    distance = tokens.key(start)
     side = tokens.key(start + 1)
-    if (rows, side) == ("CURRENT", "ROW"):
+    if (distance, side) == ("CURRENT", "ROW"):
         return 0
-    if side not in _DIRECTIONS:
+    if side not in _SIGNS:
         return None
-    if rows == "UNBOUNDED":
-        return _DIRECTIONS[side] * _AFTER_ALL_ROWS
+    if distance == "UNBOUNDED":
+        return _SIGNS[side] * _AFTER_ALL_ROWS
     digits = tokens[start].text
     number = read_whole_number(digits) if digits.isdecimal() else None
-    return None if number is None else _DIRECTIONS[side] * number
+    return None if number is None else _SIGNS[side] * number
