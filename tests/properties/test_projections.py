@@ -53,7 +53,9 @@ Texts = tuple[str | None, ...]
 class Filter:
     """A condition of WHERE, and whether a row passes it."""
 
+    # The condition as SQL.
     text: str
+    # Returns whether a row passes, given its values by column name.
     passes: Callable[[dict[str, Value]], bool]
 
 
@@ -61,22 +63,36 @@ class Filter:
 class Projection:
     """A SELECT list over the result of a query, and its WHERE."""
 
-    columns: tuple[str, ...]  # empty for `count(*)`
+    # The columns; empty for `count(*)`.
+    columns: tuple[str, ...]
+    # The condition of WHERE.
     filter: Filter
 
-    def text(self, query: str) -> str:
-        """Return the SQL of the projection of a query."""
-        selected = ", ".join(self.columns) or "count(*) AS n"
-        return query.replace("SELECT *", f"SELECT {selected}", 1) + f" WHERE {self.filter.text}"
+    def write_sql(self, query_text: str) -> str:
+        """Return the SQL of the projection of a query, whose text begins with `SELECT *`."""
+        select_list = ", ".join(self.columns) or "count(*) AS n"
+        select = query_text.replace("SELECT *", f"SELECT {select_list}", 1)
+        return f"{select} WHERE {self.filter.text}"
 
-    def rows(self, batch: Batch, query: Query, answer: Answer) -> list[tuple[Value, ...]]:
-        """Return the rows of the oracle after the projection."""
+    def project(self, batch: Batch, query: Query, answer: Answer) -> list[tuple[Value, ...]]:
+        """Return the rows of the projection, given the answer of the oracle to the query."""
         names = batch.columns(query)
         rows = [dict(zip(names, row, strict=True)) for row in answer.all_rows()]
-        kept = [row for row in rows if self.filter.passes(row)]
+        selected_rows = [row for row in rows if self.filter.passes(row)]
         if not self.columns:
-            return [(len(kept),)]
-        return [tuple(row[name] for name in self.columns) for row in kept]
+            return [(len(selected_rows),)]
+        return [tuple(row[name] for name in self.columns) for row in selected_rows]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A projection of a query, and how the query is run."""
+
+    query: Query
+    # The rows that the oracle finds for the query.
+    answer: Answer
+    projection: Projection
+    options: matchrec.Options
 
 
 ALL_ROWS = Filter("TRUE", lambda _: True)
@@ -136,52 +152,62 @@ def normalize_doubles(batch: Batch, query: Query, names: tuple[str, ...], row: T
     )
 
 
-def choose_algorithm_and_transport(batch: Batch, query: Query, number: int) -> tuple[str, str]:
-    """Return an algorithm and a transport, which is Arrow if pandas does not support the query."""
-    algorithm, transport = WAYS[number % len(WAYS)]
-    return algorithm, "arrow" if has_interval(batch, query) else transport
+def choose_options(batch: Batch, query: Query, index: int) -> matchrec.Options:
+    """Return an algorithm and a transport, which is Arrow if pandas does not support the query.
+
+    Args:
+        batch: the batch of the query.
+        query: the query.
+        index: the index of its projection. Each projection runs in another way.
+    """
+    algorithm, transport = WAYS[index % len(WAYS)]
+    return matchrec.Options(
+        algorithm=algorithm, transport="arrow" if has_interval(batch, query) else transport
+    )
+
+
+def draw_cases(batch: Batch, random: Random) -> list[Case]:
+    """Draw projections of the queries of a batch that do not fail; empty if all of them fail."""
+    return [
+        Case(query, answer, projection, choose_options(batch, query, index))
+        for query, answer in compute_answers(batch).items()
+        if not answer.failures
+        for index, projection in enumerate(draw_projections(batch, query, random))
+    ]
+
+
+def run_cases(spark: SparkSession, batch: Batch, cases: list[Case]) -> list[list[Texts]]:
+    """Return the rows of each projection, with their values as texts. Runs one job for all."""
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+        frames = []
+        for index, case in enumerate(cases):
+            text = case.projection.write_sql(batch.text(case.query, "random_rows"))
+            frame = matchrec.sql(spark, text, options=case.options)
+            casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
+            frames.append(frame.selectExpr(f"{index} AS case_index", f"array({casts}) AS texts"))
+        rows = reduce(DataFrame.unionAll, frames).collect()
+    texts_by_case: list[list[Texts]] = [[] for _ in cases]
+    for row in rows:
+        texts_by_case[row.case_index].append(tuple(row.texts))
+    return texts_by_case
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // 200)))
 def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
-    first = seed + 300_000
-    cases = []
+    batch_seed = seed + 300_000  # not a seed of another module
+    cases: list[Case] = []
     while not cases:  # every query of a batch may fail
-        batch = draw_batch(first)
-        for query, answer in compute_answers(batch).items():
-            if not answer.failures:
-                for number, projection in enumerate(draw_projections(batch, query, random)):
-                    cases.append(
-                        (
-                            query,
-                            answer,
-                            projection,
-                            choose_algorithm_and_transport(batch, query, number),
-                        )
-                    )
-        first += 1_000_000
-    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
-        frames = []
-        for number, (query, _, projection, (algorithm, transport)) in enumerate(cases):
-            text = projection.text(batch.text(query, "random_rows"))
-            frame = matchrec.sql(
-                spark, text, options=matchrec.Options(algorithm=algorithm, transport=transport)
-            )
-            casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
-            frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
-        rows = reduce(DataFrame.unionAll, frames).collect()
-    for number, (query, answer, projection, algorithm_and_transport) in enumerate(cases):
-        names = projection.columns
-        actual = [
-            normalize_doubles(batch, query, names, tuple(row.texts))
-            for row in rows
-            if row.run == number
-        ]
+        batch = draw_batch(batch_seed)
+        cases = draw_cases(batch, random)
+        batch_seed += 1_000_000
+    for case, actual_rows in zip(cases, run_cases(spark, batch, cases), strict=True):
+        names = case.projection.columns
+        actual = [normalize_doubles(batch, case.query, names, row) for row in actual_rows]
         expected = [
-            normalize_doubles(batch, query, names, tuple(map(cast_to_text, row)))
-            for row in projection.rows(batch, query, answer)
+            normalize_doubles(batch, case.query, names, tuple(map(cast_to_text, row)))
+            for row in case.projection.project(batch, case.query, case.answer)
         ]
-        text = projection.text(batch.text(query, "random_rows"))
-        assert Counter(actual) == Counter(expected), (text, algorithm_and_transport)
+        text = case.projection.write_sql(batch.text(case.query, "random_rows"))
+        assert Counter(actual) == Counter(expected), (text, case.options)
