@@ -242,13 +242,8 @@ class Table:
         """
         root = self.root or self.paths[0].parent
         new_root = make_temporary_folder()
-
-        def locate_copy(path: Path) -> Path:
-            """Return the path of the copy of a file or folder."""
-            return new_root / strip_compression(path).relative_to(root)
-
         for file in self.find_all_files():
-            copy = locate_copy(file)
+            copy = locate_copy(file, root, new_root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             with copy.open("w", encoding="utf-8") as lines:
                 if is_json_array(file):
@@ -259,7 +254,7 @@ class Table:
                         shutil.copyfileobj(original_lines, lines)
         if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
-        copies = tuple(locate_copy(path) for path in self.paths)
+        copies = tuple(locate_copy(path, root, new_root) for path in self.paths)
         return replace(self, paths=copies, root=None if self.root is None else new_root)
 
     def read_objects(self, file: Path) -> list[dict[str, Any]]:
@@ -297,6 +292,23 @@ class Table:
     def find_first_file(self) -> Path:
         """Return the first file of the table; its first folder if the folder has no files."""
         return next(find_files(self.paths[0]), self.paths[0])
+
+
+def locate_copy(path: Path, root: Path, new_root: Path) -> Path:
+    """Return the path of the uncompressed copy of a JSON file, or of the folder with its copies.
+
+    The copy of a file has the whole name of the file in its name, so that `a.json` and `a.json.gz`
+    of one folder get different copies.
+
+    Args:
+        path: the file or folder.
+        root: a folder above it.
+        new_root: the folder with the copies of all that is in `root`.
+    """
+    relative_path = path.relative_to(root)
+    if path.is_dir():
+        return new_root / relative_path
+    return new_root / relative_path.with_name(f"{path.name}.json")
 
 
 def needs_copy(file: Path) -> bool:

@@ -202,6 +202,16 @@ def test_a_folder_of_json_arrays_and_lines(embedded: Path) -> None:
     assert print_table("both") == ["k", "1", "2", "3"]
 
 
+@pytest.mark.parametrize("table", ["both", "both/*"])
+def test_json_files_that_differ_only_in_their_compression(table: str, embedded: Path) -> None:
+    """One copy must not replace the other one."""
+    folder = embedded / "both"
+    folder.mkdir()
+    (folder / "a.json").write_text('[{"k":1}]')
+    (folder / "a.json.gz").write_bytes(gzip.compress(b'{"k":2}\n'))
+    assert print_table(table) == ["k", "1", "2"]
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_the_first_line_tells_the_delimiter(delimiter: str, embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep=delimiter, index=False)
