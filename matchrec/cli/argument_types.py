@@ -18,13 +18,14 @@ from matchrec.spark.start.engine_names import is_engine_name
 
 T = TypeVar("T")
 
-# The values of a repeatable option NAME=VALUE: names, each with its value.
+# The values of a repeatable option NAME=VALUE: names, each with its value. Such an argument is
+# called an assignment.
 Pairs = tuple[tuple[str, T], ...]
 
 # A range that a user may write instead of a list of values, such as `1..5`. It is not supported,
 # but the error lists its first values. Numbers of 18 digits fit in 64 bits.
 VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
-# The number of these values.
+# How many values of a range the error lists.
 LISTED_VALUE_COUNT = 3
 
 # The largest number of an option that sets no other limit. It fits in 64 bits.
@@ -38,7 +39,7 @@ class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
     """
 
     def __init__(self, name: str, parse: Callable[[str], object]) -> None:
-        """Store the type.
+        """Create the type.
 
         Args:
             name: the name of the value in the help, such as "FILE".
@@ -55,15 +56,40 @@ class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
             self.fail(str(error), param, ctx)
 
 
-class SettingType(ParsedType):
+class AssignmentType(ParsedType):
     """The type of an argument NAME=VALUE, whose parser gets only arguments of this form."""
+
+    def __init__(
+        self,
+        name: str,
+        parse: Callable[[str], object],
+        *,
+        value_form: str = "VALUE",
+        may_lack_name: bool = True,
+    ) -> None:
+        """Create the type.
+
+        Args:
+            name: the form of the argument in the help, such as "NAME=VALUE".
+            parse: returns the value of an argument, or raises a `MatchRecognizeError`.
+            value_form: how the error writes the value after a name, such as "VALUE,VALUE".
+            may_lack_name: whether a word without `=` can be the value, as in `--arg 2026-01-01`.
+        """
+        super().__init__(name, parse)
+        self._value_form = value_form
+        self._may_lack_name = may_lack_name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse an argument, and report a failure as click does."""
-        if not is_setting(value):
-            option = param.opts[0] if param is not None else ""
-            example = suggest_setting(option, value)
-            self.fail(str(errors.malformed_setting(argument=value, example=example)), param, ctx)
+        if not is_assignment(value):
+            example = suggest_assignment(
+                param.opts[0] if param is not None else "",
+                value,
+                value_form=self._value_form,
+                may_lack_name=self._may_lack_name,
+            )
+            error = errors.malformed_setting(argument=value, example=example)
+            self.fail(str(error), param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -99,43 +125,47 @@ class WholeNumber(ParsedType):
         return int(digits)
 
 
-def parse_setting(argument: str) -> tuple[str, str]:
-    """Split `NAME=VALUE`, see `is_setting`, into the name and the value."""
+def split_assignment(argument: str) -> tuple[str, str]:
+    """Split `NAME=VALUE`, see `is_assignment`, into the name and the value."""
     name, _, value = argument.partition("=")
     return name, value
 
 
-def is_setting(argument: str) -> bool:
+def is_assignment(argument: str) -> bool:
     """Return whether an argument has a name and `=`. The value can be empty."""
     return argument.find("=") > 0
 
 
-def suggest_setting(option: str, argument: str) -> str:
+def suggest_assignment(
+    option: str, argument: str, *, value_form: str = "VALUE", may_lack_name: bool = True
+) -> str:
     """Return how to write an argument that lacks its name or its value.
 
-    A number, a text after `=` and a text with a bracket are values. Any other text can be a name;
-    unless it ends with `=`, the result may offer both readings.
+    A word without a bracket can be the name or the value, so the result offers both, unless the
+    word ends with `=`. Any other text is the value.
 
     Args:
-        option: the option, such as `--arg`.
+        option: the option, such as `--arg`; "" if it is not known.
         argument: the argument as the user wrote it.
+        value_form: see `AssignmentType`.
+        may_lack_name: see `AssignmentType`.
 
-    >>> suggest_setting("--arg", "days")
+    >>> suggest_assignment("--arg", "days")
     '--arg days=VALUE, or --arg NAME=days if days is the value'
-    >>> suggest_setting("--grid", "days"), suggest_setting("--grid", "3,4")
-    ('--grid days=VALUE,VALUE', '--grid NAME=3,4')
-    >>> [suggest_setting("--arg", argument) for argument in ("days=", "=5", "5", "sum(n)")]
+    >>> [suggest_assignment("--arg", argument) for argument in ("days=", "=5", "5", "sum(n)")]
     ['--arg days=VALUE', '--arg NAME=5', '--arg NAME=5', '--arg NAME=sum(n)']
+    >>> suggest_assignment("--conf", "spark.x", may_lack_name=False)
+    '--conf spark.x=VALUE'
     """
-    part = argument.strip("=")
-    is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
-    if is_value:
-        return f"{option} NAME={part or 'VALUE'}"
-    if option == "--grid":
-        return f"{option} {part}=VALUE,VALUE"
-    if argument.endswith("=") or option == "--conf":
-        return f"{option} {part}=VALUE"
-    return f"{option} {part}=VALUE, or {option} NAME={part} if {part} is the value"
+    before = f"{option} " if option else ""
+    name_or_value = argument.strip("=")
+    is_word = name_or_value[:1].isalpha() and "(" not in name_or_value
+    if argument.startswith("=") or not is_word:
+        return f"{before}NAME={name_or_value or 'VALUE'}"
+    with_value = f"{before}{name_or_value}={value_form}"
+    if argument.endswith("=") or not may_lack_name:
+        return with_value
+    return f"{with_value}, or {before}NAME={name_or_value} if {name_or_value} is the value"
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:
@@ -144,7 +174,7 @@ def parse_parameter(argument: str) -> tuple[str, str]:
     Raises:
         MatchRecognizeError: there is a colon before the name.
     """
-    name, value = parse_setting(argument)
+    name, value = split_assignment(argument)
     if name.startswith(":"):
         raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
     return name, value
@@ -160,7 +190,7 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
     >>> parse_candidates("days=3,5")
     ('days', [3, 5])
     """
-    name, values = parse_setting(argument)
+    name, values = split_assignment(argument)
     if not name.isidentifier():
         raise errors.malformed_parameter_name(name=name)
     value_range = VALUE_RANGE.fullmatch(values)
@@ -204,7 +234,9 @@ def parse_engine(argument: str) -> str:
     return argument
 
 
-def check_named_once(context: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+def check_unique_names(
+    context: click.Context, option: click.Parameter, pairs: Pairs[T]
+) -> Pairs[T]:
     """Check that no name occurs twice in an option, and return its names and values unchanged.
 
     Args:
@@ -215,16 +247,22 @@ def check_named_once(context: click.Context, option: click.Parameter, pairs: Pai
     Raises:
         click.BadParameter: two of the names are the same.
     """
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    checked_names: set[str] = set()
+    for name, _ in pairs:
+        if name in checked_names:
             error = errors.repeated_name(option=option.opts[0], name=name)
             raise click.BadParameter(str(error), context, option)
+        checked_names.add(name)
     return pairs
 
 
-SETTING_TYPE = SettingType("NAME=VALUE", parse_setting)
-CANDIDATES_TYPE = SettingType("NAME=VALUE,...", parse_candidates)
+# The names of Spark's settings have points, so a word without `=` is not a value.
+SETTING_TYPE = AssignmentType("NAME=VALUE", split_assignment, may_lack_name=False)
+PARAMETER_TYPE = AssignmentType("NAME=VALUE", parse_parameter)
+AGGREGATE_TYPE = AssignmentType("NAME=AGGREGATE", split_assignment)
+CANDIDATES_TYPE = AssignmentType(
+    "NAME=VALUE,...", parse_candidates, value_form="VALUE,VALUE", may_lack_name=False
+)
 FILE_TYPE = ParsedType("FILE", parse_output_file)
 PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, endings=figures.PICTURE_ENDINGS))
 SVG_TYPE = ParsedType("FILE", partial(parse_output_file, endings=(".svg",)))

@@ -17,14 +17,13 @@ import click
 
 from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.argument_types import (
+    AGGREGATE_TYPE,
+    PARAMETER_TYPE,
     SETTING_TYPE,
     ParsedType,
-    SettingType,
     WholeNumber,
-    check_named_once,
+    check_unique_names,
     parse_engine,
-    parse_parameter,
-    parse_setting,
 )
 from matchrec.cli.files import parse_delimiter
 from matchrec.cli.pipes import PIPED_FORMATS
@@ -266,8 +265,8 @@ OPTIONS_OF_ANY_QUERY = combine_options(
     make_repeatable_option(
         "--arg",
         "args",
-        type=SettingType("NAME=VALUE", parse_parameter),
-        callback=check_named_once,
+        type=PARAMETER_TYPE,
+        callback=check_unique_names,
         shell_complete=complete_parameters,
         help="Value of the parameter :NAME. Repeatable.",
     ),
@@ -337,7 +336,7 @@ def make_result_options(aggregate_help: str) -> OptionDecorator[Any]:
         make_repeatable_option(
             "--aggregate",
             "aggregates",
-            type=SettingType("NAME=AGGREGATE", parse_setting),
+            type=AGGREGATE_TYPE,
             help=f"{aggregate_help} Repeatable. [default with --per: matches=count(*)]",
         ),
         make_choice_option("--per", get_args(AggregatePer), "Rows of the aggregates, one for each"),

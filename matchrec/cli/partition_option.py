@@ -7,13 +7,18 @@ from collections.abc import Sequence
 
 import click
 
-from matchrec.cli.argument_types import check_named_once, is_setting, parse_setting, suggest_setting
+from matchrec.cli.argument_types import (
+    Pairs,
+    check_unique_names,
+    is_assignment,
+    split_assignment,
+    suggest_assignment,
+)
 from matchrec.cli.queries import QueryRequest
-from matchrec.cli.session import SettingPairs
 from matchrec.errors import command as errors
 
 
-def parse_partition(partition: Sequence[str], request: QueryRequest) -> SettingPairs:
+def parse_partition(partition: Sequence[str], request: QueryRequest) -> Pairs[str]:
     """Return the names and values of `--partition`.
 
     Args:
@@ -28,11 +33,13 @@ def parse_partition(partition: Sequence[str], request: QueryRequest) -> SettingP
         parameter for parameter in context.command.params if parameter.name == "partition"
     )
     for argument in partition:
-        if not is_setting(argument):
+        if not is_assignment(argument):
             example = suggest_partition(argument, request.list_partition_keys())
             error = errors.malformed_setting(argument=argument, example=example)
             raise click.BadParameter(str(error), context, option)
-    return check_named_once(context, option, tuple(map(parse_setting, partition)))
+    return check_unique_names(
+        context, option, tuple(split_assignment(argument) for argument in partition)
+    )
 
 
 def suggest_partition(argument: str, keys: Sequence[str]) -> str:
@@ -48,11 +55,11 @@ def suggest_partition(argument: str, keys: Sequence[str]) -> str:
     '--partition gate=A1 --partition day=VALUE'
     """
     if not keys:
-        return suggest_setting("--partition", argument)
-    part = argument.strip("=") or "VALUE"
-    if part in keys:
-        values = {part: "VALUE"}
+        return suggest_assignment("--partition", argument)
+    key_or_value = argument.strip("=") or "VALUE"
+    if key_or_value in keys:
+        values = {key_or_value: "VALUE"}
     else:
-        values = dict.fromkeys(keys, "VALUE") | {keys[0]: part}
-    settings = (f"{name}={value}" for name, value in values.items())
-    return " ".join(f"--partition {shlex.quote(setting)}" for setting in settings)
+        values = dict.fromkeys(keys, "VALUE") | {keys[0]: key_or_value}
+    assignments = (f"{name}={value}" for name, value in values.items())
+    return " ".join(f"--partition {shlex.quote(assignment)}" for assignment in assignments)

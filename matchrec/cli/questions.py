@@ -23,7 +23,7 @@ from matchrec.cli.argument_types import (
     SVG_TYPE,
     ParsedType,
     WholeNumber,
-    check_named_once,
+    check_unique_names,
 )
 from matchrec.cli.command_decorators import pass_clause_request, pass_request
 from matchrec.cli.failures import blame_option
@@ -281,7 +281,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     "--grid",
     required=True,
     type=CANDIDATES_TYPE,
-    callback=check_named_once,
+    callback=check_unique_names,
     shell_complete=common_options.complete_parameters,
     help="Values of the parameter :NAME, such as days=3,5,8. Repeatable.",
 )

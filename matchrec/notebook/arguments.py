@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from matchrec.arguments import COUNT, Algorithm
-from matchrec.cli.argument_types import is_setting, parse_setting, suggest_setting
+from matchrec.cli.argument_types import is_assignment, split_assignment, suggest_assignment
 from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.errors import cells as cell_errors
 from matchrec.errors import command as errors
@@ -98,10 +98,10 @@ class CellArguments:
         values: dict[str, PlainValue] = {}
         for argument in self.partition:
             text = remove_quotes(argument)
-            if not is_setting(text):
-                example = suggest_setting("--partition", text)
+            if not is_assignment(text):
+                example = suggest_assignment("--partition", text)
                 raise cell_errors.partition_without_value(value=text, example=example)
-            name, value = parse_setting(text)
+            name, value = split_assignment(text)
             if name in values:
                 raise errors.repeated_name(option="--partition", name=name)
             values[name] = parse_argument_value(value)
