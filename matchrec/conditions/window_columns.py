@@ -32,12 +32,12 @@ def check_ascending_order(plan: MatchPlan) -> None:
     """Check that the first ORDER BY column is ascending if the plan has windows.
 
     Raises:
-        MatchRecognizeUnsupportedError: there is a window, but no ORDER BY, or its first column is
+        MatchRecognizeUnsupportedError: there is a window, but the first ORDER BY column is
             descending.
     """
     for interval in plan.window_lengths:
-        if not plan.order_by or plan.order_by[0].descending:
-            raise within_needs_ascending_order(interval.span)
+        if plan.order_by[0].descending:
+            raise within_needs_ascending_order(plan.order_by[0].span, interval.span)
 
 
 def build_neighbour_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:

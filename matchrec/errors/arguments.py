@@ -43,11 +43,26 @@ def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognize
     )
 
 
-def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
-    """Return the error for ASC, DESC or NULLS in order_by or partition_by."""
+def direction_in_order_by(
+    span: Span, *, word: str, key: str, argument: str
+) -> MatchRecognizePlanError:
+    """Return the error for ASC, DESC or NULLS in order_by or partition_by.
+
+    Args:
+        span: the word.
+        word: the word, in upper case.
+        key: the text before the word: the column or expression that sorts.
+        argument: the argument that has the word.
+    """
     surface = current_surface()
     note = "events come in ascending order, NULL first"
-    hint = f"remove {word}; for another order, sort by an expression, such as -rank"
+    hint = f"remove {word}"
+    if word == "DESC":
+        negative = f"-{key}" if key.isidentifier() else f"-({key})"
+        hint = (
+            f"remove DESC, or write {negative} if {key} is a number, or -unix_micros({key}) if it "
+            "is a timestamp"
+        )
     if argument == "partition_by":
         note = "partitions have no order"
         hint = f"remove {word}"

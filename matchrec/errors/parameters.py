@@ -100,7 +100,10 @@ def unbound_parameter(
     surface = current_surface()
     near = find_nearest(name, (*parameters, *surface.notebook_values))
     hint = f"{surface.advice_on_parameter.format(name=name)}, or write the value itself"
-    if near:
+    if near in parameters:
+        hint = f"write :{near} in the query, or {name} instead of {near} in "
+        hint += surface.source_of_values
+    elif near:
         hint = f"write :{near}, or {surface.advice_on_parameter.format(name=name)}"
     note = ""
     if parameters:

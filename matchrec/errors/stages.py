@@ -13,7 +13,7 @@ from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsuppo
 from matchrec.errors.lengths import Length, find_meant_length
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.surface import current_surface
-from matchrec.errors.wording import SHORT, join_names, list_candidates
+from matchrec.errors.wording import SHORT, join_names, list_candidates, write_name
 from matchrec.source import Span
 
 # How an object of each class begins.
@@ -375,13 +375,22 @@ def match_function_in_stage(span: Span | None, *, function: str) -> MatchRecogni
     )
 
 
-def neighbour_in_stage(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for PREV or NEXT in the condition of a stage."""
+def neighbour_in_stage(
+    span: Span | None, *, stage: str, column: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for PREV or NEXT in the condition of a stage.
+
+    Args:
+        span: PREV or NEXT with its argument.
+        stage: a stage of the pattern, for an example.
+        column: the argument of PREV or NEXT.
+    """
+    example = f"{write_name(stage)}.{column if column.isidentifier() else 'x'}"
     return MatchRecognizeUnsupportedError(
         "PREV and NEXT are not supported in a condition of a stage",
         span,
         notes=("neighbours in the stream may be events that are not part of the match",),
-        hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
+        hint=f"write last({example}) for the last event so far of stage {stage}",
         code="neighbour-in-stage",
     )
 

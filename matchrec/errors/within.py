@@ -105,13 +105,21 @@ def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def within_needs_ascending_order(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for WITHIN along a key of ORDER BY that descends."""
+def within_needs_ascending_order(
+    key_span: Span | None, length_span: Span | None
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN along a key of ORDER BY that descends.
+
+    Args:
+        key_span: the key with its direction, as in `day DESC`.
+        length_span: the length after WITHIN.
+    """
     return about_argument(
         MatchRecognizeUnsupportedError(
             f"WITHIN needs a first {name_part('ORDER BY')} key that ascends",
-            span,
-            hint="order by the time, ascending; without WITHIN any order is allowed",
+            key_span,
+            length_span,
+            hint="remove DESC, or remove WITHIN",
             code="within-needs-ascending-order",
         ),
         find_argument("ORDER BY"),

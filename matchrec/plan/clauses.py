@@ -65,6 +65,8 @@ class SortItem:
     descending: bool = False
     # None is the default of Spark SQL: first if ascending, last if descending.
     nulls_first: bool | None = None
+    # Where the key is written, with its direction; None if the user did not write it in SQL.
+    span: Span | None = field(default=None, compare=False)
 
     @property
     def direction(self) -> str:

@@ -61,15 +61,25 @@ COUNTERS = arguments.ArgumentKind(
 # The greatest value of `max_steps`: steps are counted in 64 bits.
 MOST_STEPS = 2**63 - 1
 
+
+def find_max_steps_hint(value: object) -> str | None:
+    """Return the advice for a number in quotes, or one below 1; None for other values.
+
+    >>> find_max_steps_hint("10"), find_max_steps_hint(0)
+    ('write max_steps=10', 'write 1 or more, or leave max_steps out for no limit')
+    """
+    if isinstance(value, str) and value.strip().isdecimal() and int(value) > 0:
+        return f"write max_steps={int(value)}"
+    if arguments.is_whole(value) and value < 1:
+        return "write 1 or more, or leave max_steps out for no limit"
+    return None
+
+
 MAX_STEPS = arguments.ArgumentKind(
     "a whole number of 1 or more, or None",
     lambda value: value is None or (arguments.is_whole(value) and 1 <= value <= MOST_STEPS),
     "write max_steps=1_000_000_000, or leave it out for no limit",
-    find_hint=lambda value: (
-        f"write max_steps={int(value)}"
-        if isinstance(value, str) and value.strip().isdecimal() and int(value) > 0
-        else None
-    ),
+    find_hint=find_max_steps_hint,
     right_types=(int,),
 )
 

@@ -76,7 +76,10 @@ def _read_argument(
                     ) from None
                 if unexpected in _DIRECTIONS:
                     raise argument_errors.direction_in_order_by(
-                        span, word=unexpected, argument=argument
+                        span,
+                        word=unexpected,
+                        key=text[: span.start].strip(),
+                        argument=argument,
                     ) from None
                 raise
             expressions.append(expression.text)

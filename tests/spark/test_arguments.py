@@ -275,14 +275,24 @@ def test_a_call_of_the_whole_pattern_names_no_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0, "0"), ("5", "'5', of type str"), (True, "True, of type bool")]
+    ("value", "shown", "hint"),
+    [
+        (0, "0", "write 1 or more, or leave max_steps out for no limit"),
+        ("5", "'5', of type str", "write max_steps=5"),
+        (
+            True,
+            "True, of type bool",
+            "write max_steps=1_000_000_000, or leave it out for no limit",
+        ),
+    ],
 )
-def test_the_type_is_named_only_if_it_is_wrong(value: Any, shown: str) -> None:
+def test_the_type_is_named_only_if_it_is_wrong(value: Any, shown: str, hint: str) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         Options(max_steps=value)
     assert refused.value.message == (
         f"`max_steps` of `Options` must be a whole number of 1 or more, or None, but is {shown}"
     )
+    assert refused.value.hint == hint
 
 
 def test_an_unknown_engine_is_shown_without_its_type() -> None:
@@ -343,7 +353,7 @@ def test_a_missing_argument_has_advice(spark: SparkSession) -> None:
     for call, advice in (
         (match_pattern, write_order),
         (match_sase, write_order),
-        (begin, 'write "name", or for a group Pattern.begin(...)...'),
+        (begin, 'write "name", or for a group a Pattern such as Pattern.begin("a").next("b")'),
         (where, 'write "price > 10", or F.col("price") > 10 after from pyspark.sql import'),
     ):
         with pytest.raises(TypeError, match=rf"\(\) missing .*; {re.escape(advice)}"):

@@ -81,7 +81,8 @@ def advise_on_table_columns(
     for table, columns in columns_by_table.items():
         verb = "returns" if table == CLAUSE else "has"
         lists.append(show_list(f"{table} {verb}", columns, "columns"))
-    hint = "write one of these"
+    # The lists of several tables are no advice: only the user knows which table is meant.
+    hint = "write one of these" if len(columns_by_table) == 1 else ""
     if near:
         hint = f"write {write_name(near)}"
         if qualifier:

@@ -46,10 +46,10 @@ def find_strategy_hint(value: object) -> str | None:
 
 # The kinds of the arguments of `Pattern`.
 
-CONTENT = ArgumentKind(
+STAGE = ArgumentKind(
     "the name of a stage, or a Pattern as a group",
     lambda value: isinstance(value, str | Pattern),
-    'write "name", or for a group Pattern.begin(...)...',
+    'write "name", or for a group a Pattern such as Pattern.begin("a").next("b")',
 )
 CONDITION = ArgumentKind(
     "a string of SQL, or a Column",
@@ -108,47 +108,47 @@ class Pattern(metaclass=PublicClass):
         arguments.COUNT.allow_none().check("`Pattern`", "most_matches", self._most_matches)
 
     @staticmethod
-    @check_arguments(content=CONTENT)
-    def begin(content: str | Pattern) -> Pattern:
+    @check_arguments(stage=STAGE)
+    def begin(stage: str | Pattern) -> Pattern:
         """Start a pattern with its first stage.
 
         Args:
-            content: the name of the stage, or a whole Pattern, which becomes a group.
+            stage: the name of the stage, or a whole Pattern, which becomes a group.
 
         >>> Pattern.begin(Pattern.begin("a").followed_by("b")).times(2)
         Pattern.begin(Pattern.begin('a').followed_by('b')).times(2)
         """
-        return Pattern(())._append(content, Contiguity.STRICT, "begin")
+        return Pattern(())._append(stage, Contiguity.STRICT, "begin")
 
-    @check_arguments(content=CONTENT)
-    def next(self, content: str | Pattern) -> Pattern:
+    @check_arguments(stage=STAGE)
+    def next(self, stage: str | Pattern) -> Pattern:
         """Add a stage that must match the very next event (strict contiguity).
 
         >>> Pattern.begin("a").next("b")
         Pattern.begin('a').next('b')
         """
-        return self._append(content, Contiguity.STRICT, "next")
+        return self._append(stage, Contiguity.STRICT, "next")
 
-    @check_arguments(content=CONTENT)
-    def followed_by(self, content: str | Pattern) -> Pattern:
+    @check_arguments(stage=STAGE)
+    def followed_by(self, stage: str | Pattern) -> Pattern:
         """Add a stage; a match may skip events that do not satisfy it (relaxed contiguity).
 
         >>> Pattern.begin("a").followed_by("b")
         Pattern.begin('a').followed_by('b')
         """
-        return self._append(content, Contiguity.RELAXED, "followed_by")
+        return self._append(stage, Contiguity.RELAXED, "followed_by")
 
-    @check_arguments(content=CONTENT)
-    def followed_by_any(self, content: str | Pattern) -> Pattern:
+    @check_arguments(stage=STAGE)
+    def followed_by_any(self, stage: str | Pattern) -> Pattern:
         """Add a stage; a match may skip any events before it (non-deterministic relaxed
         contiguity).
 
         >>> Pattern.begin("a").followed_by_any("b")
         Pattern.begin('a').followed_by_any('b')
         """
-        return self._append(content, Contiguity.ANY, "followed_by_any")
+        return self._append(stage, Contiguity.ANY, "followed_by_any")
 
-    @check_arguments(name=CONTENT)
+    @check_arguments(name=STAGE)
     def not_next(self, name: str) -> Pattern:
         """Add a stage that the very next event must not satisfy.
 
@@ -157,7 +157,7 @@ class Pattern(metaclass=PublicClass):
         """
         return self._append_not(name, Contiguity.STRICT, "not_next")
 
-    @check_arguments(name=CONTENT)
+    @check_arguments(name=STAGE)
     def not_followed_by(self, name: str) -> Pattern:
         """Add a negated stage: no event may satisfy it until the next stage accepts an event.
 
@@ -347,11 +347,11 @@ class Pattern(metaclass=PublicClass):
         """
         return replace(self, _most_matches=count)
 
-    def _append(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
+    def _append(self, stage: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """Return the pattern with one more stage.
 
         Args:
-            content: the name of the stage, or the pattern that becomes a group.
+            stage: the name of the stage, or the pattern that becomes a group.
             contiguity: which events may be skipped before the stage.
             call: the name of the method that the user called.
 
@@ -359,17 +359,17 @@ class Pattern(metaclass=PublicClass):
             MatchRecognizeError: a name is not allowed or not new, the group has no stages or has
                 calls that only a whole pattern may have, or the windows do not fit together.
         """
-        if isinstance(content, str):
-            new_stage = Stage(content, contiguity)
+        if isinstance(stage, str):
+            new_stage = Stage(stage, contiguity)
         else:
-            calls = list_whole_pattern_calls(content)
+            calls = list_whole_pattern_calls(stage)
             if calls:
                 raise errors.group_with_pattern_calls(call=call, calls=", ".join(calls))
-            if not content._stages:
+            if not stage._stages:
                 raise errors.empty_group(call=call)
-            new_stage = Stage("group", contiguity, content._stages)
-        for stage in list_single_stages((new_stage,)):
-            checks.check_new_name(self._stages, stage.name, call)
+            new_stage = Stage("group", contiguity, stage._stages)
+        for single_stage in list_single_stages((new_stage,)):
+            checks.check_new_name(self._stages, single_stage.name, call)
         pattern = replace(self, _stages=(*self._stages, new_stage))
         checks.check_neighbour_windows(pattern._stages)
         return pattern
@@ -387,7 +387,7 @@ class Pattern(metaclass=PublicClass):
                 name, or the stage before the NOT may be missing.
         """
         previous_stage = self._last
-        # CONTENT also allows a group here, so that the error can say that a group has no NOT.
+        # STAGE also allows a group here, so that the error can say that a group has no NOT.
         if not isinstance(name, str):
             raise errors.negated_group(call=call)
         checks.check_new_name(self._stages, name, call)

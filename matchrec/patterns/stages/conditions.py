@@ -90,7 +90,11 @@ def _bind_reference(reference: Reference, names_by_spelling: Mapping[str, str]) 
     match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
-                raise errors.neighbour_in_stage(reference.span)
+                raise errors.neighbour_in_stage(
+                    reference.span,
+                    stage=next(iter(names_by_spelling.values())),
+                    column=reference.argument,
+                )
             if navigation.variable is not None:
                 return set_variable(reference, names_by_spelling[navigation.variable])
             if not navigation.is_last:
