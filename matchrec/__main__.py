@@ -23,6 +23,8 @@ from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest_choice
 
 EPILOG = """
+`matchrec COMMAND --help` shows the options of a command.
+
 \b
 Examples:
   matchrec demo

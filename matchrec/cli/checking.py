@@ -65,7 +65,7 @@ def check(requests: list[QueryRequest], ignore: Sequence[str], strict: bool) -> 
     with use_surface(surface), report_warnings() as shown_warnings:
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         with ignore_warnings(ignore):
-            if len(requests) == 1:
+            if len(requests) == 1 and not requests[0].label:
                 check_only_query(requests[0])
                 exit_codes = []
             else:

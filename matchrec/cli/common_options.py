@@ -123,10 +123,14 @@ def read_query_sources(
     Raises:
         click.UsageError: there is no query, a folder has none, or there are files and -c.
     """
-    files = [file for path in paths for file in find_query_files(path)]
-    if not files or context.params["text"] is not None:
-        return (read_query_source(context, argument, files[0] if files else None),)
-    return tuple(dict.fromkeys(QuerySource(file) for file in files))
+    sources = [
+        QuerySource(file, is_in_folder=file != path)
+        for path in paths
+        for file in find_query_files(path)
+    ]
+    if not sources or context.params["text"] is not None:
+        return (read_query_source(context, argument, sources[0].path if sources else None),)
+    return tuple(dict.fromkeys(sources))
 
 
 # Options, from those that most commands have to those that few commands have.

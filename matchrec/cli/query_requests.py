@@ -72,7 +72,11 @@ INPUT_OPTION_NAMES = (*CSV_OPTION_NAMES, "input_format")
 
 
 def build_query_request(
-    source: QuerySource, tables: Sequence[QueryTable], settings: SettingPairs, options: OptionValues
+    source: QuerySource,
+    tables: Sequence[QueryTable],
+    settings: SettingPairs,
+    options: OptionValues,
+    label: str = "",
 ) -> QueryRequest:
     """Return the request of a command that takes a query in any language.
 
@@ -82,6 +86,7 @@ def build_query_request(
         settings: the settings of `--conf`.
         options: all other options of the query and its input, as click passes them. An option that
             the user did not set is None, False or empty.
+        label: the name of the query in messages; "" if the command has only one query.
 
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
@@ -92,7 +97,7 @@ def build_query_request(
     engine = values.pop("engine", None)
     language = QueryLanguage(values.pop("language", source.language))
     source.check_exists(language)
-    check_options(values, language, source)
+    check_options(values, language, source, label)
     events = find_events(values.pop("events", None), language, tables)
 
     statements, file_tables = read_statements(source, language, tables)
@@ -114,6 +119,7 @@ def build_query_request(
         query_arguments=query_arguments,
         clause=clause,
         aggregates=read_aggregates(aggregate_values),
+        label=label,
     )
 
 
@@ -138,7 +144,7 @@ def build_query_requests(
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
     """
-    if len(sources) == 1:
+    if len(sources) == 1 and not sources[0].is_in_folder:
         return [build_query_request(sources[0], tables, settings, options)]
     language = options.get("language")
     languages = [QueryLanguage(language or source.language) for source in sources]
@@ -149,8 +155,9 @@ def build_query_requests(
     for source, source_language in zip(sources, languages, strict=True):
         unused_names = used_names.difference(OPTION_NAMES_BY_LANGUAGE[source_language])
         _, language_options = split_options(options, tuple(unused_names))
-        request = build_query_request(source, tables, settings, language_options)
-        requests.append(replace(request, label=source.path))
+        requests.append(
+            build_query_request(source, tables, settings, language_options, source.path)
+        )
     return requests
 
 
@@ -315,13 +322,16 @@ def reject_sase_as_sql(text: str) -> None:
         raise click.UsageError(str(errors.sase_text_as_sql()))
 
 
-def check_options(values: OptionValues, language: QueryLanguage, source: QuerySource) -> None:
+def check_options(
+    values: OptionValues, language: QueryLanguage, source: QuerySource, label: str
+) -> None:
     """Check that the options fit the language of the query.
 
     Args:
         values: the options that the user set.
         language: the language of the query.
         source: where the query comes from.
+        label: the name of the query in messages; "" if the command has only one query.
 
     Raises:
         click.UsageError: the language does not have an option, `--order-by` is missing, or a SASE+
@@ -339,10 +349,11 @@ def check_options(values: OptionValues, language: QueryLanguage, source: QuerySo
             )
             raise click.UsageError(str(error))
     if language is not QueryLanguage.SQL and "order_by" not in values:
+        value = "COLUMN, or check the other files alone" if label else "COLUMN"
         error = errors.missing_option(
-            option="--order-by", value="COLUMN", reader=language.display_name
+            option="--order-by", value=value, reader=language.display_name
         )
-        raise click.UsageError(str(error))
+        raise click.UsageError(f"{label}: {error}" if label else str(error))
 
 
 def find_option(name: str) -> str:

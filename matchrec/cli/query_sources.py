@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -74,6 +74,8 @@ class QuerySource:
     path: str
     # The text of the option -c; None without it.
     text: str | None = None
+    # Whether the command names a folder, and not the file itself.
+    is_in_folder: bool = field(default=False, compare=False)
 
     @property
     def language(self) -> QueryLanguage:

@@ -151,9 +151,25 @@ def test_a_folder_of_queries(several: Path) -> None:
     (several / "some" / "more" / "a.sql").write_text(STREAKS)
     result = invoke("check", "some", *TABLE)
     assert result.stdout == f"some/b.sql: {OK}\nsome/more/a.sql: {OK}\n"
+    # The name of the only file of a folder is printed, too.
+    result = invoke("check", "some/more", *TABLE)
+    assert (result.stdout, result.stderr) == (
+        f"some/more/a.sql: {OK}\n",
+        "1 query checked, no mistakes\n",
+    )
     (several / "none").mkdir()
     message = invoke_failing("check", "none", *TABLE)
     assert "the folder `none` has no .sql or .sase files [folder-without-queries]" in message
+
+
+def test_a_file_of_a_folder_that_needs_an_option(several: Path) -> None:
+    (several / "mixed").mkdir()
+    (several / "mixed" / "a.sql").write_text(STREAKS)
+    (several / "mixed" / "b.sase").write_text("PATTERN SEQ(Up a, Down b)")
+    assert invoke_failing("check", "mixed", *TABLE, code=2) == (
+        "matchrec: error: mixed/b.sase: missing `--order-by` for SASE+ [missing-option]\n"
+        "  help: write --order-by COLUMN, or check the other files alone\n"
+    )
 
 
 @pytest.mark.parametrize(
