@@ -76,10 +76,7 @@ def _read_argument(
                     ) from None
                 if unexpected in _DIRECTIONS:
                     raise argument_errors.direction_in_order_by(
-                        span,
-                        word=unexpected,
-                        key=text[: span.start].strip(),
-                        argument=argument,
+                        span, word=unexpected, key=text[: span.start].strip(), argument=argument
                     ) from None
                 raise
             expressions.append(expression.text)

@@ -279,11 +279,7 @@ def test_a_call_of_the_whole_pattern_names_no_stage() -> None:
     [
         (0, "0", "write 1 or more, or leave max_steps out for no limit"),
         ("5", "'5', of type str", "write max_steps=5"),
-        (
-            True,
-            "True, of type bool",
-            "write max_steps=1_000_000_000, or leave it out for no limit",
-        ),
+        (True, "True, of type bool", "write max_steps=1_000_000_000, or leave it out for no limit"),
     ],
 )
 def test_the_type_is_named_only_if_it_is_wrong(value: Any, shown: str, hint: str) -> None:

@@ -175,8 +175,10 @@ def test_not_as_sql(pattern: Pattern, message: str) -> None:
         ),
         (
             "second > PREV(second)",
-            r"(?s)PREV and NEXT are not supported in where\(\) of stage `a`"
-            r".*help: write last\(a\.second\) for the last event so far of stage a$",
+            (
+                r"(?s)PREV and NEXT are not supported in where\(\) of stage `a`"
+                r".*help: write last\(a\.second\) for the last event so far of stage a$"
+            ),
         ),
         ("second + 1", "^a condition must be boolean, but this is int"),
     ],

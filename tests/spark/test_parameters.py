@@ -264,7 +264,12 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     [
         ({"high": 1}, ":low", "  line 2, column 57", "args={"),
         ({"low": 1}, ":high", "  line 3, column 12", "args={"),
-        ({"low": 1, "hihg": 1}, ":high", "  line 3, column 12", "write :hihg in the query, or high instead of hihg in args"),
+        (
+            {"low": 1, "hihg": 1},
+            ":high",
+            "  line 3, column 12",
+            "write :hihg in the query, or high instead of hihg in args",
+        ),
     ],
 )
 def test_a_name_without_a_value(
