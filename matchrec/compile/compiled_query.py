@@ -3,8 +3,8 @@
 `build_query` makes a `CompiledQuery`, and Spark carries it to its workers. Most other classes are
 parts of it: `SentColumns` are the columns that a worker receives, `SentWindow` says which of them
 decide where windows end, `ResultColumn` is a column of the result, and `TotalledColumn` is a column
-that aggregates over all matches read. `Sorter` is the choice of who sorts the rows, on which the
-split of the conditions depends.
+that is read by aggregates over all matches. `Sorter` says who sorts the rows; the split of the
+conditions depends on it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SentWindow:
 class SentColumns:
     """The columns that Spark computes for every row and sends, and the purpose of each.
 
-    All integers in the fields are indices in `columns`, from 0.
+    The integers in the tuples and sets are indices in `columns`, from 0.
     """
 
     # All columns that are sent, for this query and for the other rules of its set.
@@ -74,7 +74,7 @@ class SentColumns:
     # The columns that conditions on the run read as ranks of their values.
     ranked_columns: frozenset[int]
     # The name and the column of each partition key, for messages.
-    keys: tuple[tuple[str, int], ...]
+    partition_keys: tuple[tuple[str, int], ...]
     # The window of a match; None if only a number of rows limits a match, or nothing does.
     window: SentWindow | None = None
     # The window between each row of a match and the next one; None if there is no such limit.
@@ -97,7 +97,7 @@ class ResultForm(Enum):
 
 
 class ColumnAspect(Enum):
-    """The aspect of a column's values that aggregates over all matches read."""
+    """What aggregates over all matches need to know about a column's values."""
 
     NUMBERS = "numbers"  # the values, as numbers to add up
     ORDER = "order"  # numbers in the order of the values
@@ -106,7 +106,7 @@ class ColumnAspect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TotalledColumn:
-    """A column that aggregates over all matches read."""
+    """A column that is read by aggregates over all matches."""
 
     # The index of the column in `SentColumns.columns`.
     column: int
@@ -127,7 +127,7 @@ class Sorter:
     """The sorter of the rows of each partition: the workers or the engine, with the reason."""
 
     kind: SorterKind
-    # Why the engine sorts; empty if it does not.
+    # Why the engine sorts; empty if the workers sort, or nobody does.
     reason: str = ""
 
     @property
@@ -162,7 +162,7 @@ class CompiledQuery:
     sent_columns: SentColumns
     # The row conditions that Spark computes, before the match. Each is packed as one bit.
     row_conditions: tuple[RowColumn, ...]
-    # The bits that this query uses, if several rules share the conditions.
+    # The bits of the conditions that this query uses, if several rules share the conditions.
     used_bits: tuple[int, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...]
@@ -176,7 +176,7 @@ class CompiledQuery:
     ansi: bool
     # The number of rows in the frame of a row pattern window; None if the frame is unbounded.
     window_rows: int | None = None
-    # The columns that aggregates over all matches read.
+    # The columns that are read by aggregates over all matches.
     totalled_columns: tuple[TotalledColumn, ...] = ()
     # The row conditions that the worker computes for all rows before the search.
     nearby_conditions: tuple[NearbyCondition, ...] = ()
@@ -198,9 +198,9 @@ class CompiledQuery:
         names = [output.name for output in self.outputs]
         read_pieces = [(ReadInSql(index),) for index in range(len(self.reads))]
         are_reads_in_order = [output.pieces for output in self.outputs] == read_pieces
-        do_names_differ = len({name.lower() for name in names}) == len(names)
-        is_any_internal = any(not name or name.startswith("__") for name in names)
-        if are_reads_in_order and do_names_differ and not is_any_internal:
+        has_distinct_names = len({name.lower() for name in names}) == len(names)
+        has_internal_name = any(not name or name.startswith("__") for name in names)
+        if are_reads_in_order and has_distinct_names and not has_internal_name:
             return ResultForm.RETURNED
         return ResultForm.SELECTED
 

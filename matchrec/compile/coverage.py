@@ -89,7 +89,7 @@ class CoverageTask:
 
         The query must have ORDER BY.
         """
-        return self.naming_columns[: len(self.compiled_query.sent_columns.keys) + 1]
+        return self.naming_columns[: len(self.compiled_query.sent_columns.partition_keys) + 1]
 
 
 def check_coverable(plan: MatchPlan) -> None:
@@ -202,7 +202,7 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
         if compile_task(task, integer_count).reads_match_number:
             raise errors.coverage_of_match_number()
     columns = compiled_query.sent_columns.columns
-    partition_columns = [index for _, index in compiled_query.sent_columns.keys]
+    partition_columns = [index for _, index in compiled_query.sent_columns.partition_keys]
     order_columns = [columns.index(build_row_column(text)) for text in query.order_texts]
     parts = list_part_bits(query, find_test_bits(compiled_query))
     return CoverageTask(

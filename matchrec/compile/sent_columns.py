@@ -60,7 +60,7 @@ def build_sent_columns(
         integer_columns=find_indices(run_columns.integer_columns),
         float_columns=find_indices(run_columns.float_columns),
         ranked_columns=frozenset(find_indices(run_columns.ranked_columns)),
-        keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
+        partition_keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
         window=build_sent_window(plan, plan.within, types, indices),
         gap=build_sent_window(plan, plan.row_gap, types, indices),
         window_end_columns=find_indices(find_window_end_columns(plan, types)),

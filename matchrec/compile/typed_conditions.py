@@ -129,7 +129,7 @@ def type_nearby_expression(test: NearbyTest, typer: Typer) -> RunExpression:
         MatchRecognizeUnsupportedError: only Spark can compute the condition.
     """
     typed_step = typer.type_step(test.step)
-    expression = typer.place_columns(typer.type_truth(typed_step))
+    expression = typer.index_columns(typer.type_truth(typed_step))
     operations = list(iterate_operations(typed_step))
     # Calling a function for each row costs more than Spark's sort.
     has_function_call = any(calls_function(part) for part in walk_expression(expression))

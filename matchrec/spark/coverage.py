@@ -128,7 +128,7 @@ def find_nearest_start(
         return None
     nearest = min(candidates, key=make_ranking_key)
     assert nearest.remaining_rows is not None
-    key_texts = [text for text, _ in planned.task.compiled_query.sent_columns.keys]
+    key_texts = [text for text, _ in planned.task.compiled_query.sent_columns.partition_keys]
     order_texts = planned.query.order_texts
     known_fields = request.relation.known_fields
     named_values = []

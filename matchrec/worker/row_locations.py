@@ -59,7 +59,7 @@ def locate_row(
     """
     keys = {
         name: read_value_at(table, wire.name_column(index), row)
-        for name, index in compiled_query.sent_columns.keys
+        for name, index in compiled_query.sent_columns.partition_keys
     }
     order = {key.text: read_value_at(table, key.name, row) for key in order_columns}
     return RowLocation(

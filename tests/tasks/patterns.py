@@ -206,7 +206,7 @@ class PatternBatch(QueryBatch):
             return [f"error {self.refused[number]}"]
         compiled_query = linked[number]
         question = prepared.columns[
-            compiled_query.sent_columns.columns[compiled_query.sent_columns.keys[0][1]]
+            compiled_query.sent_columns.columns[compiled_query.sent_columns.partition_keys[0][1]]
         ].to_numpy()
         partition = np.cumsum(prepared.starts) - 1
         partitions = np.unique(partition[question == number]).tolist()

@@ -6,7 +6,7 @@ indexes in two steps:
 
 1. While a condition is typed, `Typer.drafts` lists every column that it reads, with repeats. The
    expression reads columns by their indexes in this list.
-2. `RunColumns.place_columns` gives an index in the search to each draft that the finished
+2. `RunColumns.index_columns` gives an index in the search to each draft that the finished
    expression still reads.
 
     condition            price < LAST(A.d), with a decimal price and a double d
@@ -20,16 +20,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from typing_extensions import assert_never
+
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
+    Constant,
     ListItem,
     PythonAggregate,
     PythonCall,
+    ReadClassifier,
     ReadValue,
     RunAggregate,
     RunExpression,
     RunOperation,
+    TriedMatchNumber,
 )
 from matchrec.conditions.types import Kind
 
@@ -57,40 +62,47 @@ class RunColumns:
     # all these columns.
     ranked_columns: set[RowColumn] = field(default_factory=set)
 
-    def place_columns(
+    def index_columns(
         self, expression: RunExpression, drafts: Sequence[DraftedColumn]
     ) -> RunExpression:
-        """Add the columns that an expression reads; return the expression with their new indexes.
+        """Give each column that an expression reads an index; return the expression with these.
 
         Args:
             expression: the expression. It reads columns by their indexes in `drafts`.
-            drafts: the drafted columns.
+            drafts: the columns that the typer listed for the condition of the expression.
         """
         match expression:
-            case ReadValue(column=int(draft)) | RunAggregate(column=int(draft)):
-                return replace(expression, column=self.place_column(drafts[draft], expression.kind))
+            case ReadValue(column=draft_index) | RunAggregate(column=draft_index):
+                if draft_index is None:
+                    return expression
+                column = self.find_or_add_column(drafts[draft_index], expression.kind)
+                return replace(expression, column=column)
             case PythonAggregate(items_by_variable=items_by_variable):
-                placed_items = tuple(
-                    tuple(self.place_columns_of_item(item, drafts) for item in items)
+                indexed_items = tuple(
+                    tuple(self.index_columns_of_item(item, drafts) for item in items)
                     for items in items_by_variable
                 )
-                return replace(expression, items_by_variable=placed_items)
+                return replace(expression, items_by_variable=indexed_items)
             case (
                 RunOperation(operands=operands)
                 | Arithmetic(operands=operands)
                 | PythonCall(operands=operands)
             ):
-                placed_operands = tuple(self.place_columns(part, drafts) for part in operands)
-                return replace(expression, operands=placed_operands)
-            case _:
+                indexed_operands = tuple(
+                    self.index_columns(operand, drafts) for operand in operands
+                )
+                return replace(expression, operands=indexed_operands)
+            case Constant() | ReadClassifier() | TriedMatchNumber():
                 return expression
+            case _:
+                assert_never(expression)
 
-    def place_columns_of_item(self, item: ListItem, drafts: Sequence[DraftedColumn]) -> ListItem:
-        """Do as `place_columns` for an item of a list."""
-        return replace(item, expression=self.place_columns(item.expression, drafts))
+    def index_columns_of_item(self, item: ListItem, drafts: Sequence[DraftedColumn]) -> ListItem:
+        """Return an item of a list whose expression reads columns by their new indexes."""
+        return replace(item, expression=self.index_columns(item.expression, drafts))
 
-    def place_column(self, draft: DraftedColumn, kind: Kind) -> int:
-        """Return the index of a column among all of its kind. A new column is added."""
+    def find_or_add_column(self, draft: DraftedColumn, kind: Kind) -> int:
+        """Return the index of a column among the columns of its kind; add a new column."""
         if draft.is_ranked:
             self.ranked_columns.add(draft.column)
         columns = self.integer_columns if kind is Kind.INTEGER else self.float_columns

@@ -99,7 +99,7 @@ class Typer(ABC):
             MatchRecognizePlanError: the condition is not boolean.
             MatchRecognizeUnsupportedError: the types do not allow an operation.
         """
-        return self.place_columns(self.type_truth(self.type_step(step)))
+        return self.index_columns(self.type_truth(self.type_step(step)))
 
     def type_truth(self, typed_step: TypedStep) -> RunExpression:
         """Return the expression of a truth value.
@@ -120,9 +120,9 @@ class Typer(ABC):
         """
         return FunctionUse(tuple(types), words, self.ansi, self.settings.time_zone)
 
-    def place_columns(self, expression: RunExpression) -> RunExpression:
+    def index_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over `drafts` as one over `columns`, to which it adds new ones."""
-        return self.columns.place_columns(expression, self.drafts)
+        return self.columns.index_columns(expression, self.drafts)
 
     def read_value(self, step: ColumnRead, type_: ValueType) -> RunExpression:
         """Return the expression that reads a column on its row.
