@@ -1,4 +1,6 @@
-"""Translate a length of time from another notation to Spark SQL, for the help of messages.
+"""Lengths of time in messages: where they are written, and what another notation means.
+
+`find_meant_length` translates other notations to Spark SQL:
 
 3m    10 min    1h30m    PT5M    00:05:00    MINUTES(5)    INTERVAL(5, MINUTE)
 """
@@ -9,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum, auto
 from typing import NamedTuple
 
 from matchrec.errors.misspellings import find_nearest
@@ -67,6 +70,32 @@ _CLOCK = re.compile(r"(?P<HOUR>\d{1,2}):(?P<MINUTE>\d\d):(?P<SECOND>\d\d)")
 # Words and signs around a length that do not change it.
 _WORDS_BEFORE = re.compile(r"(?i)(?:INTERVAL\b|DURATION\b|WITHIN\b|[<=]+|OF\b|IN\b)\s*")
 _WORDS_AFTER = re.compile(r"(?i)\s*\b(?:INTERVAL|PRECEDING|FOLLOWING|APART)\s*")
+
+
+class LengthSource(Enum):
+    """What has a length of time as its value."""
+
+    # An argument of a method of Pattern.
+    ARGUMENT = auto()
+    # A clause in the text of a query.
+    CLAUSE = auto()
+    # A parameter in a clause, whose value is passed with the query.
+    PARAMETER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class LengthLocation:
+    """Where a length of time is written or passed, for messages."""
+
+    source: LengthSource
+    # The location as messages show it: "within()", "`gap` of times()", "WITHIN", ":gap in WITHIN".
+    name: str
+    # The parameter in the user's text, `:gap` or `?`; "" if the source is not a parameter.
+    parameter: str = ""
+
+
+WITHIN_CALL = LengthLocation(LengthSource.ARGUMENT, "within()")
+WITHIN_CLAUSE = LengthLocation(LengthSource.CLAUSE, "WITHIN")
 
 
 class LengthAmount(NamedTuple):

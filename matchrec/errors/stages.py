@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.lengths import Length, find_meant_length
+from matchrec.errors.lengths import Length, LengthLocation, LengthSource, find_meant_length
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import SHORT, join_names, list_candidates, write_name
@@ -452,49 +452,54 @@ def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupported
 # Lengths of time, and windows.
 
 
-def _name_window(call: str) -> str:
-    """Return how a sentence names the call or clause that has a length: `within()`, WITHIN."""
-    return f"{call}()" if call.isidentifier() and call.islower() else call
-
-
 def not_a_duration(
-    span: Span | None, *, call: str, value: str, text: str = ""
+    span: Span | None, *, location: LengthLocation, value: str, text: str = ""
 ) -> MatchRecognizePlanError:
     """Return the error for a value that is not a length of time, as in within("soon").
 
     Args:
         span: the value in the text of the query; None for an argument of a call.
-        call: the method with its argument, or "WITHIN" for a text in a query.
-        value: the value in words.
-        text: the value if it is a text, otherwise "".
+        location: where the value is written or passed.
+        value: the value as the message shows it, such as `'soon', of type str`.
+        text: the value itself if it is a string, otherwise "".
     """
-    hint = (
-        'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
-        "or a number in the unit of the order column"
-    )
-    if call.startswith(":") and not current_surface().has_values_of_python:
-        hint = current_surface().advise_on_length(call.partition(" ")[0])
-    if call == "WITHIN":
-        hint = "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
-    length = find_meant_length(text)
-    if length is not None:
-        hint = _advise_on_length(length, call)
     return MatchRecognizePlanError(
-        f"{_name_window(call)} needs a length of time, not {value}",
+        f"{location.name} needs a length of time, not {value}",
         span,
-        notes=("a length is more than 0",) if value.startswith(("'-", '"-')) else (),
-        hint=hint,
+        notes=("a length is more than 0",) if text.startswith("-") else (),
+        hint=_advise_on_wrong_length(location, text),
         code="not-a-duration",
     )
 
 
+def _advise_on_wrong_length(location: LengthLocation, text: str) -> str:
+    """Return what to write instead of a value that is not a length of time.
+
+    Args:
+        location: where the value is written or passed.
+        text: the value if it is a string, otherwise "".
+    """
+    surface = current_surface()
+    length = find_meant_length(text)
+    if length is not None:
+        return _advise_on_length(length, location)
+    if location.source is LengthSource.CLAUSE:
+        return "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
+    if location.source is LengthSource.PARAMETER and not surface.has_values_of_python:
+        return surface.advise_on_length(location.parameter)
+    return (
+        'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
+        "or a number in the unit of the order column"
+    )
+
+
 def not_a_positive_duration(
-    span: Span | None, *, call: str, value: object
+    span: Span | None, *, location: LengthLocation, value: object
 ) -> MatchRecognizePlanError:
     """Return the error for a length of 0 or less."""
     shown = str(value) if isinstance(value, timedelta) else SHORT.repr(value)
     return MatchRecognizePlanError(
-        f"{_name_window(call)} must be more than 0, but is {shown}",
+        f"{location.name} must be more than 0, but is {shown}",
         span,
         hint="write a length above 0",
         code="not-a-positive-duration",
@@ -502,34 +507,34 @@ def not_a_positive_duration(
 
 
 def too_long_duration(
-    span: Span | None, *, call: str, value: object
+    span: Span | None, *, location: LengthLocation, value: object
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a length that does not fit into the type of Spark's intervals."""
     return MatchRecognizeUnsupportedError(
-        f"the length {SHORT.repr(value)} of {_name_window(call)} is too long",
+        f"the length {SHORT.repr(value)} of {location.name} is too long",
         span,
-        notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
-        hint="write a shorter one, or remove it",
+        notes=("a length of time is at most 292,271 years, and a number is below 2**63",),
+        hint="write a shorter length",
         code="too-long-duration",
     )
 
 
-def _advise_on_length(length: Length, call: str) -> str:
+def _advise_on_length(length: Length, location: LengthLocation) -> str:
     """Return what to write for a length of time that is in another notation."""
-    if call == "WITHIN":
+    if location.source is LengthSource.CLAUSE:
         return f"write WITHIN {length.sql}"
     has_quotes = current_surface().has_values_of_python
     return f'write "{length.words}"' if has_quotes else f"write {length.words}"
 
 
 def unknown_duration_unit(
-    span: Span | None, *, call: str, name: str, units: Sequence[str], text: str
+    span: Span | None, *, location: LengthLocation, name: str, units: Sequence[str], text: str
 ) -> MatchRecognizePlanError:
     """Return the error for a unit of time that does not exist, as in within("10 parsecs").
 
     Args:
         span: the value in the text of the query; None for an argument of a call.
-        call: the method with its argument, or "WITHIN" for a text in a query.
+        location: where the length is written or passed.
         name: the unit.
         units: the units that exist.
         text: the whole length.
@@ -539,10 +544,11 @@ def unknown_duration_unit(
     has_known_units = length is not None and all(
         f"{unit.lower()}s" in units for _, unit in length.amounts
     )
-    if length is not None and (has_known_units or call == "WITHIN"):
-        hint = _advise_on_length(length, call)
+    is_in_clause = location.source is LengthSource.CLAUSE
+    if length is not None and (has_known_units or is_in_clause):
+        hint = _advise_on_length(length, location)
     return MatchRecognizePlanError(
-        f"unknown unit `{name}` in {_name_window(call)}",
+        f"unknown unit `{name}` in {location.name}",
         span,
         notes=(f"units: {join_names(units)}",),
         hint=hint,

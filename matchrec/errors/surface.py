@@ -83,7 +83,8 @@ class Surface:
     advice_on_parameter: str = 'pass args={{"{name}": value}}'
     # How to give a value to a `?`.
     advice_on_positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
-    # How to give a length of time to the parameter `:name`. See `advise_on_length`.
+    # How to give a length of time to the parameter `{parameter}`, which is `:name` or `?`. For `?`,
+    # `{name}` is "name". See `advise_on_length`.
     advice_on_length: str = "pass a timedelta, such as timedelta(minutes=10)"
 
     # Tables, DataFrames and files.
@@ -224,7 +225,8 @@ class Surface:
         Args:
             parameter: the parameter in the user's text: `:gap`, or `?`, which has no name.
         """
-        return self.advice_on_length.format(name=parameter.lstrip(":?") or "name")
+        name = parameter.lstrip(":?") or "name"
+        return self.advice_on_length.format(name=name, parameter=parameter)
 
     def write_setting(self, name: str, value: str) -> str:
         """Return advice to set a property of Spark: `set x to UTC`, `pass --conf x=UTC`."""
@@ -296,7 +298,7 @@ GATEWAY = Surface(
     query_call="the server",
     advice_on_parameter="bind a value to :{name}",
     advice_on_positional_parameter="bind a value to ?",
-    advice_on_length="bind an interval to :{name}, such as INTERVAL '10' MINUTE",
+    advice_on_length="bind an interval to {parameter}, such as INTERVAL '10' MINUTE",
     source_of_values="the call",
     advice_on_header="write OPTIONS (path 'FILE.csv', header true) when you make the view",
     advice_on_clause="send a whole query, SELECT * FROM t MATCH_RECOGNIZE (...)",

@@ -24,6 +24,7 @@ from math import isfinite
 
 from matchrec.arguments import ArgumentKind, is_number, is_whole
 from matchrec.errors import stages as errors
+from matchrec.errors.lengths import LengthLocation, LengthSource
 from matchrec.errors.sql.limits import interval_without_unit
 from matchrec.errors.surface import describe_passed_value
 from matchrec.plan.amounts import MICROSECONDS, Amount
@@ -135,13 +136,16 @@ def find_scale(number: Fraction) -> int | None:
 
 
 def read_positive_duration(
-    value: object, call: str, span: Span | None = None, unit_of_number: str | None = None
+    value: object,
+    location: LengthLocation,
+    span: Span | None = None,
+    unit_of_number: str | None = None,
 ) -> Duration:
     """Return a value as a duration, which must be positive.
 
     Args:
         value: the value, such as "10 minutes", 500 or a timedelta.
-        call: the call or the clause with the value, for messages.
+        location: where the value is written or passed, for messages.
         span: the location that an error shows.
         unit_of_number: the unit of a number that is written without a unit; by default, the unit of
             the order column.
@@ -149,35 +153,38 @@ def read_positive_duration(
     Raises:
         MatchRecognizePlanError: the value is not a duration, not positive, or too long.
 
-    >>> read_positive_duration("1 hour 30 minutes", "within").sql
+    >>> from matchrec.errors.lengths import WITHIN_CALL
+    >>> read_positive_duration("1 hour 30 minutes", WITHIN_CALL).sql
     'INTERVAL 90 MINUTE'
-    >>> read_positive_duration(500, "within").sql
+    >>> read_positive_duration(500, WITHIN_CALL).sql
     '500'
-    >>> read_positive_duration(90, "within", unit_of_number="SECONDS").sql
+    >>> read_positive_duration(90, WITHIN_CALL, unit_of_number="SECONDS").sql
     'INTERVAL 90 SECOND'
     """
-    duration = read_duration(value, call, span)
+    duration = read_duration(value, location, span)
     if duration is None:
         text = value if isinstance(value, str) else ""
-        raise errors.not_a_duration(span, call=call, value=_describe(value, call), text=text)
+        raise errors.not_a_duration(
+            span, location=location, value=_describe(value, location), text=text
+        )
     if unit_of_number is not None and not duration.is_time:
         microseconds = duration.amount * find_microseconds(
-            unit_of_number, call, span, f"{value} {unit_of_number}"
+            unit_of_number, location, span, f"{value} {unit_of_number}"
         )
         duration = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = duration.is_time and duration.amount.denominator > 1
     if has_part_of_microsecond:
-        raise errors.not_a_duration(span, call=call, value=_describe(value, call))
+        raise errors.not_a_duration(span, location=location, value=_describe(value, location))
     if duration.amount <= 0:
-        raise errors.not_a_positive_duration(span, call=call, value=value)
+        raise errors.not_a_positive_duration(span, location=location, value=value)
     if duration.amount >= _DURATION_LIMIT:
-        raise errors.too_long_duration(span, call=call, value=value)
+        raise errors.too_long_duration(span, location=location, value=value)
     return duration
 
 
-def _describe(value: object, call: str) -> str:
+def _describe(value: object, location: LengthLocation) -> str:
     """Return a value as an error shows it: a text in a query is shown without Python's type."""
-    return f"'{value}'" if call == "WITHIN" else describe_passed_value(value)
+    return f"'{value}'" if location.source is LengthSource.CLAUSE else describe_passed_value(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,51 +204,53 @@ class WrittenDuration:
     unit: str | None = None
 
 
-def build_interval(written: WrittenDuration, call: str, span: Span) -> RowExpression:
+def build_interval(written: WrittenDuration, location: LengthLocation, span: Span) -> RowExpression:
     """Return a value after WITHIN as an expression of Spark SQL.
 
     A text with several fields, such as `'1 12' DAY TO HOUR`, is not read: it stays as it is.
 
     Args:
         written: the value and the words around it.
-        call: the call or the clause with the value, for messages.
+        location: where the value is written or passed, for messages.
         span: the location that an error shows.
 
     Raises:
         MatchRecognizeError: the value is not a positive duration, or INTERVAL has no unit.
 
+    >>> from matchrec.errors.lengths import WITHIN_CLAUSE
     >>> written = WrittenDuration(90, ":gap", has_interval_word=True, unit="SECONDS")
-    >>> build_interval(written, "WITHIN", Span(0, 4)).text
+    >>> build_interval(written, WITHIN_CLAUSE, Span(0, 4)).text
     'INTERVAL 90 SECOND'
     >>> written = WrittenDuration("INTERVAL '1 12' DAY TO HOUR", ":gap")
-    >>> build_interval(written, "WITHIN", Span(0, 4)).text
+    >>> build_interval(written, WITHIN_CLAUSE, Span(0, 4)).text
     "INTERVAL '1 12' DAY TO HOUR"
     """
     value = written.value
     fields = _INTERVAL_WITH_FIELDS.fullmatch(value) if isinstance(value, str) else None
     if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
-    duration = read_positive_duration(value, call, span, written.unit)
+    duration = read_positive_duration(value, location, span, written.unit)
     if written.has_interval_word and not duration.is_time:
         unit = "MINUTE, or pass '10 minutes'"
         raise interval_without_unit(span, number=written.text, where="WITHIN", unit=unit)
     return duration.build_expression(span)
 
 
-def read_duration(value: object, call: str, span: Span | None) -> Duration | None:
+def read_duration(value: object, location: LengthLocation, span: Span | None) -> Duration | None:
     """Return a value as a duration; None if it is not a duration.
 
     The duration may be zero or negative, and may have a part of a microsecond.
 
     Args:
         value: the value.
-        call: the call or the clause with the value, for messages.
+        location: where the value is written or passed, for messages.
         span: the location that an error shows.
 
     Raises:
         MatchRecognizePlanError: a unit is not known.
 
-    >>> str(read_duration("INTERVAL '1' HOUR 30 minutes", "within", None))
+    >>> from matchrec.errors.lengths import WITHIN_CALL
+    >>> str(read_duration("INTERVAL '1' HOUR 30 minutes", WITHIN_CALL, None))
     '90 minutes'
     """
     if isinstance(value, timedelta):
@@ -252,11 +261,11 @@ def read_duration(value: object, call: str, span: Span | None) -> Duration | Non
         # A float is read from its text, so that 0.1 is exactly a tenth.
         return Duration(is_time=False, amount=Fraction(str(value)))
     if isinstance(value, str):
-        return _read_duration_text(value, call, span)
+        return _read_duration_text(value, location, span)
     return None
 
 
-def _read_duration_text(text: str, call: str, span: Span | None) -> Duration | None:
+def _read_duration_text(text: str, location: LengthLocation, span: Span | None) -> Duration | None:
     """Return a text as a duration: `500`, `1 hour 30 minutes`, `INTERVAL '10' SECONDS`.
 
     The arguments and the errors are as for `read_duration`.
@@ -274,17 +283,17 @@ def _read_duration_text(text: str, call: str, span: Span | None) -> Duration | N
         return None
     microseconds = Fraction(0)
     for amount in amounts:
-        unit = find_microseconds(amount["unit"], call, span, text)
+        unit = find_microseconds(amount["unit"], location, span, text)
         microseconds += Fraction(amount["number"]) * unit
     return Duration(is_time=True, amount=microseconds)
 
 
-def find_microseconds(name: str, call: str, span: Span | None, text: str) -> int:
+def find_microseconds(name: str, location: LengthLocation, span: Span | None, text: str) -> int:
     """Return the microseconds of a unit of time, singular or plural.
 
     Args:
         name: the unit, such as "minutes".
-        call: the call or the clause with the unit, for messages.
+        location: where the length is written or passed, for messages.
         span: the location that an error shows.
         text: the whole length, for messages.
 
@@ -294,7 +303,9 @@ def find_microseconds(name: str, call: str, span: Span | None, text: str) -> int
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
         known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
-        raise errors.unknown_duration_unit(span, call=call, name=name, units=known_units, text=text)
+        raise errors.unknown_duration_unit(
+            span, location=location, name=name, units=known_units, text=text
+        )
     return MICROSECONDS[singular]
 
 

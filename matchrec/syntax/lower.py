@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from matchrec.arguments import is_column, is_number
 from matchrec.errors.kinds import blame_argument
+from matchrec.errors.lengths import LengthLocation, LengthSource
 from matchrec.errors.sql.clause import initial_or_seek_outside_window, skip_with_all_matches
 from matchrec.plan import build_expressions, change_expressions
 from matchrec.plan import pattern as patterns
@@ -225,14 +226,14 @@ def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExp
         value = look_up_value(parameter, values)
     else:
         value = values.get(parameter.name)
-    call = f"{parameter.text} in WITHIN"
+    location = LengthLocation(LengthSource.PARAMETER, f"{parameter.text} in WITHIN", parameter.text)
     is_length_of_time = window.has_interval_word or isinstance(value, str | timedelta)
     if is_length_of_time and not is_column(value):
         duration = WrittenDuration(
             value, text=parameter.text, has_interval_word=window.has_interval_word, unit=window.unit
         )
         with blame_argument("args"):
-            return build_interval(duration, call, window.interval.full_span)
+            return build_interval(duration, location, window.interval.full_span)
     # A Column is the whole length, so INTERVAL and the unit around the parameter are left out.
     parameter_tokens = read_tokens(parameter.text, offset=window.interval.offset)
     interval = parse_row_expression(parameter_tokens, ClausePart.WITHIN)
@@ -240,7 +241,7 @@ def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExp
         return interval
     # The number is checked here, so the engine need not compute it as it does for other constants.
     with blame_argument("args"):
-        read_positive_duration(value, call, window.interval.full_span)
+        read_positive_duration(value, location, window.interval.full_span)
     return replace(interval, is_constant=False)
 
 

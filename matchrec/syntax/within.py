@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.errors.lengths import find_meant_length
+from matchrec.errors.lengths import WITHIN_CLAUSE, find_meant_length
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import limits as limit_errors
 from matchrec.plan.amounts import MICROSECONDS
@@ -216,5 +216,5 @@ def _read_interval(written_interval: _WrittenInterval, sort_key: str) -> TokenSe
     duration = WrittenDuration(
         value, text=token.text, has_interval_word=has_interval_word, unit=unit
     )
-    length = build_interval(duration, "WITHIN", interval.full_span)
+    length = build_interval(duration, WITHIN_CLAUSE, interval.full_span)
     return read_tokens(length.text, offset=interval.offset)

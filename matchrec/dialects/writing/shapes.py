@@ -27,6 +27,7 @@ from typing import TypeAlias
 
 from matchrec.dialects.writing.names import is_path, split_path
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.lengths import WITHIN_CALL
 from matchrec.plan import clauses, expression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern, simplify
@@ -266,6 +267,6 @@ def _make_window_shape(length: clauses.RowExpression) -> Shape:
     60 SECONDS and 1 MINUTE are equal as Durations.
     """
     try:
-        return read_positive_duration(length.text, "within")
+        return read_positive_duration(length.text, WITHIN_CALL)
     except MatchRecognizeError:
         return _make_text_shape(length.text)

@@ -23,6 +23,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import stages as errors
 from matchrec.errors.arguments import no_attribute
+from matchrec.errors.lengths import WITHIN_CALL, LengthLocation, LengthSource
 from matchrec.errors.misspellings import find_nearest
 from matchrec.patterns.stages import checks
 from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch, PublicClass
@@ -313,7 +314,7 @@ class Pattern(metaclass=PublicClass):
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minutes', 'previous_to_current')
         """
-        length = read_positive_duration(window, "within")
+        length = read_positive_duration(window, WITHIN_CALL)
         stage = self._last
         if kind == "first_to_last":
             match_window = choose_smaller_window(stage.match_window, length)
@@ -418,7 +419,9 @@ class Pattern(metaclass=PublicClass):
             checks.check_can_be_optional(self._stages)
         repetition_window = None
         if gap is not None:
-            repetition_window = read_positive_duration(gap, f"`gap` of {call}()")
+            repetition_window = read_positive_duration(
+                gap, LengthLocation(LengthSource.ARGUMENT, f"`gap` of {call}()")
+            )
         pattern = self._change_last(
             is_quantified=True,
             least=max(least, 1),

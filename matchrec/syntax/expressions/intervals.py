@@ -1,4 +1,7 @@
-"""Read intervals: `INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
+"""Read intervals, which consist of the word INTERVAL, and values with their units.
+
+INTERVAL '1' DAY    INTERVAL -3 DAYS 2 HOURS    INTERVAL '1-2' YEAR TO MONTH
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from matchrec import errors
 from matchrec.errors.kinds import Located
-from matchrec.errors.lengths import Length, LengthAmount
+from matchrec.errors.lengths import WITHIN_CLAUSE, Length, LengthAmount
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.sql.clause_items import ProposedDefinition
 from matchrec.errors.sql.token_advice import TokenInText
@@ -110,6 +110,7 @@ ARGUMENTS = {
     "Sequence[TypedText]": [TypedText("<text>", "int"), TypedText("<other>", "array<string>")],
     "ProposedDefinition | None": ProposedDefinition("<a>", "<b>"),
     "Length": Length((LengthAmount("3", "MINUTE"),)),
+    "LengthLocation": WITHIN_CLAUSE,
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
     "Span": Span(1, 2),
     "Span | None": Span(1, 2),

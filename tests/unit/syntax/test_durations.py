@@ -7,6 +7,8 @@ from decimal import Decimal
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.lengths import WITHIN_CALL, LengthLocation, LengthSource
+from matchrec.errors.surface import GATEWAY, use_surface
 from matchrec.syntax.durations import read_positive_duration
 
 
@@ -24,7 +26,7 @@ from matchrec.syntax.durations import read_positive_duration
     ],
 )
 def test_a_number_is_written_as_it_was_passed(value: object, sql: str) -> None:
-    assert read_positive_duration(value, "within").sql == sql
+    assert read_positive_duration(value, WITHIN_CALL).sql == sql
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_a_number_is_written_as_it_was_passed(value: object, sql: str) -> None:
 )
 def test_an_interval_may_have_quotes(text: str) -> None:
     expected = "8" if "8" in text else "10"
-    assert read_positive_duration(text, "within").sql == f"INTERVAL {expected} MINUTE"
+    assert read_positive_duration(text, WITHIN_CALL).sql == f"INTERVAL {expected} MINUTE"
 
 
 @pytest.mark.parametrize(
@@ -47,15 +49,15 @@ def test_an_interval_may_have_quotes(text: str) -> None:
 )
 def test_a_quote_must_be_closed(text: str) -> None:
     with pytest.raises(MatchRecognizePlanError, match="needs a length of time"):
-        read_positive_duration(text, "within")
+        read_positive_duration(text, WITHIN_CALL)
 
 
 def test_a_length_that_no_interval_has() -> None:
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
-        read_positive_duration(10**30, "within")
+        read_positive_duration(10**30, WITHIN_CALL)
     assert str(caught.value).startswith("the length 1000000000000000000000000000000 of within() is")
     with pytest.raises(MatchRecognizeUnsupportedError, match="the length '200000000 days'"):
-        read_positive_duration("200000000 days", "within")
+        read_positive_duration("200000000 days", WITHIN_CALL)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +71,13 @@ def test_a_length_that_no_interval_has() -> None:
     ],
 )
 def test_messages_show_it_in_plain_english(value: object, shown: str) -> None:
-    assert str(read_positive_duration(value, "within")) == shown
+    assert str(read_positive_duration(value, WITHIN_CALL)) == shown
+
+
+@pytest.mark.parametrize("parameter", [":gap", "?"])
+def test_a_client_of_the_gateway_gets_no_advice_in_python(parameter: str) -> None:
+    location = LengthLocation(LengthSource.PARAMETER, f"{parameter} in WITHIN", parameter)
+    with use_surface(GATEWAY), pytest.raises(MatchRecognizePlanError) as caught:
+        read_positive_duration("soon", location)
+    assert caught.value.message == f"{parameter} in WITHIN needs a length of time, not 'soon'"
+    assert caught.value.hint == f"bind an interval to {parameter}, such as INTERVAL '10' MINUTE"
