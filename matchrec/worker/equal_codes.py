@@ -19,6 +19,9 @@ def encode_by_equality(values: pa.Array) -> IntArray:
 
     Codes are equal if the values are equal in Spark, where NaN equals NaN and -0.0 equals 0.0. All
     codes are less than n. Their order has no meaning.
+
+    Args:
+        values: values of any type except arrays and maps, to which Arrow gives no dictionary.
     """
     if pa.types.is_struct(values.type):
         present = find_valid(values).astype(np.int64)
