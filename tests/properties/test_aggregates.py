@@ -49,8 +49,12 @@ def make_aggregate(
     """Return an aggregate in a run condition.
 
     Args:
+        name: the name of the aggregate.
+        variable: the variable whose rows are aggregated; None for all rows of the match.
         columns: for each variable, the column that says whether a row counts, and the columns of
             the arguments.
+        distinct: whether equal values count once.
+        so_far: whether the current row is left out.
     """
     rows = tuple(
         (
@@ -90,12 +94,13 @@ def aggregates(
     call = make_aggregate(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.type.kind]), call.type.kind)
-    compared = build_operation(draw(st.sampled_from(Comparison)), call, other)
+    comparison = build_operation(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
-        return compared
+        return comparison
+    # A comparison may fail on the first row of each match, so let matches begin without it.
     count = make_aggregate("count", None, columns, distinct=False, so_far=False)
-    early = build_operation(Comparison.LESS, count, Constant(2, Kind.INTEGER))
-    return RunOperation(BasicOperator.OR, (early, compared))
+    has_few_values = build_operation(Comparison.LESS, count, Constant(2, Kind.INTEGER))
+    return RunOperation(BasicOperator.OR, (has_few_values, comparison))
 
 
 @st.composite
@@ -162,7 +167,7 @@ def test_random_aggregates_with_event_selection(
 
     @settings(selection.random_examples, max_examples=max(examples(50) // 10, 1))
     @given(random_cases, st.data())
-    def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
+    def compare(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
         query, rows = case
         names = list_variable_names(query.pattern)
         targets = (*names, *query.subsets)
@@ -171,8 +176,8 @@ def test_random_aggregates_with_event_selection(
             current_names = frozenset(
                 [None, *(target for target in targets if name in query.members[target])]
             )
-            strategy = aggregates([None, *targets], len(names) + len(ABSENT), current_names)
-            run_conditions[name] = data.draw(strategy)
+            conditions = aggregates([None, *targets], len(names) + len(ABSENT), current_names)
+            run_conditions[name] = data.draw(conditions)
         selection.assert_agreement(replace(query, run_conditions=run_conditions), rows)
 
-    run()
+    compare()
