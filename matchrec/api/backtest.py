@@ -107,7 +107,10 @@ class LabelComparison:
 
     @cached_property
     def spans(self) -> DataFrame:
-        """The spans of matches, with the number of matches in each. Empty matches have no span."""
+        """Return the spans of matches, with the number of matches in each.
+
+        Empty matches have no span.
+        """
         spans = self.labels.select_spans(self.matches).where("__low IS NOT NULL")
         return spans.groupBy(*spans.columns).agg(expr("count(*) AS __count"))
 

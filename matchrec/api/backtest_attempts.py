@@ -178,7 +178,7 @@ class KnownAttempts(Attempts):
 
     @property
     def reason_without_attempts(self) -> str:
-        """The reason shown if all rows of an incident begin matches that the result lacks."""
+        """Return the reason if all rows of an incident begin matches that the result lacks."""
         if self.plan.first_matches is not None:
             return "a match begins here, but FIRST k MATCHES does not return it"
         if self.task.needs_event_selection:
@@ -187,7 +187,10 @@ class KnownAttempts(Attempts):
 
     @property
     def variables(self) -> list[str | None]:
-        """The variable of the last row of an attempt, by the number of its last choice."""
+        """Return the variable of the last row of an attempt, by the number of its last choice.
+
+        None for an attempt without rows, and for a choice that maps no row.
+        """
         names = self.query.plan.variables
         occurrences = self.query.occurrences
         variables: list[str | None] = [None]  # an attempt without rows has choice 0
@@ -198,7 +201,10 @@ class KnownAttempts(Attempts):
 
     @property
     def reasons(self) -> list[str]:
-        """The reasons as texts, by the last choice of an attempt (0 for none), then by `Reason`."""
+        """Return the reasons by the last choice of an attempt (0 for none), then by `Reason`.
+
+        The text is "" for a choice that accepts: no attempt ends after it.
+        """
         return [
             "" if state is None else str(build_ending(self.query, state, reason))
             for state in find_states_after(self.query.occurrences)

@@ -94,7 +94,7 @@ class WrittenRule:
 
     @property
     def values(self) -> dict[str, str]:
-        """The values of the parameters, as SQL.
+        """Return the values of the parameters as SQL, by their names; empty if there are none.
 
         Raises:
             MatchRecognizePlanError: `parameters` is not a JSON object of single values.

@@ -54,7 +54,7 @@ class QueryLanguage(Enum):
 
     @property
     def display_name(self) -> str:
-        """The language, or what a query in it is called, for messages."""
+        """Return the language, or what a query in it is called, for messages."""
         return {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}[self.value]
 
 
@@ -79,7 +79,7 @@ class QuerySource:
 
     @property
     def language(self) -> QueryLanguage:
-        """The language of the query, by the name of its file.
+        """Return the language of the query, by the name of its file.
 
         >>> [QuerySource(path).language.value for path in ("q.sql", "-", "q.sase", "q.py:rises")]
         ['sql', 'sql', 'sase', 'pattern']
