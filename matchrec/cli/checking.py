@@ -66,7 +66,7 @@ def check(requests: list[QueryRequest], ignore: Sequence[str], strict: bool) -> 
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         with ignore_warnings(ignore):
             if len(requests) == 1 and not requests[0].label:
-                check_only_query(requests[0])
+                check_single_query(requests[0])
                 exit_codes = []
             else:
                 exit_codes = check_several_queries(requests, shown_warnings)
@@ -76,7 +76,7 @@ def check(requests: list[QueryRequest], ignore: Sequence[str], strict: bool) -> 
         fail_if_warned(shown_warnings)
 
 
-def check_only_query(request: QueryRequest) -> None:
+def check_single_query(request: QueryRequest) -> None:
     """Check the query of a command with one query.
 
     Raises:
@@ -270,7 +270,8 @@ def check_statement(
 
     label = request.label_statement(statement)
     prefix = f"{label}: " if label else ""
-    if request.dialect == "spark":
+    # In SQL of other products, `:name` is not always a parameter: Snowflake's `v:name` is a field.
+    if request.language is QueryLanguage.SQL and request.dialect == "spark":
         reject_parameters_without_value(request, statement.text)
     creates_view = request.language is QueryLanguage.SQL and statement.creates_view
     if request.language is QueryLanguage.SQL and not (statement.is_query or creates_view):
@@ -295,11 +296,11 @@ def check_other_statement(request: QueryRequest, spark: SparkSession, statement:
     args = {name: read_argument_value(text) for name, text in request.select_args(statement.text)}
     if check_statement_syntax(spark, statement.text, args or None, request.dialect):
         return "not a query; only its syntax was checked"
-    return "not a query, and Sail cannot parse it; only its brackets and clauses were checked"
+    return "not a query, and the engine cannot parse it; only its brackets and clauses were checked"
 
 
 def reject_parameters_without_value(request: QueryRequest, text: str) -> None:
-    """Check that each parameter in a statement has a value.
+    """Raise an error for a parameter of a statement in Spark SQL that has no value.
 
     For a query without a clause, Sail reports this only when the query runs, and Spark's sentence
     is about an argument of Python.
@@ -309,8 +310,6 @@ def reject_parameters_without_value(request: QueryRequest, text: str) -> None:
     """
     from matchrec.api.parameters import find_clause_parameters
 
-    if request.language is not QueryLanguage.SQL:
-        return
     names = [name for name, _ in request.args]
     with locate_errors(Source(text)):
         for name, span in find_clause_parameters(text):

@@ -110,7 +110,7 @@ class Words:
     """The words of a row pattern that the rows from a starting row on allow."""
 
     # The number of rows of the partition.
-    rows: int
+    row_count: int
     # The starting row.
     start: int
     can_map: CanMap
@@ -129,7 +129,7 @@ class Words:
                 if self.start + len(word) == 0:
                     yield word
             case PartitionEnd():
-                if self.start + len(word) == self.rows:
+                if self.start + len(word) == self.row_count:
                     yield word
             case Negation(names):
                 if not any(self.is_next(name, word) for name in names):
@@ -148,17 +148,20 @@ class Words:
                 for order in itertools.permutations(parts):
                     yield from self.concatenate(order, word)
             case Exclusion(part):
-                for longer in self.extend(part, word):
+                for longer_word in self.extend(part, word):
                     excluded = [
-                        MappedVariable(name, is_excluded=True) for name, _ in longer[len(word) :]
+                        MappedVariable(name, is_excluded=True)
+                        for name, _ in longer_word[len(word) :]
                     ]
                     yield (*word, *excluded)
             case Quantified():
                 yield from self.repeat_or_stop(node, word, 1)
+            case _:
+                raise AssertionError(f"unknown row pattern: {node}")
 
     def has_next_row(self, word: Word) -> bool:
         """Return whether the partition has a row after the rows of a word."""
-        return self.start + len(word) < self.rows
+        return self.start + len(word) < self.row_count
 
     def is_next(self, name: str, word: Word) -> bool:
         """Return whether there is a next row and it satisfies the condition of a variable."""
@@ -171,8 +174,8 @@ class Words:
         if not parts:
             yield word
             return
-        for longer in self.extend(parts[0], word):
-            yield from self.concatenate(parts[1:], longer)
+        for longer_word in self.extend(parts[0], word):
+            yield from self.concatenate(parts[1:], longer_word)
 
     def repeat_or_stop(self, node: Quantified, word: Word, iteration: int) -> Iterator[Word]:
         """Yield the words with this iteration (from 1) and later ones, and those that stop here.
@@ -196,12 +199,12 @@ class Words:
         After an empty iteration the loop ends, unless more iterations are required. Otherwise
         `(A?)*` would go on for ever.
         """
-        for longer in self.extend(node.part, word):
-            is_empty = longer == word
+        for longer_word in self.extend(node.part, word):
+            is_empty = longer_word == word
             if is_empty and iteration >= node.least:
-                yield longer
+                yield longer_word
             else:
-                yield from self.repeat_or_stop(node, longer, iteration + 1)
+                yield from self.repeat_or_stop(node, longer_word, iteration + 1)
 
 
 def list_variables(word: Word) -> tuple[str, ...]:
@@ -350,6 +353,8 @@ class Candidate:
                 return int(self.compute(part) is None)
             case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
                 return self.compute(then if self.compute(condition) else otherwise)
+            case _:
+                raise AssertionError(f"unknown expression: {expression}")
 
     def compute_connective(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
         """Return the value of AND (`decisive` is 0) or OR (1), computed from left to right.
@@ -455,6 +460,8 @@ class Candidate:
                 result = abs(left) % abs(right) * (1 if left >= 0 else -1)
             case ArithmeticOperator.REMAINDER:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)
+            case _:
+                raise AssertionError(f"unknown operator: {expression.operator}")
         if expression.kind is Kind.FLOATING:
             return result
         fitting = wrap_around(result, expression.bits)
@@ -503,6 +510,8 @@ def compare(comparison: Comparison, left: Value, right: Value) -> Value:
             return int(left_key > right_key)
         case Comparison.GREATER_OR_EQUAL:
             return int(left_key >= right_key)
+        case _:
+            raise AssertionError(f"unknown comparison: {comparison}")
 
 
 def make_sort_key(number: int | float) -> tuple[bool, int | float]:

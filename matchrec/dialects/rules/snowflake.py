@@ -27,18 +27,19 @@ from matchrec.dialects.rules.function_calls import (
 )
 from matchrec.syntax.function_names import PHYSICAL, SEMANTICS
 
-# The parts of a format of times that Spark writes as Snowflake does.
+# The parts of a format of times that Spark writes as Snowflake does. sqlglot writes FF3 as
+# `%f_three`, which is not `%f`.
 _COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
 
-# Finds what cannot be translated in a format from which these parts were removed: letters of other
-# parts, and characters that have a meaning in Spark's formats or in Snowflake's.
+# What cannot be translated in a format from which these parts were removed: a letter belongs to
+# another part, and the other characters have a meaning in formats of Spark or of Snowflake.
 _UNSUPPORTED_IN_FORMAT = re.compile(r"""[A-Za-z%"'#\[\]{}]""")
 
 
 def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
     """Rewrite `FROM VALUES (1, 2)` to `FROM VALUES (1, 2) AS t(column1, column2)`.
 
-    These are Snowflake's names of the columns. A relation with names of columns stays.
+    These are Snowflake's names of the columns. A relation that names its columns is not changed.
     """
     is_relation = isinstance(node.parent, exp.From | exp.Join)
     alias = node.args.get("alias")
@@ -47,11 +48,11 @@ def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
         return node
     row = node.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
-    names = [exp.to_identifier(f"column{number}") for number in range(1, width + 1)]
+    identifiers = [exp.to_identifier(f"column{number}") for number in range(1, width + 1)]
     table = exp.to_identifier("t") if alias is None else alias.this.copy()
-    named = node.copy()
-    named.set("alias", exp.TableAlias(this=table, columns=names))
-    return named
+    values_with_alias = node.copy()
+    values_with_alias.set("alias", exp.TableAlias(this=table, columns=identifiers))
+    return values_with_alias
 
 
 def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
@@ -61,10 +62,10 @@ def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Exp
         in DEFINE      FIRST_VALUE(x) OVER (ROWS BETWEEN UNBOUNDED PRECEDING
                                             AND UNBOUNDED FOLLOWING)
 
-    A call in DEFINE is over all rows of the partition, which OVER says.
+    A call in DEFINE is over all rows of the partition. The OVER clause makes that explicit.
     """
-    name = find_pattern_function(node) or ""
-    if name not in ("FIRST_VALUE", "LAST_VALUE"):
+    name = find_pattern_function(node)
+    if name is None or name not in ("FIRST_VALUE", "LAST_VALUE"):
         return node
     if context.is_measure:
         return call_pattern_function(name.removesuffix("_VALUE"), *node.expressions)
@@ -76,9 +77,9 @@ def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Exp
 
 
 def keep_navigation_inside_match(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Rewrite `LAG` and `LEAD` of MEASURES, which rules know as PREV and NEXT.
+    """Rewrite `LAG` and `LEAD` in MEASURES, so that they find only rows of the match.
 
-    There they only find rows of the match, whereas PREV and NEXT find rows of the partition:
+    Rules see them as PREV and NEXT, which find all rows of the partition:
 
         LAG(x, 2)           IF(COUNT(*) > 2, PREV(x, 2), NULL)
         LEAD(x, 2, 0)       IF(RUNNING COUNT(*) + 2 <= FINAL COUNT(*), NEXT(x, 2), 0)
@@ -98,14 +99,14 @@ def keep_navigation_inside_match(node: exp.Anonymous, context: RuleContext) -> e
     value, *options = call.expressions
     offset = options[0] if options else exp.Literal.number(1)
     default = options[1] if len(options) > 1 else exp.null()
-    row_exists = _test_row_in_match(name, offset, semantics)
+    row_exists = _build_row_in_match_test(name, offset, semantics)
     if semantics == "FINAL":
         value = call_pattern_function("FINAL", call_pattern_function("LAST", value))
     navigation = call_pattern_function(name, value, offset)
     return exp.If(this=row_exists, true=navigation, false=default)
 
 
-def _test_row_in_match(name: str, offset: exp.Expr, semantics: str | None) -> exp.Expr:
+def _build_row_in_match_test(name: str, offset: exp.Expr, semantics: str | None) -> exp.Expr:
     """Return the condition that the row to which PREV or NEXT goes is in the match.
 
     Args:
@@ -115,12 +116,12 @@ def _test_row_in_match(name: str, offset: exp.Expr, semantics: str | None) -> ex
             or from the last row of the match.
     """
     if name == "PREV":
-        return exp.GT(this=_count_rows(semantics), expression=offset.copy())
-    row_number = exp.Add(this=_count_rows(semantics or "RUNNING"), expression=offset.copy())
-    return exp.LTE(this=row_number, expression=_count_rows("FINAL"))
+        return exp.GT(this=_build_row_count(semantics), expression=offset.copy())
+    row_number = exp.Add(this=_build_row_count(semantics or "RUNNING"), expression=offset.copy())
+    return exp.LTE(this=row_number, expression=_build_row_count("FINAL"))
 
 
-def _count_rows(semantics: str | None) -> exp.Expr:
+def _build_row_count(semantics: str | None) -> exp.Expr:
     """Return `COUNT(*)`, after RUNNING or FINAL if `semantics` is one of them."""
     count = exp.Count(this=exp.Star())
     return count if semantics is None else call_pattern_function(semantics, count)
@@ -136,7 +137,9 @@ def rewrite_bare_classifier(node: exp.Column, context: RuleContext) -> exp.Expr:
 
 
 def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Expr:
-    """Rewrite `ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)` for Spark. It drops NULLs.
+    """Rewrite `ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)` for Spark.
+
+    Snowflake's array has no NULLs, so Spark's array is filtered.
 
     Raises:
         UnsupportedError: the values are distinct, but sorted by something else.
@@ -156,12 +159,12 @@ def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Exp
 
 
 def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
-    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`, in which sqlglot's codes replace the parts.
+    """Rewrite `TO_CHAR(t, 'YYYY-MM-DD')` to sqlglot's `TimeToStr(t, '%Y-%m-%d')`.
 
     A call without a format becomes a cast. One with a format of numbers stays as it is.
 
     Raises:
-        UnsupportedError: Spark has nothing for a part of the format.
+        UnsupportedError: Spark has no equivalent of a part of the format.
     """
     format_literal = node.args.get("format")
     if not format_literal:
@@ -172,8 +175,8 @@ def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
     codes = format_time(snowflake_format, Snowflake.TIME_MAPPING) or ""
     if "%" not in codes:
         return node
-    unknown_text = _COMMON_FORMAT_PARTS.sub("", codes)
-    if _UNSUPPORTED_IN_FORMAT.search(unknown_text):
+    remaining_text = _COMMON_FORMAT_PARTS.sub("", codes)
+    if _UNSUPPORTED_IN_FORMAT.search(remaining_text):
         raise UnsupportedError(
             f"the format {snowflake_format} of a time: write its parts one by one"
         )

@@ -21,13 +21,16 @@ from matchrec.source import Span
 from matchrec.syntax.tokenize import convert_tokens, read_sqlglot_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 
-# `12hours` or `1.5s`
+# `12hours` or `1.5hours`
 _NUMBER_AND_WORD = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def read_sase_tokens(text: str) -> TokenSequence:
     """Return the tokens of a query.
+
+    Raises:
+        MatchRecognizeParseError: a quote or a comment is not closed.
 
     >>> [token.text for token in read_sase_tokens("WITHIN 12hours 80%*a.x").tokens]
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
@@ -71,6 +74,8 @@ def _convert_percentage(number: Token, percent_sign: Token) -> Token:
 def _split_number_and_word(token: Token) -> tuple[Token, ...]:
     """Return the tokens `12` and `hours` for `12hours`, and any other token alone."""
     number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
+    # `12hours` is a WORD, and `1.5hours` a SYMBOL. `12d` and `5s` are a NUMBER, because SQL has
+    # numbers with these suffixes; they are not split, and their errors name the suffix.
     if number_and_word is None or token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
         return (token,)
     number, word = number_and_word.groups()
@@ -93,7 +98,7 @@ def quote_singly(text: str) -> str:
     if text.endswith("'"):
         return text
     content = text[text.index('"') + 1 : -1].replace('""', '"')
-    is_raw = not text.startswith('"')  # r"\d"
+    is_raw = not text.startswith('"')  # the text is a raw string, such as r"\d"
     if is_raw:
         return quote_string(content)
     # Escape single quotes. `\\.` skips characters that are escaped already.
