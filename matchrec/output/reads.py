@@ -1,4 +1,4 @@
-"""Reads: the values of matches that the output of a query needs. A worker returns a column of each.
+"""Reads: the values of matches that the output needs. A worker returns one column for each.
 
     MEASURES LAST(A.price) - FIRST(price) AS change, COUNT(*) AS n
 
@@ -8,7 +8,7 @@ reads over these columns, here a difference.
 
 A class of reads says what `explain` shows, which type the values have, and whether they can be
 NULL. To add a class, write it here, and write the function that fills its column in
-`worker.gather`. So no class here needs Arrow, and no worker needs PySpark.
+`worker.gather`. The two are separate, so that no class here needs Arrow, and no worker PySpark.
 
 In a read, a column is the index of a column of the input among the columns that the engine sends to
 the workers. A variable has the name that MEASURES uses; None is the universal variable, to which
@@ -110,7 +110,7 @@ class RowList:
 class Read(ABC):
     """A value that the output needs: a column that a worker returns.
 
-    Equal reads have equal values, so a query that needs a value twice has its read once.
+    Equal reads have equal values, so a query that needs a value twice contains only one read.
     """
 
     __slots__ = ()
@@ -346,9 +346,9 @@ class ReadMatchIndex(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition(ReadFact):
-    """The position in the match, from 0, of the current row, from which measures look.
+    """The position of the current row in the match, from 0.
 
-    -1 for an unmatched row and for an empty match.
+    It is -1 for an unmatched row and for an empty match.
     """
 
     fact_type = FixedType.BIGINT
@@ -490,7 +490,7 @@ class ReadBasicAggregate(Read):
         return call.write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
-        """Return whether the aggregate is NULL without values: only a count is not."""
+        """Return whether the aggregate of no values is NULL: False for a count, else True."""
         return self.function is not Reduction.COUNT
 
     @property
@@ -640,7 +640,7 @@ class ReadAccumulated(Read):
         return call.write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
-        """Return whether the aggregate is NULL without values: only a count is not."""
+        """Return whether the aggregate of no values is NULL: False for a count, else True."""
         return not self.is_count
 
     @property

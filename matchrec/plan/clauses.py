@@ -252,8 +252,8 @@ class MatchOutput(OptionChoice):
         "PREFERRED MATCHES",
         "the preferred match of each starting row; AFTER MATCH SKIP excludes starting rows",
     )
-    # Of several matches with the most rows, the preferred match. AFTER MATCH SKIP decides on
-    # starting rows, as for PREFERRED.
+    # If several matches have the most rows, the preferred one of them is output. AFTER MATCH SKIP
+    # excludes starting rows, as for PREFERRED.
     LONGEST = ChoiceDeclaration(
         "LONGEST MATCH", "for each starting row, the match with the most rows"
     )
@@ -284,7 +284,8 @@ class FirstMatches:
     count: int
     # Where the option is written.
     span: Span | None = field(default=None, compare=False)
-    # The parameter that is written instead of `count`. A plan has none: its value has replaced it.
+    # The parameter that is written instead of a number, in which case `count` is 0 until its value
+    # is known. None in a plan.
     parameter: Parameter | None = None
 
     @property

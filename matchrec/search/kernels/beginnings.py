@@ -37,7 +37,8 @@ STATES_PER_WORD = 63
 ALL_STATES = (1 << STATES_PER_WORD) - 1
 
 # Columns of `Moves.table`.
-WORD = 0  # the row condition: `condition_bits[row, WORD] & MASK == MASK`
+# A row satisfies the row condition of a move if `condition_bits[row, word] & mask == mask`.
+WORD = 0
 MASK = 1
 IS_SHIFT = 2  # whether the move is a shift, otherwise it is a join
 # The word and the bit of the target of a join. For a shift, the word and the bit of the
@@ -88,6 +89,7 @@ def mark_beginnings(
     while row > 0:
         row -= 1
         if row < starts[partition]:
+            # The next row belongs to another partition, so no run goes on there.
             while row < starts[partition]:
                 partition -= 1
             for word in range(word_count):

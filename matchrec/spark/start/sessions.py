@@ -2,10 +2,12 @@
 
 `start_session` takes these steps:
 
-1. `choose_engine` chooses the engine.
-2. `check_installed`, `check_one_engine` and `check_limits` check that the engine can start with
-   these arguments and settings.
-3. `start_sail` or `start_spark` starts the engine, and `tune` sets the session's settings.
+1. `choose_engine` chooses the engine, and `check_installed` checks that it is installed.
+2. If it is Sail, `start_sail` starts it. If Sail does not work with the installed PySpark, the
+   engine is Spark instead, unless the user has chosen Sail.
+3. For Spark and for a server, `check_one_engine` and `check_limits` check the arguments and the
+   settings, and `start_spark` starts the session.
+4. `tune` sets the session's settings.
 """
 
 from __future__ import annotations
@@ -148,10 +150,11 @@ def change_settings(session: SparkSession, settings: SparkSettings) -> None:
 def check_setting_value(session: SparkSession, name: str, value: str) -> None:
     """Check the value of a setting before it is set.
 
-    Sail checks no values. After a wrong one, all queries fail, without the name of the setting.
+    Sail does not check values. If a value is wrong, all later queries fail with an error that does
+    not name the setting.
 
     Raises:
-        MatchRecognizeError: the setting is true or false, or a time zone, and cannot be `value`.
+        MatchRecognizeError: the value is not a boolean or a time zone, as the setting requires.
     """
     if name == TIME_ZONE and not is_known_zone(value):
         raise errors.wrong_setting_value(name=name, value=value, choices=available_timezones())
@@ -163,7 +166,7 @@ def check_setting_value(session: SparkSession, name: str, value: str) -> None:
 def is_java_running() -> bool:
     """Return whether this program already has a Java process for Spark, so that Spark starts fast.
 
-    `spark-submit` starts Java before the program.
+    `spark-submit` starts Java before the program. PySpark has no public sign of a running Java.
     """
     from pyspark import SparkContext
 
@@ -178,7 +181,7 @@ def start_spark(
     Args:
         engine: `spark`, the address of a server, or a master of a server that PySpark starts.
         settings: settings of Spark.
-        cores: the number of cores; None for all of them, or if a master has been chosen.
+        cores: the number of cores; None for all of them. A master in the settings decides instead.
         memory: the memory of Java; None for Spark's default.
 
     Raises:
