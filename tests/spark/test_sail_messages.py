@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
@@ -39,3 +40,26 @@ def test_the_help_says_what_to_write(
         matchrec.sql(spark, query).collect()
     assert sentence in str(caught.value)
     assert f"help: {hint}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence", "hint"),
+    [
+        ("CAST('5 EUR' AS DOUBLE)", "'5 EUR' cannot be cast to DOUBLE",
+         "write a number instead of the string"),
+        ("day > '01-JAN-20'", "'01-JAN-20' cannot be cast to DATE",
+         "write a date such as DATE'2026-01-31' instead of the string"),
+        ("n + sym", "`+` cannot combine int and string", "write n + CAST(sym AS DOUBLE)"),
+        ("sym * n", "`*` cannot combine string and int", "write CAST(sym AS DOUBLE) * n"),
+    ],
+)  # fmt: skip
+def test_values_around_the_clause(spark: SparkSession, item: str, sentence: str, hint: str) -> None:
+    query = f"""SELECT {item} AS x FROM {ROWS} MATCH_RECOGNIZE (
+      ORDER BY at MEASURES id AS n, sym AS sym, DATE'2026-01-31' AS day PATTERN (A)
+      DEFINE A AS id > 0)"""
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, query).collect()
+    headline, line, _, _, help_line = str(caught.value).splitlines()
+    assert headline == f"{sentence} [rejected-by-engine]"
+    assert line.startswith("  line 1, column ")
+    assert help_line == f"  help: {hint}"

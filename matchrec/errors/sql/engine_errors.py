@@ -15,6 +15,7 @@ from matchrec.errors.language import name_part
 from matchrec.errors.sql.engine_explanations import explain_engine_error
 from matchrec.errors.sql.engine_hints import find_type_mismatch_hint
 from matchrec.errors.sql.look_alikes import find_look_alike_hint
+from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.wording import write_name
 from matchrec.source import Span
@@ -38,7 +39,7 @@ def rejected_by_engine(
     if explanation is not None:
         sentence = explanation.sentence
         hint = hint or explanation.hint
-    sentence = reword_extraction(name_types_as_spark(sentence))
+    sentence = reword_refusal(sentence)
     return MatchRecognizePlanError(
         f"{engine} rejects an expression in {name_part(clause)}: {sentence}",
         span,
@@ -55,21 +56,64 @@ _EXTRACTION = re.compile(
 )
 
 
-def reword_extraction(sentence: str) -> str:
-    """Return an engine's sentence, in better words if it is about `[...]` or `.x` of a plain value.
-
-    >>> reword_extraction("cannot extract value from data type: int")
-    'a value of type INT has no elements or fields'
-    """
-    extraction = _EXTRACTION.search(sentence)
-    if extraction is None:
-        return sentence
-    type_name = (extraction["sail_type"] or extraction["spark_type"]).upper()
-    return f"a value of type {type_name} has no elements or fields"
-
-
 # A string where another type is needed, in words of Sail.
-_TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
+_TEXT_AS_VALUE = re.compile(
+    r"Cannot cast string (?P<text>'(?P<name>.*)') to value of (?P<type>\S+) type", re.DOTALL
+)
+# Arithmetic with values of wrong types, in words of Sail.
+_ARITHMETIC = re.compile(
+    r"Cannot coerce arithmetic expression (?P<left>.+?) (?P<operator>[-+*/%]) (?P<right>.+?) to "
+    r"valid types"
+)
+
+
+def reword_refusal(sentence: str) -> str:
+    """Return an engine's sentence with Spark's names of types, in better words if we have some.
+
+    >>> reword_refusal("cannot extract value from data type: int")
+    'a value of type INT has no elements or fields'
+    >>> reword_refusal("Cannot cast string '5 EUR' to value of Float64 type")
+    "'5 EUR' cannot be cast to DOUBLE"
+    >>> reword_refusal("Cannot coerce arithmetic expression Int32 + Utf8 to valid types")
+    '`+` cannot combine int and string'
+    """
+    sentence = name_types_as_spark(sentence)
+    extraction = _EXTRACTION.search(sentence)
+    if extraction is not None:
+        type_name = (extraction["sail_type"] or extraction["spark_type"]).upper()
+        return f"a value of type {type_name} has no elements or fields"
+    value = _TEXT_AS_VALUE.search(sentence)
+    if value is not None:
+        return f"{value['text']} cannot be cast to {value['type'].upper()}"
+    arithmetic = _ARITHMETIC.search(sentence)
+    if arithmetic is not None:
+        operator, left, right = arithmetic.group("operator", "left", "right")
+        return f"`{operator}` cannot combine {left} and {right}"
+    return sentence
+
+
+def advise_on_string_operand(sentence: str, written: str) -> str | None:
+    """Return the hint for arithmetic with a number and a string; None for other refusals.
+
+    Args:
+        sentence: the engine's sentence.
+        written: the operation in the text of the query, with plain operands.
+
+    >>> sentence = "Cannot coerce arithmetic expression Int32 + Utf8 to valid types"
+    >>> advise_on_string_operand(sentence, "day + sym")
+    'write day + CAST(sym AS DOUBLE)'
+    """
+    arithmetic = _ARITHMETIC.search(name_types_as_spark(sentence))
+    if arithmetic is None:
+        return None
+    operator = arithmetic["operator"]
+    operands = [operand.strip() for operand in written.split(operator)]
+    kinds = [classify_type(arithmetic[side]) for side in ("left", "right")]
+    if len(operands) != len(kinds) or set(kinds) != {TypeKind.NUMBER, TypeKind.STRING}:
+        return None
+    string_index = kinds.index(TypeKind.STRING)
+    operands[string_index] = f"CAST({operands[string_index]} AS DOUBLE)"
+    return f"write {f' {operator} '.join(operands)}"
 
 
 def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | None:
@@ -87,7 +131,7 @@ def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | No
     match = _TEXT_AS_VALUE.search(sentence)
     if match is None:
         return None
-    column = match[1]
+    column = match["name"]
     if column.lower() not in {name.lower() for name in columns}:
         return None
     return f"quotes make it a string: write {write_name(column)} for the column"

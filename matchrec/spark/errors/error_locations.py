@@ -32,6 +32,9 @@ PATTERNS_OF_PARTS = {
         r"(?i:DATE|TIMESTAMP\w*|TIME|X|INTERVAL)\s*'\g<word>[^']*'"
     ),
     r"Cannot cast string '(?P<text>[^']*)' to value of": r"'\g<text>'",
+    r"Cannot coerce arithmetic expression .+? (?P<operator>[-+*/%]) ": (
+        r"[\w.`]+\s*\g<operator>\s*[\w.`]+"
+    ),
     r"near end of input|found end of input": r"\S+(?=\s*$)",
 }
 

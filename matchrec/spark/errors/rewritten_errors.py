@@ -26,6 +26,7 @@ from typing import cast
 from pyspark.errors import PySparkException
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql.engine_errors import advise_on_string_operand, reword_refusal
 from matchrec.errors.sql.engine_hints import (
     HINT_TO_BEGIN_STATEMENT,
     HINT_TO_BISECT_QUERY,
@@ -40,7 +41,6 @@ from matchrec.errors.sql.foreign_names import (
 )
 from matchrec.errors.sql.query import explain_misspelt_keyword, explain_second_alias
 from matchrec.errors.sql.refused_parts import find_refused_part
-from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.types_and_literals import (
     find_cast_type_hint,
     find_literal_hint,
@@ -182,6 +182,9 @@ def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDi
     is_syntax_error = "Syntax error" in message.sentence and not has_context(error)
     if span is not None and is_syntax_error:
         return diagnose_syntax_error(message, span, filled)
+    if span is not None and message.advice is None:
+        written = filled.source.text[span.start : span.end]
+        message = replace(message, advice=advise_on_string_operand(message.sentence, written))
     return RefusalDiagnosis(message, span, code=None)
 
 
@@ -343,7 +346,7 @@ def build_rewritten_error(
     """
     sentence = message.sentence
     if is_in_words_of_sail(error):
-        sentence = name_types_as_spark(sentence)
+        sentence = reword_refusal(sentence)
     parameters = {name: show_names(str(value)) for name, value in message.parameters.items()}
     rewritten = reword(error, show_names(sentence), parameters=parameters)
     rewritten.code = find_error_code(error)
