@@ -21,18 +21,21 @@ The page docs/reference/command_line.md has the table for users.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
+from zoneinfo import available_timezones
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.conditions.functions.calendar import find_zone
 from matchrec.errors import tables as errors
-from matchrec.spark.time_zones import find_fixed_offset, find_region
+from matchrec.errors.machine import wrong_setting_value
+from matchrec.spark.time_zones import TIME_ZONE, find_fixed_offset, find_region
 
 ArrowArray = Any  # an array of pyarrow, which has no type hints
 
@@ -54,6 +57,9 @@ FINER_THAN_MICROSECONDS = r"\.\d{6}\d*[1-9]"
 LOCAL_TIME = pa.timestamp("us")
 INSTANT = pa.timestamp("us", "UTC")
 MICROSECONDS_PER_MINUTE = 60_000_000
+
+# A short name of a time zone in Java, such as PST.
+JAVA_SHORT_NAME = re.compile(r"[A-Z]{3}")
 
 # The first local time for which Arrow does not know when clocks are changed.
 FIRST_TIME_WITHOUT_RULES = datetime(2038, 1, 1)
@@ -324,10 +330,13 @@ def find_arrow_zone(zone: str) -> str:
 
     Raises:
         MatchRecognizeError: Arrow does not know the time zone. It knows few of Java's short names,
-            such as PST.
+            such as PST. Any other zone that Python does not know does not exist.
     """
     name = find_fixed_offset(zone) or find_region(zone)
     if name is None:
+        regions = available_timezones()  # empty without a database of time zones
+        if regions and not JAVA_SHORT_NAME.fullmatch(zone):
+            raise wrong_setting_value(name=TIME_ZONE, value=zone, choices=regions)
         raise errors.time_zone_not_for_csv(zone=zone)
     try:
         pc.assume_timezone(pa.array([0], LOCAL_TIME), name)

@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 from matchrec.conditions.functions.calendar import find_zone
 from matchrec.conditions.functions.function import FunctionError
 
+# The setting of the session's time zone.
+TIME_ZONE = "spark.sql.session.timeZone"
+
 
 def find_fixed_offset(zone: str) -> str | None:
     """Return the offset from UTC of a time zone that never changes its offset, such as `+03:00`.

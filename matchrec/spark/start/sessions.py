@@ -43,10 +43,8 @@ from matchrec.spark.start.limits import (
     read_memory_size,
     remember_limits,
 )
+from matchrec.spark.time_zones import TIME_ZONE
 from matchrec.spark.tuning import tune
-
-# The setting of the time zone of a session.
-TIME_ZONE = "spark.sql.session.timeZone"
 
 # The modules that every query loads, except PySpark. They are loaded while Java starts, which takes
 # longer. Spark itself loads pandas as soon as Java has started.

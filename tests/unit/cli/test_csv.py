@@ -235,3 +235,15 @@ def test_a_time_zone_that_is_an_offset(embedded: Path) -> None:
 def test_a_time_zone_that_only_java_knows() -> None:
     with pytest.raises(MatchRecognizeError, match="time zone `PST` is not supported for csv files"):
         find_arrow_zone("PST")
+
+
+@pytest.mark.parametrize("zone", ["Mars", "Europe/Pariss"])
+def test_a_time_zone_that_does_not_exist(zone: str) -> None:
+    with pytest.raises(MatchRecognizeError) as refused:
+        find_arrow_zone(zone)
+    assert refused.value.code == "wrong-setting-value"
+    assert refused.value.message == (
+        f"unknown value `{zone}` of the setting spark.sql.session.timeZone"
+    )
+    assert refused.value.hint is not None
+    assert "Europe/Paris" in refused.value.hint
