@@ -319,6 +319,12 @@ class Query:
             clause: which clause, if there are several: the alias of its result, or its number as
                 `explain` prints it. The first clause has the number 1.
 
+        Raises:
+            MatchRecognizePlanError: there is no such clause, partition or row, or the input has
+                no rows.
+            MatchRecognizeUnsupportedError: the query reads a stream, or the partition has more
+                than 100,000 rows.
+
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
@@ -501,6 +507,8 @@ class Query:
         panels: int = 6,
     ) -> Plot:
         """Draw the matches of the last clause over the rows of its input.
+
+        To draw the matches of another clause, make a query that ends with that clause.
 
         Needs matplotlib. Runs a few jobs. In a long series, each column of pixels shows the first,
         last, lowest and highest row. Series without matches have no panel.

@@ -53,7 +53,7 @@ class RuleMatches:
     def __init__(
         self, built_set: build.BuiltRuleSet, rejected: RejectedRules | None = None
     ) -> None:
-        """Make the views of a rule set, whose results `build.check_results` has checked."""
+        """Wrap the results of a rule set. Only `match_rules` makes instances."""
         self._built_set = built_set
         self._matches = build.select_matches(built_set)
         self._results: dict[str, DataFrame] = {}

@@ -74,10 +74,11 @@ def match_rules(  # noqa: PLR0913 -- public signature
 ) -> RuleMatches:
     """Find the matches of many rules in a DataFrame, in one pass over its rows.
 
-    A rule may change over time. To say so, pass a dict of versions instead of its text. Each key is
-    the value of the first `order_by` column from which a version is valid. The key None is the
-    beginning, and a version None ends the rule. A version sees only the rows of its time, and
-    `matches` has a column `rule_version`.
+    A rule may change over time. Then its value is a dict of versions instead of a text, such as
+    `{None: old_text, date(2026, 1, 1): new_text}`. Each key is the value of the first `order_by`
+    column from which a version is valid. The key None is the beginning. A version that is None
+    ends the rule. A version sees only the rows of its time, and `matches` has a column
+    `rule_version`.
 
     The rules may also be a DataFrame with the columns rule, text and valid_from, or a function that
     returns such a DataFrame. A further column, parameters, may have the values of `:name`
@@ -96,9 +97,9 @@ def match_rules(  # noqa: PLR0913 -- public signature
         dialect: the product whose SQL the clauses are written in, as in `sql`.
         on_error: what happens if a rule fails in a partition, for instance because a sum is too
             large. "raise" ends the query, and the error names the rule. "continue" runs all other
-            rules, and `errors` of the result lists where the rule failed. With "continue", rows of
-            a DataFrame of rules that are not valid rules are left out, and `rejected` of the
-            result gives the reasons.
+            rules, and `errors` of the result lists where the rule failed. If the rules are a
+            DataFrame, "continue" also skips its rows that are not valid rules, and `rejected` of
+            the result has the reasons.
         event_columns: the columns of the input that the events of matches have, or None for all.
             With fewer columns, matches of many rows are cheaper.
         options: how the query runs. None means the defaults. `max_steps` applies to each rule.

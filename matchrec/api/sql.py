@@ -89,7 +89,8 @@ def sql(
         args: a dict with the values of the `:name` parameters, or a list with a value for each `?`.
             None means that the query has no parameters.
         dialect: the product whose SQL the query is written in: "spark", "standard", "databricks",
-            "snowflake", "oracle", "trino", "flink", "bigquery" or "azure".
+            "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". "standard" is Spark SQL
+            with the clause of SQL:2016, without matchrec's extensions.
         options: how the query runs. None means the defaults.
         frames: the DataFrames that the query names as `{name}`, as in `spark.sql`. Frames of
             pandas, Polars and Arrow are accepted, too.

@@ -138,6 +138,7 @@ def sweep(
 
     Returns:
         A table with a row for each combination of values, which prints as text.
+        `matchrec.Sweep.columns` explains its figures, such as `median_span`.
 
     Raises:
         MatchRecognizeError: the clause has a mistake.

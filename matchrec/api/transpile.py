@@ -63,8 +63,8 @@ def transpile(  # noqa: PLR0913 -- public signature
         query: the text of the query, or a Pattern.
         read: the language of the text: "spark", "databricks", "snowflake", "oracle", "trino",
             "flink", "bigquery", "azure", "standard", or "sase" for SASE+.
-        write: one of the same products, except "azure". "standard" is Spark SQL without our
-            extensions of the clause.
+        write: one of the same products, except "azure". "standard" is Spark SQL
+            with the clause of SQL:2016, without matchrec's extensions.
         events: the name of the table of events. SASE+ and a Pattern need it.
         order_by: as for `match_sase` and `match_pattern`. SASE+ and a Pattern need it.
         partition_by: as for `match_sase` and `match_pattern`.

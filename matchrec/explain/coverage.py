@@ -76,12 +76,12 @@ class Coverage(PicturedText):
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
-        """Return a pandas DataFrame with a row for each reason why starting rows stopped.
+        """Return a pandas DataFrame with a line for each reason why starting rows stopped.
 
-        Each occurrence of a variable in PATTERN has one row for each reason, the most frequent
-        reason first, or one row without a reason if no starting row stopped there. Occurrence 0
-        stands for runs without a row. A loop that needs several rows, such as `FALL{3}`, has
-        separate rows for one, two and three events. The columns are:
+        Each occurrence of a variable in PATTERN has one line for each reason, the most frequent
+        reason first, or one line without a reason if no starting row stopped there. Occurrence 0
+        stands for runs without a row. A loop that needs several rows of the input, such as
+        `FALL{3}`, has separate lines for one, two and three of them. The columns are:
 
         - `clause`: the number of the clause in the query, from 1;
         - `occurrence`: the number of the occurrence in PATTERN, from 1; 0 before any row;

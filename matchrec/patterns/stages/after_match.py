@@ -160,7 +160,7 @@ class AfterMatch(metaclass=PublicClass):
         return AfterMatch(SkipTo.LAST, stage)
 
     def throw_on_miss(self) -> AfterMatch:
-        """Raise an error if a match has no event of the stage, or starts with that event.
+        """Raise an error if a match has no event to skip to, or if that is its first event.
 
         >>> AfterMatch.skip_to_first("b").throw_on_miss()
         AfterMatch.skip_to_first('b').throw_on_miss()
