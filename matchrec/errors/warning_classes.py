@@ -56,7 +56,8 @@ class NeverTrueWarning(MatchRecognizeWarning):
     """A comparison in a condition, or a part of PATTERN, can never be true.
 
     The comparison is with NULL, with a variable that has no row yet, with an earlier row that the
-    first row of a variable does not have, or of two constants. The part of PATTERN is NOT of a
+    first row of a variable does not have, with FIRST or an aggregate that has the same value at the
+    first row of a variable, or of two constants. The part of PATTERN is NOT of a
     variable without a condition, `^` after a row, or `$` before a row.
     """
 
@@ -111,7 +112,10 @@ class DaysInHoursWarning(MatchRecognizeWarning):
 
 
 class NoEffectWarning(MatchRecognizeWarning):
-    """An argument of a call, or PERMUTE of one part, has no effect."""
+    """An argument of a call, ORDER BY, or PERMUTE of one part has no effect.
+
+    ORDER BY has no effect if all its columns are also in PARTITION BY.
+    """
 
 
 class TiesWarning(MatchRecognizeWarning):

@@ -28,6 +28,7 @@ from matchrec.errors.warning_classes import (
     NeverTrueWarning,
     NextRowWarning,
     NoConditionsWarning,
+    NoEffectWarning,
     NoOrderWarning,
     ProductWarning,
     RejectedRuleWarning,
@@ -56,6 +57,20 @@ def no_order(span: Span | None) -> NoOrderWarning:
         span,
         notes=("the order of rows, and so the result, can differ from run to run",),
         hint="add ORDER BY and the time column before this part",
+    )
+
+
+def order_by_partition_keys(span: Span) -> NoEffectWarning:
+    """Return the warning for PARTITION BY sym ORDER BY sym.
+
+    Args:
+        span: the keys of ORDER BY.
+    """
+    return NoEffectWarning(
+        "ORDER BY has no effect, because PARTITION BY has the same columns",
+        span,
+        notes=("the order of rows, and so the result, can differ from run to run",),
+        hint="write the time column, or another column that orders the rows of a partition",
     )
 
 
@@ -272,6 +287,27 @@ def compared_with_row_before_first(
         span,
         notes=(f"{reason}, so {read} is NULL there",),
         hint=f"write ({condition}), or PREV(...) for the row before",
+    )
+
+
+def compared_with_only_row(
+    span: Span, *, read: str, variable: str, condition: str
+) -> NeverTrueWarning:
+    """Return the warning for DEFINE A AS price > MAX(A.price).
+
+    Args:
+        span: the comparison in the text of the query.
+        read: the value that includes the tested row, `MAX(A.price)`.
+        variable: the variable of the condition, `A`.
+        condition: what to write: `count(A.*) = 1 OR price > MAX(A.price)`.
+    """
+    return NeverTrueWarning(
+        f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(
+            f"at the first row of {variable}, {read} reads only that row, so both sides are equal",
+        ),
+        hint=f"write ({condition}), or compare with the row of a variable before {variable}",
     )
 
 

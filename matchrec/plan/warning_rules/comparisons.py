@@ -5,6 +5,7 @@ Each of these conditions can be computed, but is never true or has one value for
     DEFINE A AS price > A.price       a value is compared with itself
     DEFINE A AS B.price > 1           B has no row yet when a row is tested for A
     DEFINE A AS price < LAST(A.price, 1)    the first row of A has no row of A before it
+    DEFINE A AS price > MAX(A.price)  at the first row of A, both sides are its price
     DEFINE A AS price = NULL          a comparison with NULL is never true
     DEFINE A AS "status" = 'on'       two texts are compared; one was meant as a column
 """
@@ -25,7 +26,9 @@ from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
     COMPARISONS,
+    Aggregate,
     ColumnReference,
+    End,
     Navigation,
     Operation,
     Scalar,
@@ -49,6 +52,12 @@ from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import StageTest
+
+# The comparisons that are false if both sides are equal.
+_FALSE_IF_EQUAL = frozenset({"<", ">", "<>"})
+
+# The aggregates whose value over one row is the value of that row.
+_VALUES_OF_ONE_ROW = frozenset({"avg", "max", "mean", "median", "min", "sum"})
 
 _PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
@@ -150,6 +159,7 @@ def warn_about_operands(
         yield from warn_about_later_rows(context, early_variables)
     if context.is_required and not plan.staging and current_language() is SQL:
         yield from warn_about_first_row(context, early_variables)
+        yield from warn_about_only_row(context, early_variables)
     operands_except_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(operands_except_null) == 1:
         other_text = show_users_operand(operands_except_null[0], "x" if plan.staging else None)
@@ -245,40 +255,115 @@ def warn_about_first_row(
         context: a comparison that must hold for a condition of SQL to hold.
         early_variables: the variables that can have rows when a condition is tested.
     """
-    plan = context.plan
-    variable = context.definition.variable
-    if variable not in patterns.list_variable_names(plan.pattern):
-        return  # the variable is negated, or the condition tests whole matches
-    subject = early_variables.find_subject(variable, is_required=True)
-    earlier_ids = {plan.ids[name] for name in subject.early_variables if name != variable}
     for read in find_required_reads(context.comparison):
         navigation = read.reference.navigation
-        if navigation.logical_offset == 0:
-            continue
-        members = plan.members[navigation.variable]
-        if plan.ids[variable] in members and members.isdisjoint(earlier_ids):
+        if navigation.logical_offset > 0 and has_no_earlier_row(
+            context, early_variables, navigation.variable
+        ):
             yield warnings.compared_with_row_before_first(
                 context.comparison.span,
                 read=show_users_operand(read.term),
                 rows=navigation.variable,
-                variable=variable,
-                condition=allow_first_rows(context.comparison, navigation),
+                variable=context.definition.variable,
+                condition=allow_first_rows(
+                    context.comparison, navigation.variable, navigation.logical_offset
+                ),
             )
             return
 
 
-def allow_first_rows(comparison: Operation, navigation: Navigation) -> str:
+def has_no_earlier_row(
+    context: ComparisonInCondition, early_variables: EarlyVariables, rows: str | None
+) -> bool:
+    """Return whether the first row of the tested variable is the first row of a set of rows.
+
+    In `PATTERN (A B)`, the first row of B is the first row of B, but not of the whole match.
+
+    Args:
+        context: a comparison that must hold for a condition of SQL to hold.
+        early_variables: the variables that can have rows when a condition is tested.
+        rows: the variable, or the SUBSET, that has the rows; None for all rows of the match.
+    """
+    plan = context.plan
+    variable = context.definition.variable
+    if variable not in patterns.list_variable_names(plan.pattern):
+        return False  # the variable is negated, or the condition tests whole matches
+    subject = early_variables.find_subject(variable, is_required=True)
+    earlier_ids = {plan.ids[name] for name in subject.early_variables if name != variable}
+    members = plan.members[rows]
+    return plan.ids[variable] in members and members.isdisjoint(earlier_ids)
+
+
+def warn_about_only_row(
+    context: ComparisonInCondition, early_variables: EarlyVariables
+) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning if both sides are equal at the first row of the tested variable.
+
+    In `A AS price > MAX(A.price)`, MAX includes the tested row. At the first row of A it reads no
+    other row, so `price > price` is false, and no row is mapped to A.
+
+    Args:
+        context: a comparison that must hold for a condition of SQL to hold.
+        early_variables: the variables that can have rows when a condition is tested.
+    """
+    comparison = context.comparison
+    if comparison.operator not in _FALSE_IF_EQUAL:
+        return
+    for column, value in (comparison.operands, comparison.operands[::-1]):
+        match column, value:
+            case Term((ColumnReference() as tested,)), Term(
+                (ColumnReference() | Aggregate() as read,)
+            ):
+                pass
+            case _:
+                continue
+        if not reads_nearby_row(tested, context.definition, context.plan, offset=0):
+            continue
+        rows = read.navigation.variable if isinstance(read, ColumnReference) else read.variable
+        if find_column_of_only_row(read) == tested.argument and has_no_earlier_row(
+            context, early_variables, rows
+        ):
+            yield warnings.compared_with_only_row(
+                comparison.span,
+                read=show_users_operand(value),
+                variable=context.definition.variable,
+                condition=allow_first_rows(comparison, rows, 1),
+            )
+            return
+
+
+def find_column_of_only_row(read: ColumnReference | Aggregate) -> str | None:
+    """Return the column whose value a reference has if its variable has only the tested row.
+
+    `FIRST(A.price)` and `AVG(A.price)` have the value of `price` then. The result is None for
+    references that can have another value, such as `COUNT(A.price)` and `PREV(FIRST(A.price))`.
+    """
+    if isinstance(read, ColumnReference):
+        if read.navigation == Navigation(read.navigation.variable, End.FIRST):
+            return read.argument
+        return None
+    is_plain = read == Aggregate(read.function, read.variable, read.arguments)
+    if not is_plain or read.function not in _VALUES_OF_ONE_ROW:
+        return None
+    match read.arguments:
+        case (Term((ColumnReference(argument=argument),)),):
+            return argument
+        case _:
+            return None
+
+
+def allow_first_rows(comparison: Operation, variable: str | None, count: int) -> str:
     """Return a comparison as the user wrote it, but true for the first rows.
 
     For `price < LAST(A.price, 1)`, the result is `count(A.*) = 1 OR price < LAST(A.price, 1)`.
 
     Args:
-        comparison: a comparison that is NULL for the first rows of a variable.
-        navigation: the way to the row that does not exist for the first rows.
+        comparison: a comparison that is not true for the first rows of a variable.
+        variable: the variable, or the SUBSET; None for all rows of the match.
+        count: the number of first rows for which the comparison is not true.
     """
-    rows = "*" if navigation.variable is None else f"{navigation.variable}.*"
-    offset = navigation.logical_offset
-    test = "= 1" if offset == 1 else f"<= {offset}"
+    rows = "*" if variable is None else f"{variable}.*"
+    test = "= 1" if count == 1 else f"<= {count}"
     return f"count({rows}) {test} OR {show_users_operand(comparison)}"
 
 

@@ -3,6 +3,7 @@
 Each of these queries runs, but its result is seldom what the user wants:
 
     no ORDER BY                        the order of rows is not defined
+    PARTITION BY sym ORDER BY sym      the rows of a partition are all equal in ORDER BY
     no DEFINE                          every row matches every variable
     PATTERN (A NOT D B), no D          every row is a D, so that no B follows an A
     PATTERN (A B3), B in DEFINE        a Python f-string turned `B{3}` into `B3`
@@ -19,6 +20,7 @@ from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.sql.pattern import permutation_of_one_part
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 
@@ -32,9 +34,24 @@ def find_location_of_order(plan: MatchPlan) -> Span | None:
 
 
 def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if the query has no ORDER BY."""
+    """Yield a warning if ORDER BY is missing, or does not order the rows of a partition.
+
+    In `PARTITION BY sym ORDER BY sym`, all rows of a partition are equal in ORDER BY. In
+    `PARTITION BY sym ORDER BY sym, ts`, they are not, so there is no warning.
+    """
     if not plan.order_by:
         yield warnings.no_order(find_location_of_order(plan))
+        return
+    keys = {find_folded_name(key) for key in plan.partition_by}
+    if keys.issuperset(find_folded_name(item.expression) for item in plan.order_by):
+        first, *_, last = (plan.order_by[0], *plan.order_by)
+        if first.span is not None and last.span is not None:
+            yield warnings.order_by_partition_keys(Span(first.span.start, last.span.end))
+
+
+def find_folded_name(expression: RowExpression) -> str:
+    """Return the name of a column in lower case, or the text of an expression."""
+    return expression.names[-1].casefold() if expression.names else expression.text
 
 
 def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -77,7 +77,7 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A B+?) LONGEST MATCH DEFINE A AS price > 1",
         "PATTERN (A B{2}?) DEFINE A AS price > 1",
         "PATTERN (A?) DEFINE A AS price > 1",
-        "PATTERN (A B+) DEFINE B AS FIRST(B.price) < price AND PREV(B.price) < B.price",
+        "PATTERN (A B+) DEFINE B AS FIRST(A.price) < price AND PREV(B.price) < B.price",
         "PATTERN (A B+) DEFINE B AS price <=> NULL OR FALSE",
         "PATTERN (A B) DEFINE B AS 1 < 2",
         "PATTERN (A B) SKIP TILL NEXT MATCH DEFINE A AS price > PREV(price)",
