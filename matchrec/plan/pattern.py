@@ -249,8 +249,10 @@ def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPatt
             return replace(pattern, parts=tuple(map(change, parts)))
         case Quantified(part=part) | Exclusion(part=part):
             return replace(pattern, part=change(part))
-        case _:
+        case Empty() | PartitionStart() | PartitionEnd() | Variable() | Negation():
             return pattern
+        case _:
+            assert_never(pattern)
 
 
 def unwrap_exclusions(pattern: RowPattern) -> RowPattern:
