@@ -39,7 +39,7 @@ def called_on_class(*, class_name: str, method: str) -> MatchRecognizePlanError:
 def begin_on_pattern() -> MatchRecognizePlanError:
     """Return the error for `begin` on a pattern, which would drop the stages of the pattern."""
     return MatchRecognizePlanError(
-        "begin() is not allowed on a pattern: it starts a new one",
+        "begin() is not allowed on a pattern: begin() starts a new pattern",
         hint='write next("name") or followed_by("name") for a further stage',
         code="begin-on-pattern",
     )
@@ -104,6 +104,20 @@ def empty_group(*, call: str) -> MatchRecognizePlanError:
     )
 
 
+def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanError:
+    """Return the error for a group that has calls such as within() or skip_to_next().
+
+    Args:
+        call: the method that got the group.
+        calls: the calls that belong to a whole pattern.
+    """
+    return MatchRecognizePlanError(
+        f"the group in {call}() has calls that are only for a whole pattern: {calls}",
+        hint="remove them from the group, and call them on the whole pattern",
+        code="group-with-pattern-calls",
+    )
+
+
 # NOT.
 
 
@@ -130,7 +144,7 @@ def negation_after_optional(
     return MatchRecognizeUnsupportedError(
         f"{call}({name!r}) is not supported directly after {optional_stage}, which is optional",
         notes=("a NOT begins after the previous event, which may be missing",),
-        hint=f"remove optional() of it, or append a stage before {call}",
+        hint=f"remove optional() from {optional_stage}, or append a stage before {call}",
         code="negation-after-optional",
     )
 
@@ -163,7 +177,7 @@ def condition_of_group(*, call: str, stage: str) -> MatchRecognizeUnsupportedErr
     return MatchRecognizeUnsupportedError(
         f"{call}() is not supported for {stage}",
         notes=("a condition is about one event",),
-        hint=f"call {call}() on the stages inside of the group",
+        hint=f"call {call}() on the stages inside the group",
         code="condition-of-group",
     )
 
@@ -215,7 +229,7 @@ def too_many_times(*, stage: str, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for times(n) with a number above the limit."""
     return MatchRecognizeUnsupportedError(
         f"more than {limit:,} repetitions of {stage} are not supported",
-        hint="write times_or_more(n) for no upper bound, or lower it",
+        hint=f"write a number up to {limit:,}, or times_or_more(n) for no upper bound",
         code="too-many-times",
     )
 
@@ -326,20 +340,6 @@ def two_contiguities(*, call: str, stage: str, earlier_call: str) -> MatchRecogn
 # Skip strategies.
 
 
-def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanError:
-    """Return the error for a group that has calls such as within() or skip_to_next().
-
-    Args:
-        call: the method that got the group.
-        calls: the calls that belong to a whole pattern.
-    """
-    return MatchRecognizePlanError(
-        f"the group in {call}() has calls that are only for a whole pattern: {calls}",
-        hint="remove them from the group, and call them on the whole pattern",
-        code="group-with-pattern-calls",
-    )
-
-
 def throw_without_stage(*, strategy: str) -> MatchRecognizePlanError:
     """Return the error for throw_on_miss() of a skip strategy that names no stage."""
     return MatchRecognizePlanError(
@@ -375,7 +375,7 @@ def match_function_in_stage(span: Span | None, *, function: str) -> MatchRecogni
     )
 
 
-def neighbour_in_stage(
+def navigation_in_stage(
     span: Span | None, *, stage: str, column: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for PREV or NEXT in the condition of a stage.
@@ -395,7 +395,7 @@ def neighbour_in_stage(
     )
 
 
-def aggregate_over_no_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+def aggregate_without_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
     """Return the error for an aggregate over columns without a stage, as in avg(price)."""
     hint = f"write {function}(stage.x)"
     if function.upper() == "COUNT":
@@ -409,7 +409,7 @@ def aggregate_over_no_stage(span: Span | None, *, function: str) -> MatchRecogni
     )
 
 
-def unknown_stage(
+def unknown_stage_in_aggregate(
     span: Span | None, *, name: str, function: str, stages: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an aggregate over a stage that the pattern lacks, as in sum(c.x).
@@ -437,14 +437,16 @@ def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupported
 
     Args:
         what: the part of the pattern, such as "stage `a`".
-        obstacle: the predicate of the sentence: why SQL cannot express this part.
+        obstacle: why SQL cannot express this part: a verb phrase that follows `what`, such as
+            "reads its own earlier events".
     """
+    program = "matchrec run"
+    if current_surface().has_python_calls:
+        program = "matchrec.match_pattern"
     return MatchRecognizeUnsupportedError(
         f"{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
         notes=("its event selection is one strategy for the whole row pattern",),
-        hint="use matchrec.match_pattern"
-        if current_surface().has_python_calls
-        else "use matchrec run",
+        hint=f"use {program}",
         code="pattern-not-in-sql",
     )
 
@@ -493,6 +495,14 @@ def _advise_on_wrong_length(location: LengthLocation, text: str) -> str:
     )
 
 
+def _advise_on_length(length: Length, location: LengthLocation) -> str:
+    """Return what to write for a length of time that is in another notation."""
+    if location.source is LengthSource.CLAUSE:
+        return f"write WITHIN {length.sql}"
+    has_quotes = current_surface().has_values_of_python
+    return f'write "{length.words}"' if has_quotes else f"write {length.words}"
+
+
 def not_a_positive_duration(
     span: Span | None, *, location: LengthLocation, value: object
 ) -> MatchRecognizePlanError:
@@ -517,14 +527,6 @@ def too_long_duration(
         hint="write a shorter length",
         code="too-long-duration",
     )
-
-
-def _advise_on_length(length: Length, location: LengthLocation) -> str:
-    """Return what to write for a length of time that is in another notation."""
-    if location.source is LengthSource.CLAUSE:
-        return f"write WITHIN {length.sql}"
-    has_quotes = current_surface().has_values_of_python
-    return f'write "{length.words}"' if has_quotes else f"write {length.words}"
 
 
 def unknown_duration_unit(
@@ -565,7 +567,7 @@ def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
         notes=(f"{_NEIGHBOUR_WINDOW}; a group has several events",),
-        hint="call within(..., 'previous_to_current') on a stage inside of it",
+        hint="call within(..., 'previous_to_current') on a stage inside the group",
         code="neighbour-window-on-group",
     )
 
@@ -579,7 +581,7 @@ def neighbour_window_on_negated_stage(
 
     Args:
         stage: the NOT.
-        is_in_group: whether the NOT is in a group, at whose end it may not have the window either.
+        is_in_group: whether the NOT is in a group.
     """
     hint = "call within(..., 'previous_to_current') on the next stage"
     if is_in_group:
@@ -593,17 +595,17 @@ def neighbour_window_on_negated_stage(
 
 
 def neighbour_window_too_long(
-    *, stage: str, step_window: object, match_window: object
+    *, stage: str, neighbour_window: object, match_window: object
 ) -> MatchRecognizePlanError:
     """Return the error for a stage whose window is longer than the window of the whole pattern.
 
     Args:
         stage: the stage, whose window limits the distance from the event before.
-        step_window: the length of this window.
+        neighbour_window: the length of this window.
         match_window: the length of the window of the whole pattern.
     """
     return MatchRecognizePlanError(
-        f"within previous_to_current of {stage} is {step_window}, but the whole pattern has "
+        f"within previous_to_current of {stage} is {neighbour_window}, but the whole pattern has "
         f"{match_window}",
         notes=("two consecutive events are never further apart than the first and the last event",),
         hint=f"write at most {match_window}, or remove it",

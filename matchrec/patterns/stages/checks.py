@@ -253,7 +253,9 @@ def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
         check_comparable(match_window, stage.repetition_window)
         if stage.neighbour_window is not None and stage.neighbour_window > match_window:
             raise errors.neighbour_window_too_long(
-                stage=stage.label, step_window=stage.neighbour_window, match_window=match_window
+                stage=stage.label,
+                neighbour_window=stage.neighbour_window,
+                match_window=match_window,
             )
 
 

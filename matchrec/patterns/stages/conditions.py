@@ -90,7 +90,7 @@ def _bind_reference(reference: Reference, names_by_spelling: Mapping[str, str]) 
     match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
-                raise errors.neighbour_in_stage(
+                raise errors.navigation_in_stage(
                     reference.span,
                     stage=next(iter(names_by_spelling.values())),
                     column=reference.argument,
@@ -99,7 +99,7 @@ def _bind_reference(reference: Reference, names_by_spelling: Mapping[str, str]) 
                 return set_variable(reference, names_by_spelling[navigation.variable])
             if not navigation.is_last:
                 function = navigation.end.value.lower()
-                raise errors.aggregate_over_no_stage(reference.span, function=function)
+                raise errors.aggregate_without_stage(reference.span, function=function)
             return set_variable(reference, CANDIDATE)
         case Aggregate():
             return _bind_aggregate(reference, names_by_spelling)
@@ -130,13 +130,13 @@ def _bind_aggregate(aggregate: Aggregate, names_by_spelling: Mapping[str, str]) 
         for reference in list_inner_references(aggregate):
             if isinstance(reference, ColumnReference) and len(reference.names) > 1:
                 # The qualifier is not a stage, or the parser would have found the variable.
-                raise errors.unknown_stage(
+                raise errors.unknown_stage_in_aggregate(
                     reference.span,
                     name=reference.names[0],
                     function=aggregate.function,
                     stages=tuple(dict.fromkeys(names_by_spelling.values())),
                 )
-        raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
+        raise errors.aggregate_without_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=counted_stage, arguments=())
 
 

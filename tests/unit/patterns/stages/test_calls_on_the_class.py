@@ -41,7 +41,7 @@ def test_throw_on_miss_on_the_class() -> None:
 
 
 def test_begin_on_a_pattern_would_drop_its_stages() -> None:
-    with pytest.raises(MatchRecognizePlanError, match="it starts a new one") as raised:
+    with pytest.raises(MatchRecognizePlanError, match="starts a new pattern") as raised:
         Pattern.begin("a").begin("b")
     assert raised.value.code == "begin-on-pattern"
 
