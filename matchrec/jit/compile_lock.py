@@ -6,7 +6,8 @@ the files of other workers. A lock of a file belongs to a process, so the thread
 another lock:
 
 1. A thread that needs a function takes `COMPILE_LOCK`.
-2. It locks the name of the function's files with `lock_name`, and looks for the files again.
+2. It locks the name of the function's files with `hold_process_lock`, and looks for the files
+   again.
 3. If they are still missing, it calls `print_compiling`, and compiles the function.
 
 `disk_cache.lock_cache_files` does steps 2 and 3.
@@ -31,7 +32,8 @@ except ImportError:  # Windows
 # The name of a file in the folder of compiled functions. Each name locks one byte of this file.
 LOCK_FILE = "compiling.lock"
 
-# The lock of the thread that compiles. numba also lets only one thread compile at a time.
+# The lock of the thread that compiles. numba also lets only one thread compile at a time. The lock
+# is re-entrant, so that a thread that holds it can call a compiled function without a deadlock.
 COMPILE_LOCK = RLock()
 
 # The message gives no exact time, because the time depends on the kernel, the processor and its
@@ -48,22 +50,29 @@ IS_WARMING_VARIABLE = "MATCHREC_IS_WARMING"
 
 
 @contextmanager
-def lock_name(folder: Path | None, name: str) -> Iterator[None]:
+def hold_process_lock(folder: Path | None, name: str) -> Iterator[None]:
     """Let only one process at a time run the body of the `with` for a name in a folder.
 
-    If `folder` is None, or its file system has no locks, processes do not wait.
+    Not re-entrant: the body must not lock another name in the same folder. The system drops all
+    locks that a process has on a file when the process closes the file, even if the file is still
+    open elsewhere. The end of an inner `with` would therefore release the outer lock, too. This
+    does not happen today, because a function that is being compiled calls no function that is not
+    compiled yet.
+
+    Processes do not wait if `folder` is None, or if the lock cannot be taken: on Windows, in a
+    folder that cannot be written, and in a file system without locks.
     """
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         with suppress(OSError):
             if folder is not None and fcntl is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                locks = opened.enter_context((folder / LOCK_FILE).open("ab"))
-                byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
-                fcntl.lockf(locks, fcntl.LOCK_EX, 1, byte)
+                lock_file = stack.enter_context((folder / LOCK_FILE).open("ab"))
+                offset = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+                fcntl.lockf(lock_file, fcntl.LOCK_EX, 1, offset)
         yield
 
 
-@lru_cache
+@lru_cache  # so that the message is printed once
 def print_compiling() -> None:
     """Print that the process compiles, once, because a user may be waiting.
 

@@ -31,7 +31,7 @@ from types import FunctionType
 
 from matchrec.jit import cache_folders, trust
 from matchrec.jit.cache_files import CacheFiles, write_file
-from matchrec.jit.compile_lock import lock_name, print_compiling
+from matchrec.jit.compile_lock import hold_process_lock, print_compiling
 
 
 class DamagedFilesError(OSError):
@@ -58,7 +58,7 @@ def lock_cache_files(
     Raises:
         DamagedFilesError: see `prepare_files`.
     """
-    with trust.create_private_files(), lock_name(folder, name):
+    with trust.create_private_files(), hold_process_lock(folder, name):
         if not prepare_files(function, folder, name):
             print_compiling()
         yield None if folder is None else CacheFiles(folder, name)
