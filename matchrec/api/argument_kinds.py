@@ -315,7 +315,7 @@ DIALECT = make_word_kind(get_args(DialectName))
 # A product to write queries for.
 TARGET_DIALECT = make_word_kind(
     get_args(TargetDialect),
-    unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_written),
+    unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_translation_target),
 )
 # A language to read queries in.
 SOURCE_LANGUAGE = make_word_kind((*PRODUCTS, "sase"))

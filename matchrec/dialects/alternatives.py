@@ -29,9 +29,9 @@ def note_alternatives(
         read: the product whose SQL it is.
         write: the product that is written.
     """
-    if read.divides_sequences is write.divides_sequences:
+    if read.alternation_binds_tighter is write.alternation_binds_tighter:
         return
-    title = read.title if read.divides_sequences else write.title
+    title = read.title if read.alternation_binds_tighter else write.title
     meaning = (
         f"`A B | C` means `A (B | C)` in the documentation of {title}, and `(A B) | C` elsewhere"
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.dialects.edits import Edit
-from matchrec.dialects.products import Nulls, Product
+from matchrec.dialects.products import NullOrder, Product
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
 from matchrec.syntax.clause_tokens import ClauseTokens
@@ -43,7 +43,7 @@ def edit_defaults(
         pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
         start = pattern_keyword.span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.default_skip.value}\n")
-    if write.needs_as:
+    if write.measures_need_as:
         yield from _add_as(tokens, clause)
 
 
@@ -74,11 +74,11 @@ def _puts_nulls_first(product: Product, *, is_descending: bool) -> bool:
         is_descending: whether the key of ORDER BY has DESC.
     """
     match product.default_nulls:
-        case Nulls.SMALL:
+        case NullOrder.SMALL:
             return not is_descending
-        case Nulls.LARGE:
+        case NullOrder.LARGE:
             return is_descending
-        case Nulls.LAST:
+        case NullOrder.LAST:
             return False
 
 

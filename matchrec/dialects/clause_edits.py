@@ -83,7 +83,7 @@ def edit_clause(
     notes.extend(note_limits(clause, read, write))
     # Variables whose case would be lost, see `clause_names`.
     written_names: dict[str, str] = {}
-    if read.keeps_case and not write.keeps_case:
+    if read.classifier_keeps_case and not write.classifier_keeps_case:
         written_names = find_written_names(tokens, clause)
     context = RuleContext(
         read, write, clause, columns=VisibleColumns(look_up_inputs), quoted_variables=written_names

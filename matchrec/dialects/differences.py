@@ -140,13 +140,13 @@ def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
     For a translation from Trino to Spark, they are `trino` and `others`.
     """
     read_names: set[str] = set()
-    if not read.has_functions_of_spark:
+    if not read.has_spark_functions:
         read_names = {read.name, "others"}
     written_names: set[str] = set()
-    if not write.has_functions_of_spark:
+    if not write.has_spark_functions:
         written_names = {f">{write.name}", ">others"}
     from_spark: set[str] = set()
-    if read.has_functions_of_spark:
+    if read.has_spark_functions:
         from_spark = {f"spark{name}" for name in written_names}
     return frozenset(read_names | written_names | from_spark)
 

@@ -28,7 +28,7 @@ def note_output_differences(
         write: the product that is written.
     """
     calls_classifier = any(token.key == "CLASSIFIER" for token in tokens.tokens)
-    if calls_classifier and write.keeps_case and not read.keeps_case:
+    if calls_classifier and write.classifier_keeps_case and not read.classifier_keeps_case:
         yield TranslationNote(
             f"CLASSIFIER() keeps the case of a variable in {write.title}, and is in upper case in "
             f"{read.title}",

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, auto
 from typing import Any
 
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 from matchrec.source import read_table
 
 
-class Nulls(Enum):
+class NullOrder(Enum):
     """Where ORDER BY puts NULLs if neither NULLS FIRST nor NULLS LAST is written."""
 
-    SMALL = "before all values, or after them if the order descends"
-    LARGE = "after all values, or before them if the order descends"
-    LAST = "after all values"
+    # Before all values, or after them if the order descends.
+    SMALL = auto()
+    # After all values, or before them if the order descends.
+    LARGE = auto()
+    # After all values, also if the order descends.
+    LAST = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +39,27 @@ class Product:
     # same way then stays as it is.
     is_spark: bool = False
     # Where ORDER BY puts NULLs by default.
-    default_nulls: Nulls = Nulls.SMALL
+    default_nulls: NullOrder = NullOrder.SMALL
     # Whether `/` of two integers is an integer.
     divides_integers: bool = False
     # The default of AFTER MATCH SKIP.
     default_skip: SkipTo = SkipTo.PAST_LAST_ROW
     # The quotation mark around names.
     quote: str = "`"
-    # Whether a name without quotes is in upper case, so that a quoted name can be another one.
+    # Whether a name without quotes is in upper case, so that `x` and `"x"` are different
+    # names.
     folds_to_upper: bool = False
     # The character before the name of a parameter.
     parameter_prefix: str = ":"
-    # Functions of row patterns whose names differ in this product, by that name in upper case: the
-    # name by which our rules know the function. For Snowflake, LAG is PREV.
-    pattern_function_names: dict[str, str] = field(default_factory=dict)
+    # Row pattern functions that have another name in this product: from the product's name, in
+    # upper case, to the name by which our rules know the function. For Snowflake, LAG is PREV.
+    pattern_function_names: dict[str, str] = field(default_factory=dict, hash=False)
     # What starts a comment, in addition to `--`; "" if nothing else does.
     comment_prefix: str = ""
     # The order of columns with ALL ROWS PER MATCH.
     column_order: ColumnOrder = ColumnOrder.STANDARD
     # Whether CLASSIFIER returns a variable as it was written, and not in upper case.
-    keeps_case: bool = False
+    classifier_keeps_case: bool = False
     # Whether DEFINE may have variables that PATTERN does not use.
     allows_unused_definitions: bool = False
     # Whether a greedy quantifier never gives back a row that it has taken.
@@ -69,30 +73,45 @@ class Product:
     # Whether PATTERN may be used in OVER and WINDOW.
     has_row_pattern_windows: bool = False
     # Whether sqlglot has no dialect for it. matchrec then has its own: Spark's with a few changes.
-    lacks_dialect: bool = False
+    lacks_sqlglot_dialect: bool = False
     # Whether ARRAY_AGG keeps NULLs.
-    collects_nulls: bool = False
+    array_agg_keeps_nulls: bool = False
     # Whether a measure needs AS before its name.
-    needs_as: bool = False
+    measures_need_as: bool = False
     # Whether `A B | C` in PATTERN is `A (B | C)`, as its documentation says.
-    divides_sequences: bool = False
+    alternation_binds_tighter: bool = False
     # Whether a clause may return rows without columns, which is enough for COUNT(*).
     has_rows_without_columns: bool = False
-    # Whether matchrec translates queries to its SQL. It translates queries from all products.
-    is_written: bool = True
+    # Whether queries can be translated to this product. They can be translated from every product.
+    is_translation_target: bool = True
 
     @property
-    def has_functions_of_spark(self) -> bool:
-        """True if its functions have the same meaning as in Spark."""
-        return self.is_spark and not self.lacks_dialect
+    def has_spark_functions(self) -> bool:
+        """True if its functions have the same meaning as in Spark.
+
+        A product without a dialect of sqlglot, such as Flink SQL, has Spark's syntax for us, but
+        its own functions.
+        """
+        return self.is_spark and not self.lacks_sqlglot_dialect
 
 
-# The first cell of those rows of the table that have no field, but a spelling of a product: a text
-# with it is likely to be SQL of the product.
-_SIGNS = "signs"
+# The rows of the table with this first cell are about no field. They have a regular expression and
+# a product: a text that matches the expression is probably SQL of that product.
+_SIGN = "signs"
 
-_ROWS = tuple(read_table("matchrec.dialects", "products.txt"))
-_DEFAULTS = Product("", "", "")
+# A product whose values are all defaults. `_read_value` learns the types of the fields from it.
+_DEFAULTS = Product(name="", title="", sqlglot_dialect="")
+
+_FLAGS = {"TRUE": True, "FALSE": False}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A spelling by which SQL of a product is recognised."""
+
+    # A regular expression. It is compiled when it is used, which few programs do.
+    expression: str
+    product_name: str
 
 
 def _read_value(field_name: str, text: str) -> object:
@@ -103,26 +122,29 @@ def _read_value(field_name: str, text: str) -> object:
     if isinstance(default, dict):
         return dict(pair.split("=") for pair in text.split())
     if isinstance(default, bool):
-        return text == "TRUE"
+        return _FLAGS[text]
     return text
 
 
-def _read_products() -> dict[str, Product]:
-    """Return the products of the table, by their names."""
-    fields: dict[str, dict[str, Any]] = {}
-    for field_name, text, names in _ROWS:
-        if field_name == _SIGNS:
+def _read_tables() -> tuple[dict[str, Product], tuple[_Sign, ...]]:
+    """Return the products of the table, by their names, and the signs of products, in its order."""
+    fields_by_product: dict[str, dict[str, Any]] = {}
+    signs = []
+    for field_name, text, product_names in read_table("matchrec.dialects", "products.txt"):
+        if field_name == _SIGN:
+            signs.append(_Sign(text, product_names))
             continue
-        for name in names.split():
-            values = fields.setdefault(name, {"sqlglot_dialect": name})
-            values[field_name] = _read_value(field_name, text)
-    return {name: Product(name, **values) for name, values in fields.items()}
+        for name in product_names.split():
+            fields = fields_by_product.setdefault(name, {"sqlglot_dialect": name})
+            fields[field_name] = _read_value(field_name, text)
+    products = {name: Product(name, **fields) for name, fields in fields_by_product.items()}
+    return products, tuple(signs)
 
 
-# All products, by their names.
-PRODUCTS = _read_products()
+# All products, by their names; and the signs by which their SQL is recognised.
+PRODUCTS, _SIGNS = _read_tables()
 
-# The products that the code names: only they have the spellings that it reads or writes.
+# The products to which other modules refer by name.
 AZURE = PRODUCTS["azure"]
 BIGQUERY = PRODUCTS["bigquery"]
 FLINK = PRODUCTS["flink"]
@@ -140,8 +162,9 @@ def find_likely_products(text: str) -> tuple[str, ...]:
     >>> find_likely_products("SELECT TRUNC(d) FROM t"), find_likely_products("SELECT 1")
     (('oracle',), ())
     """
-    names: dict[str, None] = {}
-    for kind, sign, name in _ROWS:
-        if kind == _SIGNS and re.search(sign, text, re.IGNORECASE | re.DOTALL):
-            names[name] = None
-    return tuple(names)
+    names = [
+        sign.product_name
+        for sign in _SIGNS
+        if re.search(sign.expression, text, re.IGNORECASE | re.DOTALL)
+    ]
+    return tuple(dict.fromkeys(names))

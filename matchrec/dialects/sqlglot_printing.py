@@ -62,7 +62,7 @@ def print_tree(tree: exp.Expr, context: RuleContext) -> str:
         tree = apply_rule(rule, tree, context)
     text = generator.generate(tree)
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
-    if reasons and context.write.has_functions_of_spark:
+    if reasons and context.write.has_spark_functions:
         raise UnsupportedError("; ".join(reasons))
     for reason in reasons:
         context.add_note(reason)

@@ -77,7 +77,7 @@ def _may_have_same_meaning(text: str, tree: exp.Expr, context: RuleContext) -> b
     """
     if not (context.read.is_spark and context.write.is_spark):
         return False
-    if not context.read.lacks_dialect:
+    if not context.read.lacks_sqlglot_dialect:
         return True
     # Spark reads `a[1]`, too, but counts elements from 0.
     has_element = "[" in text

@@ -127,7 +127,7 @@ def _require_written_product(write: Product) -> None:
     Raises:
         MatchRecognizeError: matchrec only reads queries of the product.
     """
-    if not write.is_written:
+    if not write.is_translation_target:
         raise errors.product_not_written(product=write.title)
 
 
@@ -257,7 +257,7 @@ def _note_differences(
         for difference, span in find_differences(tokens, read, write):
             # A row of the table that names only the product that is read says what Spark would
             # compute. Another product may compute the right result, so it gets a note.
-            is_error = write.has_functions_of_spark or difference.depends_on_written_product
+            is_error = write.has_spark_functions or difference.depends_on_written_product
             if difference.is_rejected and is_error:
                 raise errors.no_equivalent_in_product(
                     span,

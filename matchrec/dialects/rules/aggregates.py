@@ -230,12 +230,12 @@ def note_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
     write = context.write
     if write.is_spark or isinstance(node.parent, exp.IgnoreNulls):
         return node
-    if read.collects_nulls is write.collects_nulls:
+    if read.array_agg_keeps_nulls is write.array_agg_keeps_nulls:
         return node
     if context.clause is not None:
         # sqlglot would write this as FILTER, which no aggregate of a clause has.
         node.set("nulls_excluded", None)
-    keeps, drops = (read, write) if read.collects_nulls else (write, read)
+    keeps, drops = (read, write) if read.array_agg_keeps_nulls else (write, read)
     context.add_note(f"ARRAY_AGG keeps NULLs in {keeps.title}, and drops them in {drops.title}")
     return node
 

@@ -27,12 +27,12 @@ def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleCont
     read = context.read
     write = context.write
     is_call_ignoring_nulls = read is SNOWFLAKE and bool(node.args.get("ignore_nulls"))
-    ignores_nulls = is_call_ignoring_nulls or read.has_functions_of_spark
+    ignores_nulls = is_call_ignoring_nulls or read.has_spark_functions
     # For Snowflake, sqlglot writes GREATEST or GREATEST_IGNORE_NULLS by this argument.
     node.set("ignore_nulls", ignores_nulls)
     operands = (node.this, *node.expressions)
     nullable_operands = [operand for operand in operands if not isinstance(operand, exp.Literal)]
-    can_be_written_alike = write is SNOWFLAKE or ignores_nulls is write.has_functions_of_spark
+    can_be_written_alike = write is SNOWFLAKE or ignores_nulls is write.has_spark_functions
     if can_be_written_alike or not nullable_operands:
         return node
     if ignores_nulls:

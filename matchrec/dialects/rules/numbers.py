@@ -82,7 +82,7 @@ def rewrite_safe_divide(node: exp.SafeDivide, context: RuleContext) -> exp.Expr:
 
     sqlglot writes Spark's TRY_DIVIDE, which Sail has for few types.
     """
-    if not context.write.has_functions_of_spark:
+    if not context.write.has_spark_functions:
         return node
     dividend = _parenthesize(node.this.copy())
     divisor = _parenthesize(node.expression.copy())

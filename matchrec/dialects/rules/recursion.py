@@ -30,7 +30,7 @@ def rewrite_recursion(node: exp.With, context: RuleContext) -> exp.Expr:
     stay: their users can write a limit themselves.
     """
     read = context.read
-    if not context.write.is_spark or read.has_functions_of_spark:
+    if not context.write.is_spark or read.has_spark_functions:
         return node
     has_recursive = bool(node.args.get("recursive"))
     if read.name in _PRODUCTS_THAT_NEED_RECURSIVE and not has_recursive:

@@ -205,7 +205,7 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
     read = context.read
     if normalize_unit(node.this.name) != "SECOND" or not context.write.is_spark:
         return node
-    if read.has_functions_of_spark or read is ORACLE:
+    if read.has_spark_functions or read is ORACLE:
         return node
     if context.request_kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
         return node

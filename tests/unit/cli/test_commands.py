@@ -839,7 +839,7 @@ def test_the_help_of_a_command_has_all_of_its_options_in_short_lines(name: str) 
 
 def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
-    written = [name for name, product in PRODUCTS.items() if product.is_written]
+    written = [name for name, product in PRODUCTS.items() if product.is_translation_target]
     assert list(get_args(TargetDialect)) == written
     assert get_args(Algorithm) == ("auto", *ALGORITHMS)
 
