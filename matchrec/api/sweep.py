@@ -1,4 +1,4 @@
-"""`sweep`: count the matches of a clause for every combination of some values, in one pass.
+"""`sweep`: count the matches of a clause for every combination of parameter values, in one pass.
 
     FALL{:days,}, :fall   with {"days": [1, 2], "fall": [0, 5]}
 
@@ -43,7 +43,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.warn_caller import warn_caller
-from matchrec.explain.charts.sweep import Sweep
+from matchrec.explain.charts.sweep import FIGURE_COLUMNS, Sweep
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
@@ -87,13 +87,18 @@ def is_grid(grid: Any) -> bool:
 
 
 def convert_grid(_argument: str, grid: Grid) -> Grid:
-    """Return a grid with NumPy values as Python values, which Spark accepts.
+    """Return a grid with NumPy values as Python values, which Spark accepts, each value once.
+
+    Two values are the same if messages and the result show them alike.
 
     Args:
         _argument: the name of the argument, which every converter gets.
         grid: a dict that `is_grid` accepts.
     """
-    return {name: [convert_numpy_value(value) for value in values] for name, values in grid.items()}
+    return {
+        name: list({repr(value): value for value in map(convert_numpy_value, values)}.values())
+        for name, values in grid.items()
+    }
 
 
 # The values of one parameter.
@@ -124,15 +129,15 @@ def sweep(
     dialect: DialectName = "spark",
     options: Options | None = None,
 ) -> Sweep:
-    """Count the matches of a clause for each combination of some values, in one pass.
+    """Count the matches of a clause for each combination of parameter values, in one pass.
 
-    Spark reads and shuffles the rows once for all combinations. Runs a job.
+    Spark reads and shuffles the rows once for all combinations. It runs one Spark job.
 
     Args:
         df: the rows to search: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
         clause: the text between the parentheses of MATCH_RECOGNIZE, with `:name` parameters.
         grid: a dict with a list of values for each parameter, such as `{"days": [1, 2]}`. The
-            lists may have up to 1,000 combinations.
+            lists may have up to 1,000 combinations. A value that is listed twice counts once.
         dialect: the product whose SQL the clause is written in, as in `sql`.
         options: how the query runs. None means the defaults.
 
@@ -141,7 +146,8 @@ def sweep(
         `matchrec.Sweep.columns` explains its figures, such as `median_span`.
 
     Raises:
-        MatchRecognizeError: the clause has a mistake.
+        MatchRecognizeError: the clause has a mistake, a parameter of the clause has no values or
+            the clause does not have it, or there are more than 1,000 combinations.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95), (5, 90) AS t(day, price)")
     >>> print(matchrec.sweep(ticks, '''
@@ -162,14 +168,16 @@ def sweep(
     check_parameters(clause, grid)
     swept_clause = SweptClause(rows, clause, dialect)
     swept_clause.check(combinations[0])
-    combinations_by_name = {show_combination(values): values for values in combinations}
+
+    combinations_by_name = {format_combination(values): values for values in combinations}
     rules, args = swept_clause.build_rules(combinations_by_name)
     relation = build_relation(rows, args)
     columns = find_input_columns(relation)
     request = MatchRequest.build(rules, relation, columns, options, event_columns=())
     built_set = build_rule_set(request)
-    figures = count_matches(select_matches(built_set), combinations_by_name)
-    return Sweep(parameters=tuple(grid), rows=tuple(figures))
+
+    result_rows = count_matches(select_matches(built_set), combinations_by_name)
+    return Sweep(parameters=tuple(grid), rows=tuple(result_rows))
 
 
 def check_parameters(clause: str, grid: Grid) -> None:
@@ -190,10 +198,10 @@ def check_parameters(clause: str, grid: Grid) -> None:
             raise with_source(error, Source(clause))
 
 
-def show_combination(combination: Combination) -> str:
+def format_combination(combination: Combination) -> str:
     """Return a combination as messages show it. The text is also the name of its rule.
 
-    >>> show_combination({"days": 3, "kind": "rise"})
+    >>> format_combination({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
     """
     return ", ".join(f"{parameter} = {value!r}" for parameter, value in combination.items())
@@ -203,16 +211,16 @@ def show_combination(combination: Combination) -> str:
 class SweptClause:
     """A clause with parameters, and the rows to which it applies."""
 
-    df: DataFrame
+    rows: DataFrame
     # The text of the clause.
     text: str
     # The product whose SQL the text is written in.
     dialect: DialectName
 
     @cached_property
-    def quotes(self) -> Dialect:
+    def quote_dialect(self) -> Dialect:
         """Return what double quotes mean in the text."""
-        return find_quote_dialect(self.df.sparkSession, self.text)
+        return find_quote_dialect(self.rows.sparkSession, self.text)
 
     def check(self, combination: Combination) -> None:
         """Plan the clause for one combination, and raise its errors and issue its warnings.
@@ -227,7 +235,7 @@ class SweptClause:
         assert rule.source is not None
         clause = Clause(
             plan=rule.plan,
-            relation=build_relation(self.df, combination),
+            relation=build_relation(self.rows, combination),
             options=NO_OPTIONS,
             source=rule.source,
         )
@@ -248,8 +256,8 @@ class SweptClause:
         """
         rules = []
         args: dict[str, Any] = {}
-        for number, (name, combination) in enumerate(combinations.items()):
-            new_names = {parameter: f"{parameter}__{number}" for parameter in combination}
+        for rule_index, (name, combination) in enumerate(combinations.items()):
+            new_names = {parameter: f"{parameter}__{rule_index}" for parameter in combination}
             for parameter, value in combination.items():
                 args[new_names[parameter]] = value
             try:
@@ -267,7 +275,7 @@ class SweptClause:
         combination: Combination,
         new_names: Mapping[str, str] = MappingProxyType({}),
     ) -> Rule:
-        """Return the clause for one combination.
+        """Return the rule for one combination.
 
         Its result has one row for each match. The events of a match are all of its rows, also those
         in exclusions.
@@ -282,7 +290,7 @@ class SweptClause:
         """
         replacements = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
         node, source = parse_clause_in_dialect(
-            self.df, self.text, self.dialect, self.quotes, replacements or None
+            self.rows, self.text, self.dialect, self.quote_dialect, replacements or None
         )
         one_row_node = replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW)
         values = {
@@ -298,7 +306,7 @@ class SweptClause:
         return Rule(name, plan, source)
 
 
-def write_span(time_type: DataType) -> str:
+def write_match_span(time_type: DataType) -> str:
     """Return SQL for the span of a match: the time from its first to its last row.
 
     The SQL reads the columns `start_time` and `end_time`. It is NULL if values of the type have no
@@ -318,28 +326,36 @@ def write_span(time_type: DataType) -> str:
 def count_matches(
     matches: DataFrame, combinations: Mapping[str, Combination]
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a `Sweep`: for each combination its values, then its figures. Runs a job.
+    """Return the rows of a `Sweep`: for each combination its values, then its figures.
+
+    It runs one Spark job.
 
     Args:
         matches: the matches of all rules, as in `RuleMatches.matches`.
         combinations: the combinations, by the names of their rules.
     """
+    # The columns are: rule, the PARTITION BY columns, match_number, and others.
     keys = matches.columns[1 : matches.columns.index("match_number")]
     key_values = [normalize_value(quote_name(key), matches.schema[key].dataType) for key in keys]
     row_count = "coalesce(size(events), 0)"
-    span = write_span(matches.schema["end_time"].dataType)
-    # In the order of `explain.charts.sweep.FIGURE_COLUMNS`.
-    figures = [
-        "count(*)",
-        f"count(DISTINCT struct({', '.join(key_values)}))" if keys else "1",
-        f"sum({row_count})",
-        f"median({row_count})",
-        f"median({span})",
-    ]
-    rows = matches.groupBy("rule").agg(*(expr(figure) for figure in figures)).collect()
-    figures_by_name = {row[0]: tuple(row[1:]) for row in rows}
-    figures_without_matches = (0, 0, 0, None, None)
-    return [
-        (*combination.values(), *figures_by_name.get(name, figures_without_matches))
-        for name, combination in combinations.items()
-    ]
+    span = write_match_span(matches.schema["end_time"].dataType)
+    figure_expressions = {
+        "matches": "count(*)",
+        "partitions": f"count(DISTINCT struct({', '.join(key_values)}))" if keys else "1",
+        "rows": f"sum({row_count})",
+        "median_rows": f"median({row_count})",
+        "median_span": f"median({span})",
+    }
+    figures_without_matches = dict.fromkeys(FIGURE_COLUMNS, 0) | {
+        "median_rows": None,
+        "median_span": None,
+    }
+    aggregates = [expr(text).alias(name) for name, text in figure_expressions.items()]
+    figures_by_rule = {
+        row["rule"]: row.asDict() for row in matches.groupBy("rule").agg(*aggregates).collect()
+    }
+    result_rows = []
+    for name, combination in combinations.items():
+        figures = figures_by_rule.get(name, figures_without_matches)
+        result_rows.append((*combination.values(), *(figures[column] for column in FIGURE_COLUMNS)))
+    return result_rows

@@ -59,6 +59,12 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
     assert swept._repr_html_().count("<tr") == 3
 
 
+def test_a_value_that_is_listed_twice_counts_once(spark: SparkSession) -> None:
+    clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :id"
+    swept = matchrec.sweep(spark.range(5), clause, {"id": np.array([2, 2, 3] * 400)})
+    assert swept.rows == ((2, 1, 1, 2, 2.0, 1.0), (3, 1, 1, 1, 1.0, 0.0))
+
+
 def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
     """The rows 0 to 5 are one hour apart. Each type of value works as a parameter."""
     rows = spark.sql(
