@@ -80,7 +80,7 @@ class Gatherer:
     # The cache of `find_navigation_indices`, which adds to it.
     navigation_indices: dict[Navigation, pa.Array] = field(default_factory=dict)
 
-    def divide(self, event_columns: Collection[int] = ()) -> Iterator[Gatherer]:
+    def divide_into_batches(self, event_columns: Collection[int] = ()) -> Iterator[Gatherer]:
         """Yield gatherers for consecutive output rows, so that batches are not too large.
 
         Yields nothing if there are no output rows.

@@ -195,6 +195,6 @@ class PieceWorker:
         frame = self.compiled_query.frame
         with self.tally.measure_time(WorkerCounter.GATHERING):
             reader = MatchReader(matches, rows, partitions, members, frame)
-        gatherers = Gatherer(self.compiled_query, table, reader).divide()
+        gatherers = Gatherer(self.compiled_query, table, reader).divide_into_batches()
         batches = (gatherer.build_batch() for gatherer in gatherers)
         yield from self.tally.time_items(WorkerCounter.GATHERING, batches)

@@ -297,7 +297,7 @@ class RuleSetOutput:
             compiled_query, table, MatchReader(matches, rows, partitions, members)
         )
         if compiled_query.rows_per_match.summarizes_matches:
-            for gatherer in output_rows.divide(event_columns):
+            for gatherer in output_rows.divide_into_batches(event_columns):
                 columns = self.describe_matches(gatherer) | self.fill_slots(rule_number, gatherer)
                 yield make_batch(self.schema, rule_number, columns)
             return
@@ -307,9 +307,9 @@ class RuleSetOutput:
             table,
             MatchReader(matches, find_one_row_per_match(matches), partitions, members),
         )
-        for gatherer in match_rows.divide(event_columns):
+        for gatherer in match_rows.divide_into_batches(event_columns):
             yield make_batch(self.schema, rule_number, self.describe_matches(gatherer))
-        for gatherer in output_rows.divide():
+        for gatherer in output_rows.divide_into_batches():
             kinds = repeat_number(RowKind.ROW, gatherer.reader.output_rows.count)
             columns = {wire.ROW_KIND: kinds} | self.fill_slots(rule_number, gatherer)
             yield make_batch(self.schema, rule_number, columns)

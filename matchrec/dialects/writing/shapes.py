@@ -25,6 +25,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import TypeAlias
 
+from typing_extensions import assert_never
+
 from matchrec.dialects.writing.names import is_path, split_path
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.lengths import WITHIN_CALL
@@ -199,8 +201,10 @@ def _make_reference_shape(reference: expression.Reference) -> Shape:
                 None if condition is None else make_shape(condition),
                 tuple((make_shape(item.scalar), item.direction) for item in reference.ordering),
             )
-        case _:
+        case expression.Classifier() | expression.MatchValue():
             return reference
+        case _:
+            assert_never(reference)
 
 
 def _make_text_shape(text: str) -> Shape:
