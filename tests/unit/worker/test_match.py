@@ -20,7 +20,7 @@ class SlowGatherer:
 
     def __init__(self, *_: object) -> None: ...
 
-    def divide(self) -> Iterator[SlowGatherer]:
+    def divide_into_batches(self) -> Iterator[SlowGatherer]:
         """Yield itself twice, each time after a while."""
         for _ in range(2):
             time.sleep(SLEEP)
