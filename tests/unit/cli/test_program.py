@@ -146,9 +146,10 @@ def test_the_version() -> None:
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:
-    listed = invoke("--help").stdout.partition("Commands:")[2].partition("Examples:")[0]
+    listed, _, rest = invoke("--help").stdout.partition("Commands:\n")[2].partition("\n\n")
     assert "..." not in listed
-    assert listed.count(".\n") == len(main.commands)
+    assert [line[-1] for line in listed.splitlines()] == ["."] * len(main.commands)
+    assert rest.startswith("  `matchrec COMMAND --help` shows the options of a command.\n")
 
 
 @pytest.mark.parametrize("command", main.commands)
