@@ -17,33 +17,34 @@ from pyspark.sql import DataFrame
 # such Vs every second one matches, counted anew from each that matches in any case.
 VSHAPE = """
 WITH steps AS (
-  SELECT {k}, {t}, {x}, lag({x}) OVER w AS before, lead({x}) OVER w AS after,
-    lead({x}, 2) OVER w AS later, lead({t}) OVER w AS next_ts
-  FROM {table} WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
+  SELECT {key}, {time}, {value}, lag({value}) OVER w AS before, lead({value}) OVER w AS after,
+    lead({value}, 2) OVER w AS later, lead({time}) OVER w AS next_ts
+  FROM {table} WINDOW w AS (PARTITION BY {key} ORDER BY {time})),
 turns AS (
-  SELECT {k}, {t}, {x}, next_ts, later < after AS is_long,
-    after < {x} AND NOT coalesce({x} < before, FALSE) AS is_top,
-    {x} < before AND after > {x} AS is_bottom,
-    {x} > before AND NOT coalesce(after > {x}, FALSE) AS is_end
+  SELECT {key}, {time}, {value}, next_ts, later < after AS is_long,
+    after < {value} AND NOT coalesce({value} < before, FALSE) AS is_top,
+    {value} < before AND after > {value} AS is_bottom,
+    {value} > before AND NOT coalesce(after > {value}, FALSE) AS is_end
   FROM steps),
 shapes AS (
   SELECT * FROM (
-    SELECT {k}, {t}, next_ts, is_long, is_top, lead(is_bottom) OVER w AS falls,
-      lead({t}) OVER w AS bottom_ts, lead({x}) OVER w AS bottom, lead({t}, 2) OVER w AS end_ts
+    SELECT {key}, {time}, next_ts, is_long, is_top, lead(is_bottom) OVER w AS falls,
+      lead({time}) OVER w AS bottom_ts, lead({value}) OVER w AS bottom,
+      lead({time}, 2) OVER w AS end_ts
     FROM turns WHERE is_top OR is_bottom OR is_end
-    WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+    WINDOW w AS (PARTITION BY {key} ORDER BY {time}))
   WHERE is_top AND falls),
 numbered AS (
-  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w IS NOT DISTINCT FROM {t} AS adjoins
+  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w IS NOT DISTINCT FROM {time} AS adjoins
   FROM shapes
-  WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
+  WINDOW w AS (PARTITION BY {key} ORDER BY {time})),
 chained AS (
   SELECT *, n - max(CASE WHEN is_long OR NOT adjoins THEN n END) OVER w AS place FROM numbered
-  WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
+  WINDOW w AS (PARTITION BY {key} ORDER BY {time})),
 taken AS (
   SELECT *, adjoins AND lag(place) OVER w % 2 = 0 AS top_is_taken FROM chained
-  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
-SELECT {k}, CASE WHEN top_is_taken THEN next_ts ELSE {t} END AS start_ts, bottom_ts, end_ts,
+  WINDOW w AS (PARTITION BY {key} ORDER BY {time}))
+SELECT {key}, CASE WHEN top_is_taken THEN next_ts ELSE {time} END AS start_ts, bottom_ts, end_ts,
   bottom
 FROM taken WHERE place % 2 = 0"""
 
@@ -61,36 +62,37 @@ WHERE is_a AND is_b AND is_c"""
 FUNNEL = """
 WITH ahead AS (
   SELECT *,
-    last_value(CASE WHEN {e} = '{third}' THEN {t} END) IGNORE NULLS OVER back AS next_purchase
-  FROM {table} WHERE {e} IN ('{first}', '{second}', '{third}')
-  WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
+    last_value(CASE WHEN {event} = '{third}' THEN {time} END) IGNORE NULLS OVER back
+      AS next_purchase
+  FROM {table} WHERE {event} IN ('{first}', '{second}', '{third}')
+  WINDOW back AS (PARTITION BY {key} ORDER BY {time} DESC ROWS UNBOUNDED PRECEDING)),
 carts AS (
-  SELECT *, last_value(CASE WHEN {e} = '{second}' THEN struct({t} AS at, next_purchase) END)
+  SELECT *, last_value(CASE WHEN {event} = '{second}' THEN struct({time} AS at, next_purchase) END)
     IGNORE NULLS OVER back AS cart
-  FROM ahead WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
+  FROM ahead WINDOW back AS (PARTITION BY {key} ORDER BY {time} DESC ROWS UNBOUNDED PRECEDING)),
 found AS (
-  SELECT {k}, {t} AS view_ts, cart.at AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
-  WHERE {e} = '{first}' AND cart.next_purchase {within}),
+  SELECT {key}, {time} AS view_ts, cart.at AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
+  WHERE {event} = '{first}' AND cart.next_purchase {within}),
 before AS (
   SELECT *, nullif(lag(purchase_ts) OVER w, purchase_ts) AS other FROM found
-  WINDOW w AS (PARTITION BY {k} ORDER BY view_ts)),
+  WINDOW w AS (PARTITION BY {key} ORDER BY view_ts)),
 marked AS (
   SELECT *, last_value(other) IGNORE NULLS OVER w AS previous FROM before
-  WINDOW w AS (PARTITION BY {k} ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
+  WINDOW w AS (PARTITION BY {key} ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
 purchases AS (
-  SELECT {k}, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
+  SELECT {key}, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
     min(CASE WHEN previous IS NULL OR view_ts > previous THEN struct(view_ts, cart_ts) END) AS free
-  FROM marked GROUP BY {k}, purchase_ts),
+  FROM marked GROUP BY {key}, purchase_ts),
 numbered AS (
   SELECT *, row_number() OVER w AS n FROM purchases
-  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts)),
+  WINDOW w AS (PARTITION BY {key} ORDER BY purchase_ts)),
 chained AS (
   SELECT *, n - max(CASE WHEN free IS NOT NULL THEN n END) OVER w AS place FROM numbered
-  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts)),
+  WINDOW w AS (PARTITION BY {key} ORDER BY purchase_ts)),
 taken AS (
   SELECT *, CASE WHEN lag(place) OVER w % 2 = 0 THEN free ELSE first END AS start FROM chained
-  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts))
-SELECT {k}, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
+  WINDOW w AS (PARTITION BY {key} ORDER BY purchase_ts))
+SELECT {key}, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
 
 # Backwards in time, the next row that is no A ends the match of every A before it.
 OVERLAPS = """

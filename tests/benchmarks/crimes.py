@@ -48,12 +48,12 @@ def draw_crimes(seed: int, rows: int) -> DrawnTables:
     series = draw.sample(range(KINDS // 7, KINDS + 1), len(SERIES_LETTERS))
     home = draw.randrange(DISTRICTS)
     tables = {
-        "berlin": DrawnTable(draw_berlin(salt), rows, 1, keys_grow=False),
-        "crimes": DrawnTable(draw_chicago(salt, series, home), rows, 1, keys_grow=False),
+        "berlin": DrawnTable(draw_berlin(salt), rows, 1, scales_keys=False),
+        "crimes": DrawnTable(draw_chicago(salt, series, home), rows, 1, scales_keys=False),
     }
     for length in LENGTHS:
         columns = draw_lengths(salt, length)
-        tables[f"lengths_{length}"] = DrawnTable(columns, rows, 1, keys_grow=False)
+        tables[f"lengths_{length}"] = DrawnTable(columns, rows, 1, scales_keys=False)
     words = dict(zip(SERIES_LETTERS, map(str, series), strict=True))
     return DrawnTables(tables, words | {"district": str(1 + home)})
 

@@ -104,7 +104,7 @@ def draw_numbers(rows: int) -> DrawnTables:
         items = ["CAST(id AS INT) AS i"]
         for text, column in zip(texts, "vp", strict=False):
             items.append(f"CAST({text} AS INT) AS {column}")
-        tables[name] = DrawnTable(tuple(items), rows // SHORTER[name], 1, keys_grow=False)
+        tables[name] = DrawnTable(tuple(items), rows // SHORTER[name], 1, scales_keys=False)
     return DrawnTables(tables, {})
 
 

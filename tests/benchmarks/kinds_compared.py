@@ -39,7 +39,7 @@ def create_drawn_view(
         rows = round(options.rows * options.scale)
         folder = options.data / f"seed{options.seed}-{rows}"
     drawn_table = drawn.tables[name]
-    create_parquet_view(spark, name, lambda: drawn_table.frame(spark, options.scale), folder)
+    create_parquet_view(spark, name, lambda: drawn_table.create_frame(spark, options.scale), folder)
     return folder
 
 

@@ -200,7 +200,7 @@ FUNNEL_OF_FLINK = """SELECT * FROM visits MATCH_RECOGNIZE (PARTITION BY `user` O
 PREFIXES = {"a": "A.", "b": "B.", "c": "C."}
 NO_PREFIXES = {"a": "", "b": "", "c": ""}
 
-TICK_WORDS = {"table": "ticks", "k": "symbol", "t": "ts", "x": "price"}
+TICK_WORDS = {"table": "ticks", "key": "symbol", "time": "ts", "value": "price"}
 VSHAPE: Mapping[str, Question] = {
     DUCKDB.name: Question(by_hand.VSHAPE.format(**TICK_WORDS)),
     FLINK.name: Question(

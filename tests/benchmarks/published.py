@@ -163,10 +163,10 @@ def make_template(name: str, pattern: str, location: str, drawn: DrawnTables) ->
     firsts = "AB" if pattern.startswith("(") else "A"
     first = "U" if len(firsts) > 1 else "A"
     window = f"at <= {first}.at + {WINDOW}"
-    conditions = {variable: [f"kind = {drawn.words[variable]}"] for variable in variables}
+    conditions = {variable: [f"kind = {drawn.replacements[variable]}"] for variable in variables}
     for variable, terms in conditions.items():
         if location == "in a district":
-            terms.append(f"district = {drawn.words['district']}")
+            terms.append(f"district = {drawn.replacements['district']}")
         if variable not in firsts:
             terms.append(window)
         if variable not in firsts and location == "near":

@@ -50,7 +50,7 @@ Condition = Callable[[Mapped, Sequence[Row], int], bool]
 def tables(spark: SparkSession) -> Iterator[dict[str, list[Row]]]:
     rows = {}
     for name in ("berlin", "crimes"):
-        frame = DRAWN.tables[name].frame(spark)
+        frame = DRAWN.tables[name].create_frame(spark)
         frame.createOrReplaceTempView(name)
         rows[name] = frame.orderBy("id").collect()
     yield rows
@@ -227,7 +227,7 @@ def list_template_conditions(shape: Shape) -> dict[str, Condition]:
 @pytest.mark.parametrize("name", [shape.name for shape in list_length_shapes()][: len(FORMS)])
 def test_sums_are_those_of_the_rows_of_a_length(spark: SparkSession, name: str) -> None:
     shape = {shape.name: shape for shape in list_length_shapes()}[name]
-    DRAWN.tables[shape.table].frame(spark).createOrReplaceTempView(shape.table)
+    DRAWN.tables[shape.table].create_frame(spark).createOrReplaceTempView(shape.table)
     in_order = "ORDER BY id" if "RUNNING" in name else ""
     columns = ["total", "n"] if "ONE ROW" in name else ["id", "total", "n"]
     by_window = f"""SELECT DISTINCT * FROM (SELECT k, {"" if "ONE ROW" in name else "id,"}

@@ -61,7 +61,7 @@ KINDS = {kind.name: kind for kind in list_kinds(draw_tables(SEED, ROWS))}
 def test_window_sql_gives_the_same_rows_of_each_kind(spark: SparkSession, name: str) -> None:
     kind = KINDS[name]
     table = draw_tables(SEED, ROWS).tables[kind.table]
-    table.frame(spark).createOrReplaceTempView(kind.table)
+    table.create_frame(spark).createOrReplaceTempView(kind.table)
     reference = Reference.read(matchrec.sql(spark, kind.query))
     assert reference.digest.rows > 0
     for contender, query in list_handwritten_queries(spark, kind).items():
@@ -141,7 +141,9 @@ def test_the_v_shape_runs_up_to_each_step(spark: SparkSession) -> None:
 
 def test_the_contenders_on_sail_run(spark: SparkSession) -> None:
     kind = KINDS["V-shape"]
-    draw_tables(SEED, ROWS).tables[kind.table].frame(spark).createOrReplaceTempView(kind.table)
+    draw_tables(SEED, ROWS).tables[kind.table].create_frame(spark).createOrReplaceTempView(
+        kind.table
+    )
     times = measure_queries(crossing.list_contenders(spark, kind), rounds=1, run=run_to_arrow)
     assert list(times) == [crossing.CROSSING, OURS]
     spark.catalog.dropTempView(kind.table)
@@ -181,7 +183,7 @@ def test_queries_of_duckdb_count_what_window_sql_counts(
 ) -> None:
     workload = {one.name: one for one in list_duckdb_workloads()}[name]
     drawn = draw_numbers(2_000)
-    drawn.tables[workload.table].frame(spark).createOrReplaceTempView(workload.table)
+    drawn.tables[workload.table].create_frame(spark).createOrReplaceTempView(workload.table)
     reference = Reference.read(matchrec.sql(spark, workload.query))
     assert reference.frame.first() == (count,)
     for contender, query in list_handwritten_queries(spark, workload).items():
@@ -191,7 +193,7 @@ def test_queries_of_duckdb_count_what_window_sql_counts(
 
 def test_the_query_of_duckdb_that_reads_the_match_counts_rises(spark: SparkSession) -> None:
     workload = {one.name: one for one in list_duckdb_workloads()}["navigation"]
-    frame = draw_numbers(2_000).tables[workload.table].frame(spark)
+    frame = draw_numbers(2_000).tables[workload.table].create_frame(spark)
     frame.createOrReplaceTempView(workload.table)
     values = [number * 2654435761 % 1000 for number in range(200)]
     assert matchrec.sql(spark, workload.query).first() == (count_rises(values),)

@@ -39,8 +39,8 @@ def write_clause(table: str, text: str) -> str:
     return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {text}\n)"
 
 
-TICKS = {"k": "symbol", "t": "ts", "x": "price"}
-VISITS = {"table": "visits", "k": "user", "t": "ts", "e": "event"} | {
+TICKS = {"key": "symbol", "time": "ts", "value": "price"}
+VISITS = {"table": "visits", "key": "user", "time": "ts", "event": "event"} | {
     "first": "view",
     "second": "cart",
     "third": "purchase",
