@@ -351,7 +351,7 @@ IGNORE_OPTION = make_repeatable_option(
     "--ignore",
     type=WordChoice(list_warning_classes()),
     metavar="NAME",
-    help="Do not give this warning, such as NoOrderWarning. Repeatable.",
+    help="Do not show this warning, such as NoOrderWarning. Repeatable.",
 )
 SCHEMA_OPTION = make_repeatable_option(
     "--schema",

@@ -95,7 +95,9 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @click.option(
     "--x", metavar="COLUMN", help="Horizontal axis: times, dates or numbers. Required by --plot."
 )
-@click.option("--y", metavar="COLUMN", help="Vertical axis: numbers or texts. Required by --plot.")
+@click.option(
+    "--y", metavar="COLUMN", help="Vertical axis: numbers or strings. Required by --plot."
+)
 @click.option("--series", metavar="COLUMN", help="Draw a series for each value of this column.")
 @click.option(
     "--between",
