@@ -164,6 +164,39 @@ def _explain_not_null(token: TokenInText) -> TokenExplanation | None:
     return TokenExplanation("`NOT NULL` is not allowed here", "write IS NOT NULL", not_null[0])
 
 
+# An option of PATTERN, perhaps after the name of a measure without AS. The word MATCH can be
+# missing: in `count(*) n SKIP TILL NEXT MATCH`, the parser reads it as the name of a measure.
+_OPTION_OF_PATTERN = re.compile(
+    r"(?:\w+\s+)?(?P<option>(?:ALL|NON\s*-\s*OVERLAPPING|FIRST\s+\d+)\s+MATCHES"
+    r"|LONGEST\s+MATCH|SKIP\s+TILL\s+(?:NEXT|ANY)(?:\s+MATCH|\s*$))(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def begins_with_pattern_option(text: str) -> bool:
+    """Return whether a text begins with an option of PATTERN, perhaps after one other word.
+
+    >>> begins_with_pattern_option("n SKIP TILL NEXT MATCH"), begins_with_pattern_option("n")
+    (True, False)
+    """
+    return _OPTION_OF_PATTERN.match(text) is not None
+
+
+def _explain_option_before_pattern(token: TokenInText) -> TokenExplanation | None:
+    """Explain an option of PATTERN in a part before PATTERN, as in `ORDER BY ts ALL MATCHES`."""
+    misplaced = _OPTION_OF_PATTERN.match(token.text_from_token)
+    if token.where not in ("PARTITION BY", "ORDER BY", "MEASURES") or misplaced is None:
+        return None
+    option = join_lines(misplaced["option"])
+    if option.upper().startswith("SKIP") and not option.upper().endswith("MATCH"):
+        option += " MATCH"
+    return TokenExplanation(
+        f"`{option}` is not allowed here",
+        f"write it after PATTERN: PATTERN (...) {option}",
+        misplaced[0],
+    )
+
+
 def _explain_swapped_measure(token: TokenInText) -> TokenExplanation | None:
     """Explain the dot in `MEASURES last_price AS B.price`, whose sides are swapped."""
     measure = re.search(r"(?i)(?P<name>\w+)\s+AS\s+(?P<variable>\w+)\s*$", token.text_before)
@@ -569,6 +602,7 @@ _EXPLAINERS: tuple[Callable[[TokenInText], TokenAdvice | None], ...] = (
     _explain_case,
     _explain_length_without_within,
     _explain_not_null,
+    _explain_option_before_pattern,
     _explain_swapped_measure,
     _explain_where_for_define,  # before `_explain_query_keyword`, which explains other WHEREs
     _explain_query_keyword,

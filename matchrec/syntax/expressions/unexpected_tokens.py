@@ -19,7 +19,11 @@ from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.expression import order_by_in_call
 from matchrec.errors.sql.foreign_syntax import find_foreign_call_hint
 from matchrec.errors.sql.incomplete import unfinished_expression
-from matchrec.errors.sql.token_advice import TokenInText, find_hint_for_token
+from matchrec.errors.sql.token_advice import (
+    TokenInText,
+    begins_with_pattern_option,
+    find_hint_for_token,
+)
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.tokens import CLOSING, Token, TokenKind, TokenSequence, split_words
 
@@ -205,6 +209,7 @@ class UnexpectedToken:
             or token.key in _KEYS_WITH_TEXT
             or token.key == "["
             or "[" in text_before
+            or begins_with_pattern_option(text_from_token)
             or (
                 token.key in _WORDS_IN_CALLS
                 and find_foreign_call_hint(text_before, text_from_token) is not None
