@@ -47,5 +47,5 @@ def test_begin_on_a_pattern_would_drop_its_stages() -> None:
 
 
 def test_help_shows_the_signatures() -> None:
-    assert str(inspect.signature(Pattern.next)) == "(self, content: str | Pattern) -> Pattern"
-    assert str(inspect.signature(Pattern.begin)) == "(content: str | Pattern) -> Pattern"
+    assert str(inspect.signature(Pattern.next)) == "(self, stage: str | Pattern) -> Pattern"
+    assert str(inspect.signature(Pattern.begin)) == "(stage: str | Pattern) -> Pattern"
