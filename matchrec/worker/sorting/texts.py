@@ -33,15 +33,15 @@ SAMPLE_ROWS = 1 << 14
 
 # Texts of at most this many bytes are sorted by their bytes if many of them differ, see
 # `has_many_distinct_values`. Other texts are ranked first.
-LONGEST_TEXT = 64
+MAX_SPLIT_BYTES = 64
 
-# A number has room for this many bytes of a text, and for the length of the text.
-LONGEST_SHORT_TEXT = BYTES_PER_WORD - 1
+# A number of eight bytes has room for this many bytes of a text, and for its length.
+MAX_SHORT_BYTES = BYTES_PER_WORD - 1
 
 
 @dataclass(frozen=True, slots=True)
 class ShortTexts:
-    """Texts as numbers. Numbers are equal if the texts are, and compare as the texts do."""
+    """Texts as numbers, which are equal exactly if the texts are, and sort as the texts do."""
 
     numbers: IntArray  # int64[n]
     # Whether the last byte of a number is the length of the text. If not, all texts have eight
@@ -72,24 +72,35 @@ def convert_texts(values: pa.Array) -> list[IntArray]:
 
     The first array is compared first. Short texts are one array. For others, the arrays have the
     bytes of the texts, eight bytes in each array, then the lengths of the texts: shorter texts are
-    filled up with zeros, so only its length tells a text from the same text with zero bytes behind
-    it. If texts are long or often equal, there is only one array, which has their ranks.
+    padded with zeros, so a text and the same text followed by zero bytes differ only in length. If
+    texts are long or often equal, there is only one array, which has their ranks.
+
+    Args:
+        values: one or more texts, or binary values. The numbers for NULL have no meaning.
     """
     short_texts = convert_short_texts(values)
     if short_texts is not None:
         return [short_texts.numbers]
     lengths = find_lengths(values)
     longest = int(lengths.max())
-    if longest <= LONGEST_TEXT and has_many_distinct_values(values):
+    if longest <= MAX_SPLIT_BYTES and has_many_distinct_values(values):
         return [*split_bytes(values, longest), lengths.astype(np.int64)]
     return [arrays.read_integers(rank_repeated_values(values))]
 
 
 def encode_texts(values: pa.Array) -> pa.DictionaryArray:
-    """Return texts with a dictionary, as Arrow's `dictionary_encode` does."""
-    short_texts = None if values.null_count else convert_short_texts(values)
-    numbered = None if short_texts is None else number_distinct(short_texts.numbers)
-    if short_texts is None or numbered is None:
+    """Return texts with a dictionary, as Arrow's `dictionary_encode` does.
+
+    The texts of the dictionary come in the order of their first rows. Arrow encodes texts that are
+    not short, and texts with NULL, which have no number.
+    """
+    if values.null_count:
+        return values.dictionary_encode()
+    short_texts = convert_short_texts(values)
+    if short_texts is None:
+        return values.dictionary_encode()
+    numbered = number_distinct(short_texts.numbers)
+    if numbered is None:
         return values.dictionary_encode()
     indices, distinct_numbers = numbered
     dictionary = short_texts.decode(distinct_numbers, values.type)
@@ -100,12 +111,13 @@ def convert_short_texts(values: pa.Array) -> ShortTexts | None:
     """Return texts of at most seven bytes, or of exactly eight bytes, as numbers.
 
     Returns:
-        The numbers, where those for NULL have no meaning. None if a text is longer, if there are
-        no texts, or if the kernel that reads texts is not worth compiling yet.
+        The numbers, where the numbers for NULL have no meaning. None if the texts are of other
+        lengths, if they have fewer than eight bytes together, or if the kernel that reads texts is
+        not worth compiling yet.
     """
     lengths = find_lengths(values)
     longest = int(lengths.max(initial=0))
-    has_lengths = longest <= LONGEST_SHORT_TEXT
+    has_lengths = longest <= MAX_SHORT_BYTES
     if not has_lengths and (longest > BYTES_PER_WORD or lengths.min() < BYTES_PER_WORD):
         return None
     content, borders = view_texts(values)
@@ -127,7 +139,7 @@ def has_many_distinct_values(values: pa.Array) -> bool:
 
 
 def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
-    """Yield eight bytes of each text at a time, as a number that compares as they do: int64[n].
+    """Yield int64[n] for each eight bytes of the texts: numbers that sort as these bytes do.
 
     Zeros follow the end of a text. For texts of at most 16 bytes, the first array has the bytes 0
     to 7 of each text, and the second one the bytes 8 to 15.
@@ -139,10 +151,10 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
     content, borders = view_texts(values)
     for skipped in range(0, longest, BYTES_PER_WORD):
         numbers = read_text_bytes(content, borders, skipped)
-        yield read_bytes_by_numpy(content, borders, skipped) if numbers is None else numbers
+        yield read_text_bytes_with_numpy(content, borders, skipped) if numbers is None else numbers
 
 
-def read_bytes_by_numpy(content: TextBytes, borders: BorderArray, skipped: int) -> IntArray:
+def read_text_bytes_with_numpy(content: TextBytes, borders: BorderArray, skipped: int) -> IntArray:
     """Return what `read_text_bytes` returns, for the same arguments."""
     begins, ends = borders[:-1], borders[1:]
     # word_at[i] has the eight bytes from byte i on. It is a view whose words overlap.
@@ -166,7 +178,10 @@ def view_texts(values: pa.Array) -> tuple[TextBytes, BorderArray]:
 
 
 def find_lengths(values: pa.Array) -> npt.NDArray[np.int32] | IntArray:
-    """Return the length of each text in bytes: int32[n] or int64[n]. NULL has any length."""
+    """Return the length of each text in bytes: int32[n] or int64[n].
+
+    The length of NULL has no meaning.
+    """
     _, borders = view_texts(values)
     return np.asarray(np.diff(borders))
 

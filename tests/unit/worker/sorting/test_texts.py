@@ -72,7 +72,7 @@ def test_the_kernel_reads_the_same_bytes_as_numpy(values: list[bytes], skipped: 
         int.from_bytes(value[skipped : skipped + 8].ljust(8, b"\0")) - (1 << 63) for value in values
     ]
     assert numbers.tolist() == expected
-    assert texts.read_bytes_by_numpy(content, borders, skipped).tolist() == expected
+    assert texts.read_text_bytes_with_numpy(content, borders, skipped).tolist() == expected
 
 
 @pytest.mark.usefixtures("_compiled_kernels")
