@@ -61,7 +61,7 @@ def describe_counts(clause: ClauseCoverage) -> Iterator[str]:
     unmatched = figures.partitions - figures.matched_partitions
     rows = f"{show_count(figures.rows, 'row')} in {show_count(figures.partitions, 'partition')}"
     largest = f"the largest has {show_count(figures.largest_partition, 'row')}"
-    yield f"{rows}, {unmatched:,} of them without a match; {largest}"
+    yield f"{rows}; {show_count(unmatched, 'partition')} without a match; {largest}"
     if clause.tries_every_row:
         begin = "row begins" if figures.matches == 1 else "rows begin"
         yield f"{figures.matches:,} starting {begin} a match"

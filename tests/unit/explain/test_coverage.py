@@ -59,7 +59,7 @@ def test_one_row_of_many_has_a_bar_and_decides_the_text() -> None:
         "row pattern",
         "  A B",
         "rows",
-        "  1,000 rows in 1 partition, 1 of them without a match; the largest has 1,000 rows",
+        "  1,000 rows in 1 partition; 1 partition without a match; the largest has 1,000 rows",
         "starting rows that reached each variable, and why others stopped",
         "  tried   1,000 ████████████████████ 999 stopped: A's condition was not true",
         "  A           1 █                    1 stopped: the window ended before B",
