@@ -103,10 +103,12 @@ class Options:
         sort: who sorts the rows. "auto": the Python workers if they can, else the engine.
             "engine": Spark or Sail. "worker": the Python workers. "ranges": the Python workers, and
             large partitions are cut into ranges for several tasks.
-        transport: how Spark sends rows to the Python workers. "arrow": as Arrow data. "pandas": as
-            pandas data. "auto": as Arrow data, but in a stream as pandas data.
+        transport: how Spark sends rows to the Python workers. "arrow": as Arrow data, which is
+            an error in a stream. "pandas": as pandas data. "auto": as Arrow data, but in a stream
+            as pandas data.
         max_steps: the largest number of steps in one partition, after which the query ends with an
             error. A step is one test of a condition that depends on the run. None means no limit.
+            An error if the query may skip rows.
         counters: an object that counts the work of the search. See `Counters`. None means that
             nothing is counted.
 
