@@ -189,7 +189,7 @@ class NegatedCondition:
                 reference.span,
                 what="NEXT(CLASSIFIER())",
                 name=self.negated_variable,
-                hint="read the classifier of a row before, with PREV or LAST",
+                hint="read the classifier of an earlier row, with PREV or LAST",
             )
         # The row comes before the candidate, so the match has mapped it.
         rewritten = self.rewrite_navigation(navigation, reference.span)

@@ -47,7 +47,7 @@ class Language:
     call_on_one_row: str = "f(LAST(A.x)) = f(x)"
     # Advice on how a condition reads a value of another row than the tested row.
     advice_on_other_rows: str = (
-        "PREV(x) for the row before, or A.x for the last row of another variable"
+        "PREV(x) for the previous row, or A.x for the last row of another variable"
     )
     # The end of this advice for conditions that can read later rows as well.
     advice_on_later_rows: str = ", or NEXT(...) for the row after"
@@ -95,9 +95,9 @@ SASE = Language(
     value_before="a.x",
     current_value="b.x",
     call_on_one_row="f(a[a.LEN].x)",
-    advice_on_other_rows="a[i-1].x for the event before, or b.x for that of another variable",
+    advice_on_other_rows="a[i-1].x for the previous event, or b.x for that of another variable",
     advice_on_columns="compute it as a column of the events",
-    calls_on_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
+    calls_on_rows="a[i-1].x for the previous event, or an aggregate over events, avg(a[..i-1].x)",
     window="WITHIN {number} {units}",
     row_window="WITHIN {number} EVENTS",
 )
@@ -110,7 +110,7 @@ PATTERN_CALLS = Language(
     advice_on_other_rows="last(a.x) for the event that the stage a has accepted last",
     advice_on_columns="compute it as a column of the events",
     advice_on_later_rows="",
-    calls_on_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
+    calls_on_rows="last(a.x) for the previous event, or an aggregate over a stage, avg(a.x)",
     window='within("{number} {units}")',
     row_window=None,
 )

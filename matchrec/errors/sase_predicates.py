@@ -222,7 +222,7 @@ def unknown_aggregate(
         hint = f"write {name}[1] for the first event, {name}[{name}.LEN] for the last"
     else:
         hint = (
-            f"write {name}[i-1] for the event before, {name}[1] for the first, "
+            f"write {name}[i-1] for the previous event, {name}[1] for the first, "
             f"{name}[{name}.LEN] for the last"
         )
     return MatchRecognizeUnsupportedError(

@@ -559,7 +559,7 @@ def unknown_duration_unit(
 
 
 # What a window with "previous_to_current" does, for notes.
-_NEIGHBOUR_WINDOW = "it limits the distance from the event before to an event of the stage"
+_NEIGHBOUR_WINDOW = "it limits the distance from the previous event to an event of the stage"
 
 
 def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
@@ -600,7 +600,7 @@ def neighbour_window_too_long(
     """Return the error for a stage whose window is longer than the window of the whole pattern.
 
     Args:
-        stage: the stage, whose window limits the distance from the event before.
+        stage: the stage, whose window limits the distance from the previous event.
         neighbour_window: the length of this window.
         match_window: the length of the window of the whole pattern.
     """

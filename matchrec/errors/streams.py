@@ -251,7 +251,7 @@ def negation_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
         "NOT in PATTERN without event selection is not supported over a streaming DataFrame",
         span,
         notes=("whether a forbidden row follows is unknown until the next row comes",),
-        hint="write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3",
+        hint="write the condition on the previous row, as in NEXT(x) IS NULL OR NEXT(x) < 3",
         code="negation-over-stream",
     )
 

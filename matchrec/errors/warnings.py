@@ -213,7 +213,7 @@ def same_value(
     if column is None:
         advice = current_language().advice_on_other_rows
     else:
-        advice = f"PREV({column}) for the row before"
+        advice = f"PREV({column}) for the previous row"
         if other is not None:
             advice += f", or {other}.{column} for the last row of {other}"
     return SameValueWarning(
@@ -286,7 +286,7 @@ def compared_with_row_before_first(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
         notes=(f"{reason}, so {read} is NULL there",),
-        hint=f"write ({condition}), or PREV(...) for the row before",
+        hint=f"write ({condition}), or PREV(...) for the previous row",
     )
 
 

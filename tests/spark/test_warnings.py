@@ -52,7 +52,7 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     ) as warned:
         matchrec.match_sase(prices, text, order_by="ts", type_column="kind")
     assert "b.price = b.price }\n" in str(warned[0].message)
-    assert "write a[i-1].x for the event before" in str(warned[0].message)
+    assert "write a[i-1].x for the previous event" in str(warned[0].message)
     explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
     assert "\nwarnings\n  a comparison in WHERE has the same value" in str(explained)
 
