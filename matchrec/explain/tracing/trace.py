@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.explain.tracing.search import Tracer
-from matchrec.explain.tracing.trials import Attempt, Mapped, MappedRow
+from matchrec.explain.tracing.trials import Attempt, MappedRow, MappedRows
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import Partitions
@@ -35,7 +35,7 @@ class SearchMatch:
     # The position of the starting row.
     start: int
     # The rows of the match, each with its variable.
-    mapped: Mapped
+    mapped: MappedRows
     # The position of the row from which the search continues after the match; `NO_TARGET` of
     # `search_loop` if the match has no row to skip to.
     next_start: int
@@ -118,7 +118,7 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
         attempt: an attempt. Nothing is asserted about an attempt that was cut.
         matches: the matches that the search finds from the starting row, and perhaps others.
     """
-    if attempt.is_cut:
+    if attempt.is_truncated:
         return
     expected = {match.mapped for match in matches if match.start == attempt.start}
     actual = set(attempt.matches)
@@ -248,7 +248,7 @@ def trace_best(
         trial_count += len(attempt.trials)
         if attempt.matches:
             continue
-        ranked_attempt = RankedAttempt(attempt.reach, -row, attempt)
+        ranked_attempt = RankedAttempt(attempt.longest_path_length, -row, attempt)
         if len(ranked_attempts) < limit:
             heappush(ranked_attempts, ranked_attempt)
         else:

@@ -28,7 +28,7 @@ class MappedRow(NamedTuple):
 
 
 # The rows of a match or of a path, in order.
-Mapped = tuple[MappedRow, ...]
+MappedRows = tuple[MappedRow, ...]
 
 
 class Outcome(Enum):
@@ -69,7 +69,7 @@ CONDITION_OUTCOMES = (
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A step of the search: a row is tried for a variable, skipped, or not allowed.
+    """A step of the search: a row is tried for a variable, skipped, or rejected.
 
     The last trial of a match or of a rejected path has no variable. Its row is the row after the
     path.
@@ -103,17 +103,17 @@ class Attempt:
 
     # The position of the starting row.
     start: int
-    # The number of matches of the partition that come before this attempt.
+    # The number of matches found in the partition before this attempt.
     matches_before: int
     # The trials, in the order of the search.
     trials: tuple[Trial, ...]
     # The matches, in the order in which the search finds them.
-    matches: tuple[Mapped, ...]
+    matches: tuple[MappedRows, ...]
     # Whether there were more trials than are kept, so that the search was not finished.
-    is_cut: bool = False
+    is_truncated: bool = False
 
     @cached_property
-    def reach(self) -> int:
+    def longest_path_length(self) -> int:
         """The number of rows of the longest path."""
         lengths = (trial.depth + 1 for trial in self.trials if trial.outcome is Outcome.TAKEN)
         return max(lengths, default=0)

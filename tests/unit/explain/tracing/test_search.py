@@ -98,7 +98,7 @@ def test_the_best_way_is_the_first_of_the_longest() -> None:
         "E",
     ]
     assert [query.variables[attempt.trials[i].variable] for i in attempt.stopping_trials] == ["F"]
-    assert attempt.reach == 3
+    assert attempt.longest_path_length == 3
 
 
 def test_a_skipped_row_is_written_down() -> None:
@@ -113,9 +113,9 @@ def test_an_exponential_search_ends() -> None:
     task = build_task(selection_query("A+ B", EventSelection.SKIP_TILL_ANY_MATCH))
     rows = read_rows(" ".join(["AB"] * 30)).partitions(task.variables)
     attempt = Tracer(task, rows, 500).record_attempt(0)
-    assert attempt.is_cut
+    assert attempt.is_truncated
     assert len(attempt.trials) == 500
-    assert attempt.reach == 30
+    assert attempt.longest_path_length == 30
 
 
 def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
