@@ -1,6 +1,6 @@
 """CAST, TRY_CAST and `::` between numbers, texts, booleans, dates and timestamps.
 
-A value that does not fit the target has one of three fates, for example 300 as a TINYINT:
+There are three ways to handle a value that does not fit the target, for example 300 as a TINYINT:
 
     TRY_CAST, in any session       NULL     `build_lenient_cast`
     CAST in ANSI mode              error    `build_strict_cast`
@@ -39,11 +39,9 @@ from matchrec.conditions.types import (
 class Cast:
     """A cast from one type to another."""
 
-    # The type of the values that are cast.
     source: ValueType
-    # The type to which they are cast.
     target: ValueType
-    # The time zone of the session.
+    # The time zone of the session, such as Europe/Berlin.
     time_zone: str
 
     @property
@@ -52,7 +50,7 @@ class Cast:
         return find_zone(self.time_zone)
 
     @property
-    def is_to_single(self) -> bool:
+    def has_float32_target(self) -> bool:
         """Return whether the result is a floating-point number of 32 bits."""
         return self.target == FLOAT
 
@@ -73,6 +71,14 @@ def find_cast_type(use: FunctionUse) -> ValueType | None:
     return target if has_cast else None
 
 
+def make_cast(use: FunctionUse) -> Cast:
+    """Return the cast that a call needs, which `find_cast_type` has found to exist."""
+    (source,) = use.types
+    target = find_cast_type(use)
+    assert target is not None
+    return Cast(source, target, use.time_zone)
+
+
 def build_cast(use: FunctionUse) -> Compute:
     """Return the function for CAST, which depends on ANSI mode."""
     return build_strict_cast(use) if use.ansi else build_legacy_cast(use)
@@ -80,10 +86,8 @@ def build_cast(use: FunctionUse) -> Compute:
 
 def build_strict_cast(use: FunctionUse) -> Compute:
     """Return a cast as in ANSI mode: it raises NoValueError if the value does not fit."""
-    (source,) = use.types
-    target = find_cast_type(use)
-    assert target is not None
-    cast = Cast(source, target, use.time_zone)
+    cast = make_cast(use)
+    source, target = cast.source, cast.target
     converter = keep_value if source == target else CONVERTERS[source.family, target.family]
 
     def compute(value: Value) -> Value:
@@ -100,27 +104,26 @@ def build_strict_cast(use: FunctionUse) -> Compute:
 
 def build_lenient_cast(use: FunctionUse) -> Compute:
     """Return a cast that is NULL if the value does not fit."""
-    return make_null_without_value(build_strict_cast(use))
+    return return_null_on_failure(build_strict_cast(use))
 
 
 def build_legacy_cast(use: FunctionUse) -> Compute:
     """Return a cast as without ANSI mode.
 
-    1. A number becomes an integer that wraps around.
-    2. A text becomes an integer without its fraction; NULL if it is too large or not a number.
-    3. A decimal with many zeros after the point becomes a text with an exponent.
-    4. Any other value that does not fit becomes NULL.
+    - A number cast to an integer wraps around.
+    - A text cast to an integer loses its fraction; it becomes NULL if it is too large or not a
+      number.
+    - A decimal cast to a text gets an exponent if it has many zeros after the point.
+    - Any other value that does not fit becomes NULL.
     """
-    target = find_cast_type(use)
-    (source,) = use.types
-    assert target is not None
+    cast = make_cast(use)
+    source, target = cast.source, cast.target
     if target.family is Family.INTEGER and source.family in WRAPPERS:
         wrap = WRAPPERS[source.family]
         bits = target.bits
         return lambda number: wrap(number, bits)
     if target.family is Family.INTEGER and source.family is Family.STRING:
-        cast = Cast(STRING, target, use.time_zone)
-        return make_null_without_value(
+        return return_null_on_failure(
             lambda text: check_integer(number_texts.read_integer_part(text), cast)
         )
     if target == STRING and source.family is Family.DECIMAL:
@@ -133,7 +136,7 @@ def keep_value(value: Value, _: Cast) -> Value:
     return value
 
 
-def make_null_without_value(convert: Compute) -> Compute:
+def return_null_on_failure(convert: Compute) -> Compute:
     """Return a conversion that is NULL if `convert` raises NoValueError."""
 
     def compute(value: Value) -> Value:
@@ -150,14 +153,22 @@ def make_null_without_value(convert: Compute) -> Compute:
 
 
 def check_integer(number: int, cast: Cast) -> int:
-    """Return an integer if it has no more bits than the target."""
+    """Return an integer unchanged.
+
+    Raises:
+        NoValueError: the integer needs more bits than the target has.
+    """
     if not number_conversions.fits(number, cast.target.bits):
         raise NoValueError
     return number
 
 
-def truncate(number: float) -> int:
-    """Return a floating-point number without its fraction, if it is finite."""
+def truncate_floating(number: float) -> int:
+    """Return a floating-point number without its fraction.
+
+    Raises:
+        NoValueError: the number is infinite or NaN.
+    """
     if not math.isfinite(number):
         raise NoValueError
     return int(number)
@@ -168,7 +179,7 @@ def convert_floating_to_integer(number: float, cast: Cast) -> int:
 
     2 ** 63 passes Spark's test of a bigint, and becomes the largest one.
     """
-    integer = truncate(number)
+    integer = truncate_floating(number)
     if cast.target == BIGINT and integer == 1 << 63:
         integer -= 1
     return check_integer(integer, cast)
@@ -181,28 +192,28 @@ def convert_decimal_to_integer(number: Decimal, cast: Cast) -> int:
     floating-point number first.
     """
     if is_wide_decimal(cast.source) and cast.target != BIGINT:
-        return check_integer(truncate(float(number)), cast)
+        return check_integer(truncate_floating(float(number)), cast)
     return check_integer(number_conversions.drop_fraction(number), cast)
 
 
 def convert_exact_to_floating(number: int | Decimal, cast: Cast) -> float:
     """Return an integer or a decimal as a floating-point number of the target's width."""
-    if cast.is_to_single:
+    if cast.has_float32_target:
         return number_conversions.round_to_single(Fraction(number))
     return float(number)
 
 
 def convert_floating(number: float, cast: Cast) -> float:
     """Return a floating-point number as one of the target's width."""
-    return number_conversions.narrow(number) if cast.is_to_single else number
+    return number_conversions.narrow(number) if cast.has_float32_target else number
 
 
 def convert_text_to_floating(text: str, cast: Cast) -> float:
     """Return a text as a floating-point number of the target's width."""
-    return number_texts.read_floating(text, is_single=cast.is_to_single)
+    return number_texts.read_floating(text, is_single=cast.has_float32_target)
 
 
-def convert_to_decimal(number: Decimal, cast: Cast) -> Decimal:
+def rescale_to_target(number: Decimal, cast: Cast) -> Decimal:
     """Return a decimal as one of the target's precision and scale."""
     return number_conversions.rescale(number, cast.target.precision, cast.target.scale)
 
@@ -233,15 +244,15 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.DECIMAL, F.FLOATING): convert_exact_to_floating,
     (F.STRING, F.FLOATING): convert_text_to_floating,
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
-    (F.INTEGER, F.DECIMAL): lambda number, cast: convert_to_decimal(Decimal(number), cast),
-    (F.DECIMAL, F.DECIMAL): convert_to_decimal,
+    (F.INTEGER, F.DECIMAL): lambda number, cast: rescale_to_target(Decimal(number), cast),
+    (F.DECIMAL, F.DECIMAL): rescale_to_target,
     (F.FLOATING, F.DECIMAL): lambda number, cast: number_conversions.convert_to_decimal(
         number, cast.target.precision, cast.target.scale
     ),
-    (F.STRING, F.DECIMAL): lambda text, cast: convert_to_decimal(
+    (F.STRING, F.DECIMAL): lambda text, cast: rescale_to_target(
         number_texts.read_decimal(text), cast
     ),
-    (F.BOOLEAN, F.DECIMAL): lambda value, cast: convert_to_decimal(Decimal(int(value)), cast),
+    (F.BOOLEAN, F.DECIMAL): lambda value, cast: rescale_to_target(Decimal(int(value)), cast),
     (F.INTEGER, F.BOOLEAN): lambda number, _: bool(number),
     (F.FLOATING, F.BOOLEAN): lambda number, _: bool(number),
     (F.DECIMAL, F.BOOLEAN): lambda number, _: bool(number),
