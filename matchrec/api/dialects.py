@@ -176,7 +176,7 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: Dialect) -> Que
     Raises:
         MatchRecognizeUnsupportedError: there is no other spelling of a part.
     """
-    if not query.sites or find_backend(spark).can_read_sql_of_spark:
+    if not query.sites or find_backend(spark).can_read_spark_sql:
         return query
     with locate_errors(query.source):
         spellings = find_spellings_once(query.source.text, quotes)

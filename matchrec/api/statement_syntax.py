@@ -68,7 +68,7 @@ def check_statement_syntax(
         if not is_syntax_error(error):
             return True  # the error is about a table or a value
         text_from_first_word = node.source.text[tokens[0].span.start :]
-        if find_backend(spark).can_parse_statement(text_from_first_word):
+        if find_backend(spark).has_reliable_syntax_errors(text_from_first_word):
             raise
         with locate_errors(node.source):
             check_brackets(tokens, "the statement")

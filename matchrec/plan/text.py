@@ -55,7 +55,7 @@ def quote_string(text: str) -> str:
 
 
 # The names of the functions with which we write sums and averages. If a session lacks such a
-# function, `Backend.write_sums` replaces it. The comment tells our calls from the user's own calls
+# function, `Backend.adapt_sums` replaces it. The comment tells our calls from the user's own calls
 # of `try_add`, which must stay.
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"

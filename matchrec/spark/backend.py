@@ -1,13 +1,13 @@
 """What differs between Spark, Spark Connect and Sail: a class for each of them.
 
-The rest of matchrec never asks which engine a session belongs to. It calls a method of `Backend`,
+The rest of matchrec never checks which engine a session belongs to. It calls a method of `Backend`,
 which is the class for Spark itself. Each subclass overrides what its engine does differently:
 
     Backend        here             Spark, with session and engine in this program
     SparkConnect   `connect`        Spark behind a server, which analyses a plan for every action
     Sail           `sail.backend`   a server that is not Spark
 
-`backends.find_backend` chooses the class by asking the session what it is. A server of Spark
+`backends.find_backend` chooses the class by inspecting the session. A server of Spark
 Connect that is not Sail is never treated as Sail.
 """
 
@@ -61,7 +61,7 @@ class Backend:
     # SQL texts and their DataFrames.
 
     @property
-    def can_read_sql_of_spark(self) -> bool:
+    def can_read_spark_sql(self) -> bool:
         """Return whether the engine can read every SQL text that Spark reads."""
         return True
 
@@ -70,16 +70,15 @@ class Backend:
         """Return whether the engine has the statement RESET."""
         return True
 
-    def can_parse_statement(self, text: str) -> bool:
+    def has_reliable_syntax_errors(self, text: str) -> bool:
         """Return whether the engine's parser rejects a statement only if its syntax is wrong.
 
         Args:
-            text: a statement that is not a query, without blanks or comments before its first
-                word.
+            text: a statement that is not a query, and does not begin with blanks or comments.
         """
         return True
 
-    def write_sums(self, text: str) -> str:
+    def adapt_sums(self, text: str) -> str:
         """Return SQL in which the engine can compute the sums and averages that matchrec wrote.
 
         These are `try_add` and `try_avg`, which return NULL if the result does not fit its type. An
@@ -126,6 +125,8 @@ class Backend:
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         """Let the engine analyse a DataFrame to find mistakes in it, and return the DataFrame.
 
+        Spark itself analyses a DataFrame when it is created, so nothing is left to do here.
+
         Args:
             runner: the runner of the texts of the user's query.
             frame: the DataFrame.
@@ -137,7 +138,7 @@ class Backend:
         return frame
 
     @property
-    def has_remote_schemas(self) -> bool:
+    def requests_schemas(self) -> bool:
         """Return whether reading the schema of a new DataFrame sends a request to a server.
 
         `set_schema` saves the request.
@@ -145,7 +146,7 @@ class Backend:
         return False
 
     def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
-        """Give a DataFrame the schema that it is known to have, so that no server is asked for it.
+        """Give a DataFrame the schema that it is known to have, so that reading it is no request.
 
         Does nothing in a session that analyses each DataFrame when it is created.
         """
@@ -181,10 +182,10 @@ class Backend:
         return [self.spark.conf.get(name) for name in names]
 
     @property
-    def has_repeated_analysis(self) -> bool:
+    def analyses_every_action(self) -> bool:
         """Return whether a DataFrame is analysed again for every action.
 
-        Then its types change if the types in its tables have changed.
+        If it is, its types follow changes of the types in its tables.
         """
         return False
 
@@ -213,7 +214,8 @@ class Backend:
         """Send the rows of a pandas frame or an Arrow table once, and return their DataFrame.
 
         Raises:
-            MatchRecognizePlanError: a row is too long to be sent.
+            MatchRecognizePlanError: a row is too long to be sent. Only engines with a limit for
+                messages raise it.
             Exception: any error that `createDataFrame` raises.
         """
         from matchrec.spark.sent_rows import make_sample_row
@@ -240,10 +242,10 @@ class Backend:
 
     @contextmanager
     def use_arrow(self) -> Iterator[None]:
-        """Send rows by Arrow in the `with` block, so that a missing number of pandas becomes NULL.
+        """Send rows by Arrow in the `with` block, so that missing numbers in pandas become NULL.
 
-        Without Arrow, PySpark makes it NaN, the greatest of all numbers. Only one thread can be in
-        the block at a time. Otherwise a second thread would read the value that the first thread
+        Without Arrow, PySpark makes them NaN, the greatest of all numbers. Only one thread can be
+        in the block at a time. Otherwise a second thread would read the value that the first thread
         has set, and at the end restore this value instead of the user's.
         """
         with _arrow_setting_lock:
@@ -349,7 +351,7 @@ class Backend:
         """
         return rows.repartition(*keys) if keys else rows.repartition(1)
 
-    def find_bit_type(self, bit_count: int) -> DataType:
+    def choose_bit_column_type(self, bit_count: int) -> DataType:
         """Return the type of a column whose bits are truth values.
 
         On Spark it is BIGINT, because most keys and numbers are BIGINT: the cost of sending columns
@@ -389,13 +391,13 @@ class Backend:
 
     # Failures, streams and counters.
 
-    def watch_errors(self) -> None:
+    def shorten_worker_errors(self) -> None:
         """Shorten the errors of workers to the text that users need, from now on."""
         from matchrec.spark.errors.failed_actions import watch_java
 
         watch_java()
 
-    def watch_rows(
+    def mark_rows_for_errors(
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
     ) -> DataFrame:
         """Prepare to explain why a query fails, and which expression over the input failed.
@@ -408,10 +410,10 @@ class Backend:
         Returns:
             The rows. They are marked unless the engine's error names the expression.
         """
-        self.watch_errors()
+        self.shorten_worker_errors()
         return rows
 
-    def watch_matches(
+    def mark_matches_for_errors(
         self,
         output_rows: DataFrame,
         runner: Runner,

@@ -14,8 +14,9 @@ by the result.
    the output rows of the workers, which hold reads. Then `project_result` selects the columns of
    the result, which Spark computes over the reads.
 
-If a job fails, the marks that `Backend.watch_rows` and `Backend.watch_matches` have made show which
-expression failed. After a job, `spark.ties` warns of rows whose order is not determined.
+If a job fails, the marks that `Backend.mark_rows_for_errors` and `Backend.mark_matches_for_errors`
+have made show which expression failed. After a job, `spark.ties` warns of rows whose order is not
+determined.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def infer_result_fields(
     Returns:
         The fields; None if Spark must be asked for them, or if asking needs no server.
     """
-    if not request.backend.has_remote_schemas or not current_shortcuts().types:
+    if not request.backend.requests_schemas or not current_shortcuts().types:
         return None
     if compiled_query.aggregates or has_unmatched_rows(compiled_query):
         return None
@@ -400,7 +401,9 @@ def select_result_columns(
     items = build_result_items(compiled_query, slots)
     if compiled_query.result_form is ResultForm.COMPUTED:
         origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
-        output_rows = find_backend(runner.spark).watch_matches(output_rows, runner, items, origins)
+        output_rows = find_backend(runner.spark).mark_matches_for_errors(
+            output_rows, runner, items, origins
+        )
     return runner.select_with_value_types(output_rows, [str(item) for item in items])
 
 

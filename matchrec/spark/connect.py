@@ -78,7 +78,7 @@ class SparkConnect(Backend):
         return frame
 
     @property
-    def has_remote_schemas(self) -> bool:
+    def requests_schemas(self) -> bool:
         """Return True: reading a schema sends a request to the server."""
         return True
 
@@ -111,7 +111,7 @@ class SparkConnect(Backend):
         return list(client.get_configs(*names))
 
     @property
-    def has_repeated_analysis(self) -> bool:
+    def analyses_every_action(self) -> bool:
         """Return True: the server analyses a plan again for every action."""
         return True
 
@@ -138,7 +138,7 @@ class SparkConnect(Backend):
 
         return keep_in_view(frame)
 
-    def watch_errors(self) -> None:
+    def shorten_worker_errors(self) -> None:
         """Shorten the errors of workers that the client raises, from now on."""
         from matchrec.spark.errors.failed_actions import watch_client
 

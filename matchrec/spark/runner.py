@@ -59,7 +59,7 @@ class TextBackend(Protocol):
     spark: SparkSession
     engine: str
 
-    def write_sums(self, text: str) -> str:
+    def adapt_sums(self, text: str) -> str:
         """Return SQL with our own sums and averages as the engine computes them."""
 
     def open_views(
@@ -203,7 +203,7 @@ class Runner:
         """Return SQL with our own sums and averages as the engine computes them."""
         if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
             return text
-        return self.backend.write_sums(text)
+        return self.backend.adapt_sums(text)
 
     def analyse(self, frame: DataFrame, text: Template | None = None) -> DataFrame:
         """Let the engine analyse a DataFrame to find mistakes in it, and return the DataFrame.

@@ -39,7 +39,7 @@ def pack_bit_columns(
     Args:
         tests: conditions in SQL. A condition that is NULL counts as false.
         name_bit_column: returns the name of a column, given its number.
-        type_name: the type of the columns, see `Backend.find_bit_type`.
+        type_name: the type of the columns, see `Backend.choose_bit_column_type`.
     """
     size = wire.count_bits_per_column()
     tests_by_column = [tests[begin : begin + size] for begin in range(0, len(tests), size)]

@@ -158,7 +158,7 @@ class MatchAggregates:
             items.append(SelectItem(sql, wire.name_aggregate(index)))
             origins.append(origin)
         backend = find_backend(self.runner.spark)
-        arrays = backend.watch_matches(arrays, self.runner, items, origins)
+        arrays = backend.mark_matches_for_errors(arrays, self.runner, items, origins)
         return self.runner.select(arrays, [*kept_columns, *map(str, items)])
 
     def drop_repeated_values(

@@ -307,7 +307,7 @@ class PartitionPreparation(Preparation):
         Raises one of Spark's `QUERY_ERRORS`.
         """
         rows = encode_columns(self.build_rows(columns))
-        return self.backend.watch_rows(rows, self.relation, self.joined.queries)
+        return self.backend.mark_rows_for_errors(rows, self.relation, self.joined.queries)
 
     def build_task_input(self, columns: RowColumns) -> TaskInput:
         """Return the form in which rows with these columns reach a worker."""
@@ -332,7 +332,7 @@ class PartitionPreparation(Preparation):
         empty if the session analyses a DataFrame only once, when it is made.
         """
         runner = self.relation.runner
-        if not self.backend.has_repeated_analysis:
+        if not self.backend.analyses_every_action:
             return ()
         texts = self.name_columns(columns).texts
         texts |= {

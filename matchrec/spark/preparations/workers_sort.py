@@ -79,7 +79,7 @@ class UnsortedPreparation(PartitionPreparation):
         if conditions or not items:
             # The workers set the first bit.
             tests = ["FALSE", *(names.write_column(condition) for condition in conditions)]
-            bit_type = self.backend.find_bit_type(len(tests)).simpleString()
+            bit_type = self.backend.choose_bit_column_type(len(tests)).simpleString()
             items += pack_bit_columns(tests, wire.name_bits, bit_type)
         return self.relation.write_query_over(self.build_inner_query(names), map(str, items))
 
@@ -105,7 +105,7 @@ class UnsortedPreparation(PartitionPreparation):
         Returns None if only the session knows them, or if it returns them without a message to a
         server.
         """
-        if not self.backend.has_remote_schemas or not current_shortcuts().types:
+        if not self.backend.requests_schemas or not current_shortcuts().types:
             return None
         items = self.select_unpacked(columns)
         texts = self.name_columns(columns).texts
@@ -122,7 +122,7 @@ class UnsortedPreparation(PartitionPreparation):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
-            bit_type = self.backend.find_bit_type(1 + len(conditions))
+            bit_type = self.backend.choose_bit_column_type(1 + len(conditions))
             fields += [StructField(wire.name_bits(number), bit_type) for number in range(count)]
         return fields
 

@@ -70,7 +70,7 @@ class Sail(SparkConnect):
     # Texts and their DataFrames.
 
     @property
-    def can_read_sql_of_spark(self) -> bool:
+    def can_read_spark_sql(self) -> bool:
         """Return False: Sail's SQL differs from Spark's, see `syntax.spellings`."""
         return False
 
@@ -79,17 +79,17 @@ class Sail(SparkConnect):
         """Return False: Sail has no RESET."""
         return False
 
-    def can_parse_statement(self, text: str) -> bool:
+    def has_reliable_syntax_errors(self, text: str) -> bool:
         """Return False for a kind of statement of Spark that Sail's parser does not know."""
         from matchrec.spark.sail.statements import is_rejected_like_spark
 
         return is_rejected_like_spark(text)
 
-    def write_sums(self, text: str) -> str:
+    def adapt_sums(self, text: str) -> str:
         """Return SQL whose window ends and averages Sail computes as Spark does."""
         from matchrec.spark.sail.sums import rewrite_sums
 
-        return super().write_sums(rewrite_sums(text))
+        return super().adapt_sums(rewrite_sums(text))
 
     def send_text(self, text: str, args: SqlArguments, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to Sail, and return its DataFrame, whose plan keeps the frames alive.
@@ -294,7 +294,7 @@ class Sail(SparkConnect):
             rows.repartition(*keys) if task_count is None else rows.repartition(task_count, *keys)
         )
 
-    def find_bit_type(self, bit_count: int) -> DataType:
+    def choose_bit_column_type(self, bit_count: int) -> DataType:
         """Return TINYINT if it is wide enough, because each byte of a row is copied many times."""
         return ByteType() if bit_count <= BITS_OF_TINYINT else LongType()
 
@@ -325,16 +325,16 @@ class Sail(SparkConnect):
 
     # Failures, streams and counters.
 
-    def watch_rows(
+    def mark_rows_for_errors(
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
     ) -> DataFrame:
         """Prepare to find out which expression over the input failed, if the query fails."""
         from matchrec.spark.errors.marked_rows import mark_input_rows
 
-        self.watch_errors()
+        self.shorten_worker_errors()
         return mark_input_rows(rows, relation, queries)
 
-    def watch_matches(
+    def mark_matches_for_errors(
         self,
         output_rows: DataFrame,
         runner: Runner,

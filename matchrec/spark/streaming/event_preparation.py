@@ -137,7 +137,7 @@ class EventPreparation(Preparation):
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
-        self.backend.watch_errors()
+        self.backend.shorten_worker_errors()
         return substitutes.encode_columns(self.build_rows(columns))
 
     def build_event_layout(self, events: DataFrame, columns: RowColumns) -> EventLayout:
