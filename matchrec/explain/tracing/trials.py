@@ -130,7 +130,7 @@ class Attempt:
             longest = max(match_ends, key=lambda trial: trial.depth)
             return self.find_path_to(longest.previous)
         for index, trial in enumerate(self.trials):
-            if trial.outcome is Outcome.TAKEN and trial.depth + 1 == self.reach:
+            if trial.outcome is Outcome.TAKEN and trial.depth + 1 == self.longest_path_length:
                 return self.find_path_to(index)
         return ()
 
