@@ -109,8 +109,8 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
     `U (A, B)` in SUBSET does not have the form U = (A, B) [malformed-subset]
       help: write SUBSET U = (A, B)
     """
-    definition, _, text_after = text.partition(")")
-    name, *members = re.findall(r"\w+", definition) or [""]
+    definition, text_after = _split_at_parenthesis(text)
+    name, *members = re.findall(rf"{_QUOTED_NAME}|\w+", definition) or [""]
     members = [member for member in members if member.upper() != "AS"]
     if name:
         next_definition = f", {text_after.strip()}" if text_after.strip() else ""
@@ -123,6 +123,21 @@ def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
         hint=hint,
         code="malformed-subset",
     )
+
+
+# A name in backticks, in which two backticks stand for one.
+_QUOTED_NAME = "`(?:[^`]|``)*`"
+
+
+def _split_at_parenthesis(text: str) -> tuple[str, str]:
+    """Return the text before the first closing parenthesis that is not in a name, and after it.
+
+    >>> _split_at_parenthesis("`U)` = (A, B) V = (A)")
+    ('`U)` = (A, B', ' V = (A)')
+    """
+    before = re.match(rf"(?:{_QUOTED_NAME}|[^)])*", text)
+    assert before is not None, "the expression also matches no characters"
+    return text[: before.end()], text[before.end() + 1 :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +206,16 @@ def _find_comma_hint(text: str, number_before: str) -> str | None:
     ('remove the comma before AND', None)
     >>> _find_comma_hint("05 AND x > 1", "1")
     'write 1.05: the decimal point is `.`'
+    >>> _find_comma_hint("125", "1"), _find_comma_hint("125", "0")
+    ('write 1125 without the comma', 'write 0.125: the decimal point is `.`')
     """
     joining_word = re.match(r"(?i)(AND|OR)\b", text)
     if joining_word is not None:
         return f"remove the comma before {joining_word[1]}"
     digits = re.match(r"\d+\b", text)
-    if digits is not None and number_before and len(digits[0]) == 3:
+    # In `1,125` the comma may separate thousands, but not in `0,125` and `1.000,125`.
+    can_have_thousands = number_before.isdigit() and not number_before.startswith("0")
+    if digits is not None and can_have_thousands and len(digits[0]) == 3:
         return f"write {number_before}{digits[0]} without the comma"
     if digits is not None and number_before:
         number_before = number_before.replace(".", "")  # `1.000,00`
