@@ -192,7 +192,9 @@ def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
         if QUERY_FILE.fullmatch(query):
             return f"{shlex.quote(query)} without {option}"
         if len(query.split()) > 1:
-            return f"-c {shlex.quote(shorten(query))}"
+            # a query that is cut off or joined to one line may not run
+            is_repeatable = shorten(query) == query
+            return f"-c {shlex.quote(query)}" if is_repeatable else f"-c instead of {option}"
     return None
 
 
@@ -229,7 +231,8 @@ def write_other_command(name: str) -> str:
     """
     context = click.get_current_context()
     parser = context.command.make_parser(context)
-    values, _, order = parser.parse_args(context.meta[ARGUMENTS_AS_WRITTEN])
+    # a copy, because click removes from the list what it has parsed
+    values, _, order = parser.parse_args(list(context.meta[ARGUMENTS_AS_WRITTEN]))
     parameters = list(dict.fromkeys(order))
     parameters.sort(key=lambda parameter: isinstance(parameter, click.Option))  # QUERY is first
     words = [name]

@@ -15,12 +15,13 @@ import click
 import pandas as pd
 import pytest
 from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import files, queries, running
 from matchrec.cli.argument_types import WholeNumber
-from matchrec.cli.query_command import show_program
+from matchrec.cli.query_command import QueryCommand, show_program, write_other_command
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
 from tests.quick.embedded import invoke, invoke_failing
@@ -479,6 +480,25 @@ def test_no_rows_are_explained_at_a_terminal(
     assert result.stderr == (f"{message}{again}" if message else "0 rows\n")
 
 
+def test_other_commands_are_written_with_the_same_arguments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @click.command(cls=QueryCommand)
+    @click.argument("query")
+    @click.option("--table", "tables", multiple=True)
+    def show(query: str, tables: tuple[str, ...]) -> None:
+        click.echo(write_other_command("why"))
+        click.echo(write_other_command("coverage"))
+
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    arguments = ["q.sql", "--table", "a=b.csv"]
+    result = CliRunner().invoke(show, arguments, catch_exceptions=False)
+    assert result.output.splitlines() == [
+        "matchrec why q.sql --table a=b.csv",
+        "matchrec coverage q.sql --table a=b.csv",
+    ]
+
+
 def test_a_command_is_written_as_the_program_was_started(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -760,6 +780,8 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "--query", "q.sql"), "help: write q.sql without --query\n"),
         (("run", "--query=q.sql"), "help: write q.sql without --query\n"),
         (("run", "--sql", "SELECT 1"), "help: write -c 'SELECT 1'\n"),
+        (("run", "--sql", f"SELECT {'1 + ' * 20}1"), "help: write -c instead of --sql\n"),
+        (("run", "--sql", "SELECT 1 -- one\n+ 2"), "help: write -c instead of --sql\n"),
         (("run", "-", "-f", "csv"), "help: write --format\n"),
         (("run", "-", "--query", "q"), "help: matchrec run --help lists the options\n"),
         (("run", "-", "--partition", "a=1"), "note: --partition is an option of matchrec why\n"),
