@@ -47,10 +47,11 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     first_word = re.match(r"\w+", text)
     if first_word is not None and first_word[0].upper() == what.upper():
         what = first_word[0]  # the function as the user spells it
-    measure = "make it a measure"
+    measure = "make it a measure, and filter the matches by it"
     if text and len(text) <= LONGEST and language is not PATTERN_CALLS:  # a Pattern has no MEASURES
-        measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
-    hints = [f"{measure}, and filter the matches by that"]
+        definition = f"{name_part('MEASURES')} {join_lines(text)} AS x"
+        measure = f"make it a measure, {definition}, and filter the matches by x"
+    hints = [measure]
     calls = write_calls_of_one_row(text)
     call_in_spark = find_keyword_argument_hint(what, text)
     if call_in_spark is not None:  # DATE_DIFF(ts, A.ts, DAY), as another product writes it
@@ -58,7 +59,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     elif calls:
         hints.insert(0, f"call {what.lower()} on each value alone: {', '.join(calls)}")
     else:
-        hints.append("compute what reads one row as a column of the input")
+        hints.append("compute the parts that read one row as columns of the input")
     note = (
         "operators, CASE, LIKE, CAST and some functions may combine several rows (see "
         '"Functions of several rows" in the documentation)'
@@ -154,7 +155,7 @@ def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupporte
         hint=(
             "compare values of one row, such as array_max(A.xs) > B.y; use an aggregate, such as "
             "array_contains(collect_list(A.x), B.y); or make it a measure, and filter the matches "
-            "by that"
+            "by it"
         ),
         code="lambda-of-several-rows",
     )
