@@ -25,7 +25,7 @@ from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.flat_arrays import take_or_default
-from matchrec.search.kernel_input import SearchInput, make_read_only, prepare_input
+from matchrec.search.kernel_input import SearchInput, convert_for_kernels, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.match_order import (
     BOUND_SIZE,
@@ -335,7 +335,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
-    merge_keys = make_read_only(np.arange(call.partitions.row_count), np.int64)
+    merge_keys = convert_for_kernels(np.arange(call.partitions.row_count), np.int64)
     return replace(arrays, totals=arrays.totals._replace(merge_keys=merge_keys))
 
 

@@ -1,14 +1,17 @@
 """Turn a task and its partitions into the arrays that the kernels read.
 
-`prepare_input` returns a `SearchInput`, which has named tuples of `kernels.layout`:
+`prepare_input` returns a `SearchInput`, whose fields are:
 
     compiled_task      the arrays of the task: see `search.compiled_task`
+    selection_rules    the rules of event selection
     rows               the partitions
     values             the columns that conditions on the run read
     negation, totals   the arrays that only some tasks need
+    end_times          when windows end
+    python_calls       the calls in conditions that only Python can compute
 
-A search with event selection gets every array. If the query has no condition on the run, registers
-have width 0. If the query has no window, the window of each row ends with the partition.
+In a search with event selection, every row has a window end. If the query has no window, the window
+of each row ends with the partition.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ class SearchInput:
         return self.compiled_task.rules
 
     @property
-    def for_event_selection(self) -> bool:
+    def uses_event_selection(self) -> bool:
         """Return whether the search uses event selection."""
         return self.selection_rules is not None
 
@@ -123,7 +126,7 @@ class SearchInput:
             return
         self.python_calls.read_registers = get_registers
         self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
-        if not self.for_event_selection:
+        if not self.uses_event_selection:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
             # can then drop the lists of earlier runs: see `conditions.evaluate.lists`.
             self.python_calls.find_search_start = lambda: (progress.partition, progress.start)
@@ -133,7 +136,7 @@ class SearchInput:
 class ConditionValues:
     """The values that conditions on the run read: see `conditions.evaluate.kernels.machine`."""
 
-    # int64[c, n], the values of the columns: integers, then the bits of doubles.
+    # int64[c, n], the values of c columns of n rows: integers, then the bits of doubles.
     columns: IntArray
     # bool[c, n], which of these values are not NULL.
     valid: BoolArray
@@ -141,7 +144,7 @@ class ConditionValues:
     mathematics: Callback
     # Pointer to the function that computes the calls that only Python can compute.
     python: Callback
-    # int64[2, d], the stack on which conditions are evaluated.
+    # int64[2, d], the stack on which conditions are evaluated; d is its greatest depth.
     stack: IntArray
 
 
@@ -180,8 +183,8 @@ def build_condition_values(
 
     The calls are None if the task has no condition on the run.
     """
-    columns = make_read_only(partitions.columns, np.int64)
-    valid = make_read_only(partitions.valid, np.bool_)
+    columns = convert_for_kernels(partitions.columns, np.int64)
+    valid = convert_for_kernels(partitions.valid, np.bool_)
     if compiled_task.linked_conditions is None:
         no_stack = np.zeros((2, 1), np.int64)
         return ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, no_stack), None
@@ -209,7 +212,7 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
         for_event_selection: whether the search uses event selection. Such a search ignores the
             frontier of the partitions, so it gets a new one.
     """
-    starts = make_read_only(partitions.starts, np.int64)
+    starts = convert_for_kernels(partitions.starts, np.int64)
     frontier = partitions.frontier
     if for_event_selection or frontier is None:
         frontier = Frontier.create(partitions.starts)
@@ -222,10 +225,10 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
     return layout.RowArrays(
         starts=starts,
         frontier=frontier,
-        condition_bits=make_read_only(partitions.condition_bits, np.uint64).view(np.int64),
-        window_end=make_read_only(window_end, np.int64),
+        condition_bits=convert_for_kernels(partitions.condition_bits, np.uint64).view(np.int64),
+        window_end=convert_for_kernels(window_end, np.int64),
         # Searches that pass over starting rows replace this array: see `beginnings`.
-        can_begin=make_read_only(np.empty(0), np.bool_),
+        can_begin=convert_for_kernels(np.zeros(0, np.bool_), np.bool_),
     )
 
 
@@ -246,13 +249,13 @@ def build_negation_arrays(
     next_satisfying_rows = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
         if absence.variables_before is None:
-            kind = layout.AT_THE_BEGINNING
+            position = layout.AT_THE_BEGINNING
         elif absence.variables_after is None:
-            kind = layout.AT_THE_END
+            position = layout.AT_THE_END
         else:
-            kind = layout.IN_THE_MIDDLE
+            position = layout.IN_THE_MIDDLE
         code, code_end = find_code(absence.variable, compiled_task)
-        absences[index, layout.ABSENCE_KIND] = kind
+        absences[index, layout.ABSENCE_KIND] = position
         absences[index, layout.ABSENCE_CODE] = code
         absences[index, layout.ABSENCE_CODE_END] = code_end
         members[index, layout.BEFORE_ABSENCE, list(absence.variables_before or ())] = True
@@ -272,7 +275,10 @@ def build_negation_arrays(
 
 
 def build_closing_array(task: Task, compiled_task: CompiledTask) -> IntArray:
-    """Return `layout.NegationArrays.closing_conditions`: no rows without a closing condition."""
+    """Return `layout.NegationArrays.closing_conditions`.
+
+    The array has no row if the task has no closing condition.
+    """
     if task.closing_condition is None:
         return np.zeros((0, layout.CLOSING_SIZE), np.int64)
     word, mask = find_bit(task.conditions[task.closing_condition])
@@ -312,18 +318,21 @@ def build_total_arrays(
     return layout.TotalArrays(
         aggregates=encode_aggregates(aggregates),
         members=mark_members(aggregates, len(task.variables)),
-        values=make_read_only(partitions.columns[first_column:], np.int64),
-        valid=make_read_only(partitions.valid[first_column:], np.bool_),
+        values=convert_for_kernels(partitions.columns[first_column:], np.int64),
+        valid=convert_for_kernels(partitions.valid[first_column:], np.bool_),
         variables=compiled_task.rules.program[:, layout.VARIABLE].copy(),
-        merge_keys=make_read_only(merge_keys, np.int64),
+        merge_keys=convert_for_kernels(merge_keys, np.int64),
         groups=np.zeros((group_count, count_words(len(aggregates))), np.int64),
+        # `layout.BY_PARTITION` and its siblings have the same order as the members
         grouping=list(Grouping).index(grouping),
+        # a run can make every choice of its state, or skip the row
         max_branches=1 + int(np.diff(compiled_task.rules.first_choice).max()),
     )
 
 
 def encode_aggregates(aggregates: Sequence[Total]) -> IntArray:
     """Return aggregates as `TotalArrays.aggregates`: int64[t, 4]."""
+    # `carried_totals.COUNT` and its siblings have the same order as the members
     functions = list(TotalFunction)
     encoded = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
     for index, aggregate in enumerate(aggregates):
@@ -345,7 +354,7 @@ def mark_members(aggregates: Sequence[Total], variable_count: int) -> BoolArray:
 S = TypeVar("S", bound=np.generic)
 
 
-def make_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
+def convert_for_kernels(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
     """Return a contiguous read-only array of `dtype`, as kernels take it.
 
     The array is copied only if its type or its layout differs. It is read-only, because kernels are

@@ -311,7 +311,7 @@ class KernelSearch(ABC, Generic[W]):
         """Return an empty output with room for some matches and mapped rows."""
         self.check_stream_limit(row_count * OUTPUT_ROW_BYTES)
         # Without event selection, the rows of a match follow each other, so they have no positions.
-        position_count = row_count if self.arrays.for_event_selection else 0
+        position_count = row_count if self.arrays.uses_event_selection else 0
         return layout.OutputArrays(
             matches=self.allocate_array(np.empty, (layout.MATCH_SIZE, match_count + 1), np.int64),
             choices=self.allocate_array(np.empty, (row_count,), np.int32),
@@ -334,7 +334,7 @@ class KernelSearch(ABC, Generic[W]):
         self.fill_by_choice(layout.VARIABLE, output.choices, matches.classifiers)
         if self.rules.program[:, layout.EXCLUDED].any():
             self.fill_by_choice(layout.EXCLUDED, output.choices, matches.is_excluded)
-        if not self.arrays.for_event_selection:
+        if not self.arrays.uses_event_selection:
             return matches
         # Preferred matches are not compared with each other, so it does not matter where they end.
         is_preferred = self.task.output is MatchOutput.PREFERRED
@@ -414,7 +414,7 @@ class KernelSearch(ABC, Generic[W]):
         """
         if (
             self.arrays.compiled_task.linked_conditions is None
-            and not self.arrays.for_event_selection
+            and not self.arrays.uses_event_selection
         ):
             return {}
         return {"registers": ((run_count + 1, self.arrays.compiled_task.register_count), np.int64)}

@@ -33,18 +33,18 @@ FindLeafType = Callable[[Reference | str], ValueType | None]
 
 # The types of numbers that are added, subtracted and multiplied: the result has the later type.
 # FLOAT is not among them, because ANSI mode decides the type of a FLOAT plus an integer.
-ADDED_TYPES = (INT, BIGINT, DOUBLE)
+ARITHMETIC_TYPES = (INT, BIGINT, DOUBLE)
 
-# The families of columns and parameters. Engines differ in which columns of decimals and times they
-# compare with what.
-LEAF_FAMILIES = frozenset({Family.BOOLEAN, Family.INTEGER, Family.FLOATING, Family.STRING})
+# The families of columns and parameters whose comparisons are the same in every engine. Engines
+# differ in which columns of decimals and times they compare with what.
+PLAIN_FAMILIES = frozenset({Family.BOOLEAN, Family.INTEGER, Family.FLOATING, Family.STRING})
 
 LOGIC = frozenset({"AND", "OR", "NOT"})
-ADDING = frozenset({"+", "-", "*"})
+ARITHMETIC_OPERATORS = frozenset({"+", "-", "*"})
 
-# The least INT without its sign. The sign decides whether it fits an INT, and engines differ in
-# whether they read the sign as a part of the number.
-MIN_INT = 1 << 31
+# The magnitude of the least INT, -2147483648. The number without its sign does not fit an INT, and
+# engines differ in whether they read the sign as a part of the number.
+MIN_INT_MAGNITUDE = 1 << 31
 
 # Numbers are short enough for a BIGINT and a DECIMAL(38, 18).
 LITERAL = re.compile(
@@ -96,10 +96,10 @@ def find_operation_type(operation: Operation, types: Sequence[ValueType]) -> Val
         return BOOLEAN if all(type_ == BOOLEAN for type_ in types) else None
     if operator in COMPARISONS:
         families = {type_.family for type_ in types}
-        are_alike = families <= NUMBERS or families == {Family.STRING}
-        return BOOLEAN if are_alike else None
-    if operator in ADDING and all(type_ in ADDED_TYPES for type_ in types):
-        return max(types, key=ADDED_TYPES.index)
+        are_comparable = families <= NUMBERS or families == {Family.STRING}
+        return BOOLEAN if are_comparable else None
+    if operator in ARITHMETIC_OPERATORS and all(type_ in ARITHMETIC_TYPES for type_ in types):
+        return max(types, key=ARITHMETIC_TYPES.index)
     return None
 
 
@@ -119,11 +119,11 @@ def find_term_type(term: Term, find_leaf_type: FindLeafType) -> ValueType | None
     if isinstance(leaf, str) and not leaf.startswith(":"):
         return find_literal_type(leaf)
     type_ = find_leaf_type(leaf)
-    return type_ if type_ is not None and type_.family in LEAF_FAMILIES else None
+    return type_ if type_ is not None and type_.family in PLAIN_FAMILIES else None
 
 
 def find_literal_type(text: str) -> ValueType | None:
-    """Return the type of a literal; None if it is unusual, or no literal.
+    """Return the type of a literal; None if it is unusual, or if the text is not a literal.
 
     >>> [find_literal_type(text).name for text in ("90", "-3000000000", "0.5", "2D", "'X'")]
     ['int', 'bigint', 'decimal(1,1)', 'double', 'string']
@@ -143,7 +143,8 @@ def find_literal_type(text: str) -> ValueType | None:
         case "fraction":
             digits = literal["whole"].lstrip("0") + literal["fraction"]
             return build_decimal_type(len(digits), len(literal["fraction"]))
+    # only a number without a fraction is left, whose last group is "whole"
     number = int(literal["whole"])
-    if number == MIN_INT:
+    if number == MIN_INT_MAGNITUDE:
         return None
-    return INT if number < MIN_INT else BIGINT
+    return INT if number < MIN_INT_MAGNITUDE else BIGINT

@@ -586,7 +586,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
         self.kernel = search_data
-        if arrays.for_event_selection:
+        if arrays.uses_event_selection:
             self.kernel = search_with_gaps
         elif arrays.compiled_task.linked_conditions is not None:
             self.kernel = search_runs
@@ -605,7 +605,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         if "registers" not in shapes:
             shapes["table"] = ((state_count, layout.TABLE_STATE), np.int64)
         # With event selection, NODE_ROW is one more column.
-        node_size = layout.NODE_ROW + int(self.arrays.for_event_selection)
+        node_size = layout.NODE_ROW + int(self.arrays.uses_event_selection)
         return shapes | {"nodes": ((node_count, node_size), np.int32)}
 
     @property

@@ -15,7 +15,7 @@ it is this query, whose names `worker.wire` explains. Bit 1 is `price > 10`:
 There is no window, so every column and every bit is computed from one row. Bits are packed before
 the shuffle, so that only what the workers need goes through it. The workers set bit 0, which marks
 the first row of a partition, after they have sorted. If Spark computes no condition, they make the
-column of bits themselves.
+column of bits themselves. If there is no other column to send either, Spark sends a column of bits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from matchrec.worker.task_input import TaskInput
 
 @dataclass(frozen=True)
 class UnsortedPreparation(PartitionPreparation):
-    """A preparation whose rows the workers sort. Rows with equal keys come to the same task."""
+    """A preparation whose rows the workers sort. Rows with equal keys are in the same task."""
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
     watches_ties: bool = False
@@ -95,15 +95,15 @@ class UnsortedPreparation(PartitionPreparation):
             for item, column in zip(names.select_sent(columns), columns, strict=True)
             if not column.fields
         ]
-        sorted_by = [expression.text for expression in self.joined.sorted_by]
-        texts = (*find_field_texts(columns), *sorted_by)
+        sort_texts = [expression.text for expression in self.joined.sorted_by]
+        texts = (*find_field_texts(columns), *sort_texts)
         return add_columns(items, [names.by_text[text] for text in texts])
 
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
         """Return the fields of the rows with these columns, inferred from the input's fields.
 
-        Returns None if only the session knows them, or if it returns them without a message to a
-        server.
+        Returns None if only the session knows them, or if asking the session is cheap, because it
+        needs no message to a server.
         """
         if not self.backend.requests_schemas or not current_shortcuts().types:
             return None
@@ -118,6 +118,8 @@ class UnsortedPreparation(PartitionPreparation):
             fields.append(StructField(item.name, input_field.dataType, input_field.nullable))
         conditions = self.joined.row_conditions
         tests = (*conditions, *self.joined.row_filters)
+        # The session rejects a test that is not boolean, so it must see each test whose type is not
+        # known. Key filters are SQL text, and types are known only of expressions as trees.
         if self.key_filters or not all(self.is_known_boolean(test) for test in tests):
             return None
         if conditions or not items:
