@@ -3,10 +3,10 @@
 1. `find_search_boost` puts pages for users before pages for developers.
 2. `SEARCH_WORDS` finds sections by words that they do not contain.
 3. Each error code has an entry, so a search for it shows its meaning and leads to its row.
-4. Names such as `Query.plot`, `plot()`, `Options.sort`, `--partition-by` and `bound-too-large` find
-   the one section that describes them. The search splits words at dots and hyphens, so an entry
-   has its names in a field of their own, with underscores instead. `search_query.js` writes what a
-   reader types in the same way.
+4. Names such as `Query.plot`, `plot()`, `Options.sort`, `--partition-by`, `matchrec run` and
+   `bound-too-large` find the one section that describes them. The search splits words at spaces,
+   dots and hyphens, so an entry has its names in a field of their own, with underscores instead.
+   `search_query.js` writes what a reader types in the same way.
 
 `tests/pages/search.py` checks searches.
 """
@@ -39,6 +39,7 @@ PAGE_OF_KEYWORDS = "reference/clause.md"
 # of the query. So ALL ROWS PER MATCH leads to the section that has all four of them here, although
 # each is in many titles.
 SEARCH_WORDS = {
+    "CONTRIBUTING/": ["contribute", "pull request"],
     "contributing/how_it_works/": ["architecture", "internals"],
     "explanation/compare/": ["alternatives"],
     "explanation/compare/#applyinpandas": ["udf"],
@@ -64,7 +65,7 @@ SEARCH_WORDS = {
     "how-to/faq/#is-it-safe-to-pass-user-input": ["SQL injection"],
     "how-to/faq/#there-are-no-rows": ["no matches", "none", "empty result"],
     "how-to/few_keys/": ["skew", "few partitions", "large partition", "large partitions"],
-    "how-to/install/": ["requirements"],
+    "how-to/install/": ["requirements", "operating system Windows"],
     "how-to/jobs/": ["spark-submit"],
     "how-to/jobs/#test-the-job": ["tests"],
     "how-to/migration/window_functions/": ["lag", "lead", "rolling windows", "window functions"],
@@ -81,7 +82,12 @@ SEARCH_WORDS = {
     "how-to/warnings/": ["warnings"],
     "how-to/why/": ["why", "debug", "debugging"],
     "how-to/windows/#add-values-of-the-match-that-contains-the-row": ["unmatched rows"],
-    "reference/aggregate_functions/": ["sum avg count min max", "sums", "percentile"],
+    "reference/aggregate_functions/": [
+        "sum avg count min max",
+        "sums",
+        "percentile",
+        "cumulative sum",
+    ],
     "reference/api/": ["API", "type hints"],
     "reference/clause/": ["CTE"],
     "reference/clause/#after-match-skip": [
@@ -90,7 +96,7 @@ SEARCH_WORDS = {
         "SKIP TO NEXT ROW",
         "SKIP TO",
     ],
-    "reference/clause/#names": ["reserved words"],
+    "reference/clause/#names": ["reserved words", "case sensitive"],
     "reference/clause/#partition-by-and-order-by": [
         "PARTITION BY",
         "ORDER BY",
@@ -116,19 +122,30 @@ SEARCH_WORDS = {
         "all matches",
     ],
     "reference/explain/": ["explain", "automaton"],
-    "reference/expressions/": ["PREV NEXT FIRST LAST", "CLASSIFIER", "MATCH_NUMBER"],
+    "reference/expressions/": [
+        "PREV NEXT FIRST LAST",
+        "CLASSIFIER",
+        "MATCH_NUMBER",
+        "OVER in DEFINE",
+    ],
     "reference/functions/#numbers-and-times": ["timezone", "time zone"],
     "reference/limits/": ["unsupported"],
-    "reference/longest_and_first/": ["first match only", "only one match"],
+    "reference/longest_and_first/": ["first match only", "only one match", "top n"],
     "reference/matched_rows/": ["MATCHED_ROWS"],
-    "reference/not/": ["NOT in PATTERN", "not followed by"],
+    "reference/not/": ["NOT in PATTERN", "not followed by", "absence of event", "absent event"],
     "reference/partial_matches/": ["timeout", "SHOW TIMEOUT MATCHES", "SHOW UNFINISHED MATCHES"],
+    "reference/query/#matchrec.Query.toPandas": ["toPandas"],
     "reference/spark_and_sail/": ["Sail", "Spark or Sail", "Sail vs Spark"],
     "reference/sql/#parameters": ["parameters", "args"],
     "reference/support/#get-help": ["license", "bug"],
-    "reference/support/#versions": ["version of Python", "version of Spark"],
+    "reference/support/#versions": [
+        "version of Python",
+        "version of Spark",
+        "Spark 3.5",
+        "PySpark 3.5",
+    ],
     "reference/support/#what-may-change": ["roadmap", "plans"],
-    "reference/within/": ["WITHIN INTERVAL", "time limit"],
+    "reference/within/": ["WITHIN INTERVAL", "time limit", "time between events"],
     "tutorial/getting_started/": ["tutorial", "quickstart", "first query", "example"],
 }
 # First words of error codes that few titles contain.
@@ -209,7 +226,8 @@ def add_names(entries: list[Entry]) -> None:
         elif entry is shared:
             names = sorted(shared_options)
         elif page == "reference/command_line/":
-            names = sorted(set(OPTION.findall(entry["text"])) - shared_options)
+            options = set(OPTION.findall(entry["text"])) - shared_options
+            names = sorted(options | {anchor} if anchor.startswith("matchrec-") else options)
         else:
             continue
         entry["names"] = [join_name(name) for name in names]

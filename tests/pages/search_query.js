@@ -1,10 +1,12 @@
 // Rewrite what a reader types before the search of the theme reads it. tests/pages/search_index.py
 // puts this text in front of the worker of the theme, in the same file.
 //
-// - A name such as Query.plot, plot(), --partition-by or bound-too-large also becomes one word, like
-//   the names in the index. Then its section comes first.
+// - A name such as Query.plot, plot(), --partition-by, matchrec run or bound-too-large also becomes
+//   one word, like the names in the index. Then its section comes first.
 // - Other punctuation becomes a space. The theme would read some of it as an operator, and find
 //   nothing for --arg or a:b. Quotes stay only around the whole text.
+//
+// Also mend the automaton of words, so that a search for a number such as 3.5 does not fail.
 {
   const INDEX = 0; // types of messages
   const QUERY = 2;
@@ -23,7 +25,7 @@
   };
 
   const rewrite = (query) => {
-    const joined = query.split(/[\s=]+/)
+    const joined = query.replace(/\bmatchrec\s+(?=\w)/g, "matchrec-").split(/[\s=]+/)
       .map(joinName)
       .filter(Boolean)
       .map((name) => names.includes(name) ? `${name}^1` : name); // with a number, not as a prefix
@@ -32,9 +34,19 @@
     return [...joined, isPhrase ? `"${words}"` : words].join(" ").trim();
   };
 
+  // The text of a state in lunr's automaton of words. lunr merges states that have the same text.
+  // Its own text puts nothing between the characters and the numbers of the next states, so digits
+  // are ambiguous: it would merge different states and find words that are not in the index.
+  function describeState() {
+    if (this._str) return this._str;
+    const edges = Object.keys(this.edges).sort().map((char) => `${char}${this.edges[char].id},`);
+    return (this.final ? "1" : "0") + edges.join("");
+  }
+
   const listen = self.addEventListener.bind(self);
   self.addEventListener = (type, receive) => listen(type, ({ data }) => {
     if (data.type === INDEX) {
+      lunr.TokenSet.prototype.toString = describeState;
       names = data.data.docs.flatMap((entry) => entry.names ?? []);
     }
     receive({ data: data.type === QUERY ? { ...data, data: rewrite(data.data) } : data });
