@@ -131,12 +131,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if uri == "README.md":
         page.meta["hide"] = ["navigation"]  # the home page is alone in its tab
     if uri in SECTIONS_OF_HOME:
-        description = f"{SECTIONS_OF_HOME[uri]}: a list of the pages of matchrec."
+        description = (
+            f"{SECTIONS_OF_HOME[uri]}: the pages in this part of matchrec's documentation."
+        )
     else:
         description = find_description(markdown) or config.site_description
     page.meta["description"] = html.escape(description)  # the theme writes it into an attribute
-    if uri != "README.md":
-        page.meta["title"] = find_title(markdown)  # in the tab of the browser, longer than the menu
+    # The title is shown in the tab of the browser. It is longer than the label in the menu.
+    home_title = "MATCH_RECOGNIZE for Spark"
+    page.meta["title"] = home_title if uri == "README.md" else find_title(markdown)
     generated = page.file.generated_by is not None
     folder = posixpath.dirname(uri if generated else f"docs/{uri}")
 
