@@ -38,8 +38,8 @@ TestIds = frozenset[VariableId]
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingState:
-    """A state in which a run waits, and the tests that the next row must pass."""
+class GuardedState:
+    """A state of the program, and the tests that the next row must pass."""
 
     state: StateId
     # Tests that the next row must satisfy.
@@ -85,7 +85,7 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
 
 # A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The field
 # `target` of the choice is set later, when states are numbered.
-_ChoiceAndTarget = tuple[Choice, WaitingState | None]
+_ChoiceAndTarget = tuple[Choice, GuardedState | None]
 
 # A choice that stands for skipping a row, the last choice of each state while states are numbered.
 # `number_states` numbers only states to which choices lead, and the state in which a run waits
@@ -154,17 +154,17 @@ class _StageFolder:
     # Tests whether the row that was mapped last is too far away, the shortest window first.
     window_tests: tuple[VariableId, ...]
 
-    def list_waiting_states(self, state: StateId) -> list[WaitingState]:
+    def list_waiting_states(self, state: StateId) -> list[GuardedState]:
         """Return the states in which a run may wait after a row has led to `state`.
 
         They include the final state if the run may be a match.
         """
-        waiting_states: dict[WaitingState, None] = {}
+        waiting_states: dict[GuardedState, None] = {}
         # An optional group of optional stages can be left out in two ways: as a whole, or stage by
         # stage. A visit of a state for each way to it would take time exponential in the number of
         # such groups.
-        visited_states: set[WaitingState] = set()
-        unvisited_states = [WaitingState(state)]
+        visited_states: set[GuardedState] = set()
+        unvisited_states = [GuardedState(state)]
         while unvisited_states:
             state_after_row = unvisited_states.pop()
             if state_after_row in visited_states:
@@ -172,7 +172,7 @@ class _StageFolder:
             visited_states.add(state_after_row)
             if state_after_row.state == self.program.final:
                 tests_of_last_row = state_after_row.forbidden_tests & self.tests.next_row_nots
-                final_state = WaitingState(state_after_row.state, forbidden_tests=tests_of_last_row)
+                final_state = GuardedState(state_after_row.state, forbidden_tests=tests_of_last_row)
                 waiting_states[final_state] = None
                 continue
             edges = self.program.states[state_after_row.state].edges
@@ -182,34 +182,32 @@ class _StageFolder:
             unvisited_states += reversed(self.follow_proceed_edges(state_after_row))
         return list(waiting_states)
 
-    def follow_proceed_edges(self, waiting_state: WaitingState) -> list[WaitingState]:
+    def follow_proceed_edges(self, state_after_row: GuardedState) -> list[GuardedState]:
         """Return the states to which proceed edges lead, except the stop state.
 
-        Each of them has the tests of `waiting_state` and the tests of the edge to it.
+        Each of them has the tests of `state_after_row` and the tests of the edge to it.
         """
         return [
-            WaitingState(
+            GuardedState(
                 edge.target,
-                waiting_state.required_tests.union(edge.required_variables),
-                waiting_state.forbidden_tests.union(edge.forbidden_variables),
+                state_after_row.required_tests.union(edge.required_variables),
+                state_after_row.forbidden_tests.union(edge.forbidden_variables),
             )
-            for edge in self.find_edges(waiting_state, Action.PROCEED)
+            for edge in self.find_edges(state_after_row, Action.PROCEED)
             if edge.target != self.program.stop
         ]
 
-    def find_edges(self, waiting_state: WaitingState, action: Action) -> list[Edge]:
-        """Return the edges of a waiting state with an action."""
-        return [
-            edge for edge in self.program.states[waiting_state.state].edges if edge.action is action
-        ]
+    def find_edges(self, state: GuardedState, action: Action) -> list[Edge]:
+        """Return the edges of a state with an action."""
+        return [edge for edge in self.program.states[state.state].edges if edge.action is action]
 
-    def find_take_edge(self, waiting_state: WaitingState) -> Edge | None:
+    def find_take_edge(self, waiting_state: GuardedState) -> Edge | None:
         """Return the edge on which a run maps a row, if there is one."""
         take_edges = self.find_edges(waiting_state, Action.TAKE)
         assert len(take_edges) <= 1, "a state of a program of stages maps rows to one stage"
         return take_edges[0] if take_edges else None
 
-    def find_ignore_edge(self, waiting_state: WaitingState) -> Edge | None:
+    def find_ignore_edge(self, waiting_state: GuardedState) -> Edge | None:
         """Return the edge on which a run skips a row, if there is one.
 
         A run that begins skips no row, because another run begins at the next row. If there are
@@ -218,7 +216,7 @@ class _StageFolder:
         ignore_edges = self.find_edges(waiting_state, Action.IGNORE)
         return ignore_edges[-1] if ignore_edges and not waiting_state.begins_runs else None
 
-    def find_stopping_tests(self, waiting_state: WaitingState) -> set[VariableId]:
+    def find_stopping_tests(self, waiting_state: GuardedState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
         return {
             test
@@ -227,7 +225,7 @@ class _StageFolder:
             for test in edge.required_variables
         }
 
-    def find_ending_tests(self, waiting_state: WaitingState) -> set[VariableId]:
+    def find_ending_tests(self, waiting_state: GuardedState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
         reading_edges = (self.find_take_edge(waiting_state), self.find_ignore_edge(waiting_state))
         # The run can neither map nor skip a row with a test that all these edges forbid.
@@ -245,12 +243,12 @@ class _StageFolder:
             return ending_tests.difference(self.window_tests)
         return ending_tests
 
-    def iterate_choices_and_skip(self, waiting_state: WaitingState) -> Iterator[_ChoiceAndTarget]:
+    def iterate_choices_and_skip(self, waiting_state: GuardedState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, then _SKIP, each with its target."""
         yield from self.iterate_choices(waiting_state)
         yield _SKIP, self.find_state_after_skip(waiting_state)
 
-    def iterate_choices(self, waiting_state: WaitingState) -> Iterator[_ChoiceAndTarget]:
+    def iterate_choices(self, waiting_state: GuardedState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, in the order in which the search tries them.
 
         First come the effects with which a row completes or ends the run without being mapped, then
@@ -274,7 +272,7 @@ class _StageFolder:
             yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
 
     def iterate_effect_choices(
-        self, waiting_state: WaitingState, ending_tests: set[VariableId]
+        self, waiting_state: GuardedState, ending_tests: set[VariableId]
     ) -> Iterator[Choice]:
         """Yield the effects with which a row completes or ends a run without being mapped.
 
@@ -317,17 +315,17 @@ class _StageFolder:
             forbids_skip=bool(unskippable_tests.intersection(take_edge.required_variables)),
         )
         targets = self.list_waiting_states(take_edge.target)
-        for target in targets:
-            if target.state != self.program.final:
-                yield row_choice, target
+        waiting_targets = [target for target in targets if target.state != self.program.final]
+        final_targets = [target for target in targets if target.state == self.program.final]
+        for waiting_target in waiting_targets:
+            yield row_choice, waiting_target
         for test in sorted(unskippable_tests - {take_test}):
             yield build_effect_choice(test, Effect.FORBID_SKIP), None
         # The final state comes last, so that IGNORE_LATER_CHOICES keeps the run only from it.
-        for target in targets:
-            if target.state == self.program.final:
-                for test in sorted(target.forbidden_tests):
-                    yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
-                yield row_choice, WaitingState(target.state)
+        for final_target in final_targets:
+            for test in sorted(final_target.forbidden_tests):
+                yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
+            yield row_choice, GuardedState(final_target.state)
 
     def find_take_test(self, take_edge: Edge, ending_tests: set[VariableId]) -> VariableId:
         """Return the single test that says whether a run maps a row.
@@ -339,6 +337,7 @@ class _StageFolder:
             take_edge: the edge on which the row is mapped.
             ending_tests: tests of rows that end the run. Earlier choices test them.
         """
+        # A take edge requires the test of its stage, and no other.
         (stage_test,) = take_edge.required_variables
         unchecked_tests = set(take_edge.forbidden_variables) - ending_tests - set(self.window_tests)
         if not unchecked_tests:
@@ -348,7 +347,7 @@ class _StageFolder:
         (until_test,) = unchecked_tests
         return self.tests.stage_tests_in_loop[stage_test, until_test]
 
-    def find_state_after_skip(self, waiting_state: WaitingState) -> WaitingState | None:
+    def find_state_after_skip(self, waiting_state: GuardedState) -> GuardedState | None:
         """Return the state in which a run waits after it skips a row; None if it may not skip."""
         ignore_edge = self.find_ignore_edge(waiting_state)
         if ignore_edge is None or ignore_edge.target == self.program.final:
@@ -357,7 +356,7 @@ class _StageFolder:
         (target,) = self.list_waiting_states(ignore_edge.target)
         return target
 
-    def find_ending_kind(self, waiting_state: WaitingState) -> int:
+    def find_ending_kind(self, waiting_state: GuardedState) -> int:
         """Return the ending kind of a run that waits in a state: see `run_endings`."""
         if waiting_state.state in self.program.completed_by_time:
             return A_MATCH
@@ -368,7 +367,7 @@ class _StageFolder:
             return FIRST_NEIGHBOUR_WINDOW + neighbour_window
         return TIMED_OUT if self.has_window else NOTHING
 
-    def find_neighbour_window(self, waiting_state: WaitingState) -> int:
+    def find_neighbour_window(self, waiting_state: GuardedState) -> int:
         """Return the number of the shortest neighbour window that can end a run in a state.
 
         NO_NEIGHBOUR_WINDOW if there is none. A neighbour window begins at the row that the run has

@@ -16,7 +16,7 @@ from matchrec.cli.argument_types import PICTURE_TYPE
 from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.files import FileFormat
 from matchrec.cli.messages import show_busy
-from matchrec.cli.query_command import show_program
+from matchrec.cli.query_command import format_program_name
 from matchrec.cli.rows import SHOWN_ROWS, format_first_rows
 from matchrec.cli.session import open_local_session
 from matchrec.cli.tables import Table
@@ -99,7 +99,7 @@ def suggest_next_command() -> str:
         query = str(DATA / "v_shapes.sql")
         prices = str(DATA / "stocks.csv")
     words = ["run", shorten_path(query), "--table", f"stocks={shorten_path(prices)}"]
-    return f"{heading}:\n{show_program()} {shlex.join(words)}"
+    return f"{heading}:\n{format_program_name()} {shlex.join(words)}"
 
 
 def shorten_path(path: str) -> str:

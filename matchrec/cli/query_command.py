@@ -1,4 +1,4 @@
-"""The classes of commands, which word the help and the errors about wrong arguments.
+"""The classes of commands: help in groups, and hints for wrong arguments.
 
 - `GroupedCommand` shows its options in groups.
 - `QueryCommand` is about a query. It says what to write for options of other programs, and for a
@@ -61,8 +61,8 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
 LAST_GROUP = "Other options"
 
 # For options that users know from other programs or commands: what to write instead. The first word
-# is an option of matchrec, which some commands do not have.
-HINTS_OF_FOREIGN_OPTIONS = {
+# is an option of matchrec. `suggest_option` checks that the command has it.
+FOREIGN_OPTION_HINTS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
     "--from": "--read",
@@ -77,7 +77,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
 }
 
 # Options of other programs for the file or the text of a query.
-QUERY_OPTIONS_ELSEWHERE = ("-f", "--file", "-q", "--query", "--sql", "-e", "--execute")
+FOREIGN_QUERY_OPTIONS = ("-f", "--file", "-q", "--query", "--sql", "-e", "--execute")
 # The name of the file of a query.
 QUERY_FILE = re.compile(r"\S+\.(?:sql|sase|py(?::\w+)?)")
 
@@ -154,7 +154,7 @@ class QueryCommand(GroupedCommand):
         query_hint = suggest_query(option, arguments)
         if query_hint is not None:
             return query_hint
-        hint = HINTS_OF_FOREIGN_OPTIONS.get(option)
+        hint = FOREIGN_OPTION_HINTS.get(option)
         return hint if hint is not None and self.has_option(hint.split()[0]) else None
 
     def has_option(self, option: str) -> bool:
@@ -173,7 +173,7 @@ def find_option_group(parameter: click.Parameter) -> str:
 def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
     """Return how to write the query that follows an option of another program.
 
-    Returns None if the option is not one of `QUERY_OPTIONS_ELSEWHERE`, or if no query follows it.
+    Returns None if the option is not one of `FOREIGN_QUERY_OPTIONS`, or if no query follows it.
 
     Args:
         option: the option, which the command does not have.
@@ -182,7 +182,7 @@ def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
     >>> suggest_query("--query", ["--query", "q.sql"]), suggest_query("-e", ["-e", "SELECT 1"])
     ('q.sql without --query', "-c 'SELECT 1'")
     """
-    if option not in QUERY_OPTIONS_ELSEWHERE:
+    if option not in FOREIGN_QUERY_OPTIONS:
         return None
     for argument, next_argument in zip(arguments, (*arguments[1:], ""), strict=True):
         name, equals, value = argument.partition("=")
@@ -238,11 +238,11 @@ def write_other_command(name: str) -> str:
     words = [name]
     for parameter in parameters:
         if parameter.name in QUERY_PARAMETERS:
-            words += write_parameter(parameter, values[parameter.name])
-    return f"{show_program()} {shlex.join(words)}"
+            words += list_parameter_words(parameter, values[parameter.name])
+    return f"{format_program_name()} {shlex.join(words)}"
 
 
-def write_parameter(parameter: click.Parameter, value: object) -> list[str]:
+def list_parameter_words(parameter: click.Parameter, value: object) -> list[str]:
     """Return the words with which a user passes a value.
 
     Args:
@@ -260,7 +260,7 @@ def write_parameter(parameter: click.Parameter, value: object) -> list[str]:
     return [word for text in values for word in (parameter.opts[0], text)]
 
 
-def show_program() -> str:
+def format_program_name() -> str:
     """Return the words that start this program, as a shell reads them.
 
     - `python -m matchrec`, with the path of Python, if the program was started in this way;

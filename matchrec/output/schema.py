@@ -2,7 +2,8 @@
 
 - ONE ROW PER MATCH: partition columns, measures.
 - ALL ROWS PER MATCH: partition columns, order columns, measures, then the other input columns.
-- ALL ROWS PER MATCH of some products, and row pattern windows: columns of the input, measures.
+- ALL ROWS PER MATCH with `ColumnOrder.INPUT_FIRST`, and row pattern windows: columns of the input,
+  measures.
 - Aggregates over all matches: partition columns, measures that group matches, aggregates.
 
 A `Pattern` that outputs timeouts has one more column, `timed_out_at`. The graph of all matches also
@@ -60,7 +61,7 @@ class PointerOutput:
 
 @dataclass(frozen=True, slots=True)
 class TimeoutOutput:
-    """The time at which the window of a run that timed out ended; NULL for a match."""
+    """A column with the time at which the window of a timed-out run ended; NULL for a match."""
 
     # The windows at whose end runs time out.
     timeouts: Timeouts
@@ -69,7 +70,7 @@ class TimeoutOutput:
 
 @dataclass(frozen=True, slots=True)
 class TotalOutput:
-    """An aggregate over all matches."""
+    """A column with an aggregate over all matches."""
 
     name: str
     aggregate: TotalAggregate
@@ -100,7 +101,7 @@ def find_output_columns(
 
     Raises:
         MatchRecognizePlanError: two columns have the same name, or an input column has the name of
-            the field in which MATCHED_ROWS() has the classifier.
+            the field of MATCHED_ROWS() that holds the classifier.
     """
     outputs = list_table_columns(plan, input_columns, name_expression)
     if plan.totals is not None:
@@ -118,7 +119,7 @@ def find_output_columns(
 
 
 def check_use(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse) -> None:
-    """Raise an error if a result has no column and the query around the clause may read any.
+    """Raise an error if a result has no column and the query around the clause may read any column.
 
     This is checked when the types of all columns are known, so that an unknown column in a
     condition is reported first.
@@ -127,6 +128,9 @@ def check_use(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse
         outputs: the columns of the result, from `find_output_columns`.
         plan: the plan of the clause.
         use: what the query around the clause reads.
+
+    Raises:
+        MatchRecognizePlanError: the result has no column, and the query may read any column.
     """
     if use.columns is None and outputs[0].name == PLACEHOLDER_COLUMN:
         raise no_output_columns(plan.pattern.span)

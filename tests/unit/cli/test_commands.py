@@ -21,7 +21,7 @@ from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import files, queries, running
 from matchrec.cli.argument_types import WholeNumber
-from matchrec.cli.query_command import QueryCommand, show_program, write_other_command
+from matchrec.cli.query_command import QueryCommand, format_program_name, write_other_command
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
 from tests.quick.embedded import invoke, invoke_failing
@@ -506,11 +506,11 @@ def test_a_command_is_written_as_the_program_was_started(
     started.parent.mkdir()
     started.touch(mode=0o755)
     monkeypatch.setattr("sys.argv", [str(started)])
-    assert show_program() == f"'{started}'"
+    assert format_program_name() == f"'{started}'"
     monkeypatch.setenv("PATH", str(started.parent))
-    assert show_program() == "matchrec"
+    assert format_program_name() == "matchrec"
     monkeypatch.setattr("sys.argv", [str(files / "matchrec" / "__main__.py")])
-    assert show_program().endswith(" -m matchrec")
+    assert format_program_name().endswith(" -m matchrec")
 
 
 def test_nobody_listens_at_an_address() -> None:
