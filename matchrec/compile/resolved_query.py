@@ -57,7 +57,7 @@ def resolve_query(
     Args:
         plan: the plan of the query.
         columns: the columns of the input.
-        name_expression: returns the name of an output column: see `schema.find_output_columns`.
+        name_expression: returns the name of an output column: see `schema.list_output_columns`.
         find_order_type: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
         use: the part of the result that the query around the clause uses.
@@ -67,7 +67,7 @@ def resolve_query(
     """
     resolved_plan = resolve(plan, columns)
     guarded_plan = guard_reads(resolved_plan)
-    all_outputs = schema.find_output_columns(guarded_plan, columns, name_expression)
+    all_outputs = schema.list_output_columns(guarded_plan, columns, name_expression)
     outputs = choose_outputs(all_outputs, use)
     pattern = compile_pattern(guarded_plan)
     running_plan = choose_windows(guarded_plan, pattern, find_order_type)

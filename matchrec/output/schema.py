@@ -85,13 +85,13 @@ PLACEHOLDER_COLUMN = f"{NAME_PREFIX}match"
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
-def find_output_columns(
+def list_output_columns(
     plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the result of a resolved plan.
 
     A plan without a column gets `PLACEHOLDER_COLUMN`, because a DataFrame needs a column. The query
-    around the clause may then read no column, as SELECT COUNT(*) does; see `check_use`.
+    around the clause may then read no column, as SELECT COUNT(*) does; see `check_has_columns`.
 
     Args:
         plan: a resolved plan.
@@ -118,14 +118,14 @@ def find_output_columns(
     return tuple(outputs)
 
 
-def check_use(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse) -> None:
+def check_has_columns(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse) -> None:
     """Raise an error if a result has no column and the query around the clause may read any column.
 
     This is checked when the types of all columns are known, so that an unknown column in a
     condition is reported first.
 
     Args:
-        outputs: the columns of the result, from `find_output_columns`.
+        outputs: the columns of the result, from `list_output_columns`.
         plan: the plan of the clause.
         use: what the query around the clause reads.
 
@@ -163,7 +163,7 @@ def list_table_columns(
 ) -> list[OutputColumn]:
     """Return the columns of the row pattern output table, without the columns of totals and graphs.
 
-    The docstring of the module has their order. For the arguments see `find_output_columns`.
+    The docstring of the module has their order. For the arguments see `list_output_columns`.
     """
     partition_outputs = list_partition_columns(plan, input_columns, name_expression)
     input_outputs = [RowOutput(quote_name(name), name) for name in input_columns.names]
@@ -189,7 +189,7 @@ def list_partition_columns(
     """Return the columns of PARTITION BY, each once.
 
     An expression has the name that the user gave, or else the name of the input column, or else
-    the name that the engine gives it. For the arguments see `find_output_columns`.
+    the name that the engine gives it. For the arguments see `list_output_columns`.
     """
     partition_outputs = []
     for key in dict.fromkeys(plan.partition_by):

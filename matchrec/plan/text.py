@@ -1,6 +1,6 @@
 """Write names, strings, sums and averages as Spark SQL, and read names back.
 
-Other modules build the SQL of whole expressions; these are the pieces that more than one needs.
+Other modules build the SQL of whole expressions; this module has what several of them share.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from typing import TypeVar
 
 # An operand in SQL: its text, or a reference that is replaced by a text later.
-Operand = TypeVar("Operand")
+OperandT = TypeVar("OperandT")
 
 
 def quote_name(name: str) -> str:
@@ -34,7 +34,7 @@ def split_qualified_name(identifier: str) -> list[str]:
     """Return the names in a qualified identifier, without backticks.
 
     A dot in backticks does not separate names. The identifier must be valid: a text such as `a..b`
-    is not noticed.
+    is not rejected.
 
     >>> split_qualified_name("`m`.`a.b`"), split_qualified_name("m.`a``b`")
     (['m', 'a.b'], ['m', 'a`b'])
@@ -71,8 +71,8 @@ def write_sum_or_null(left: str, right: str) -> str:
 
 
 def write_decimal_average(
-    total: Operand, count: Operand, type_name: str, cast: str = "CAST"
-) -> tuple[str | Operand, ...]:
+    total: OperandT, count: OperandT, type_name: str, cast: str = "CAST"
+) -> tuple[str | OperandT, ...]:
     """Return SQL for the average of decimals, as a sequence of texts and operands.
 
     As in Spark's avg, the sum is divided by the count as a DECIMAL(20,0). The average is NULL if

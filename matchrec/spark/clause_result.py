@@ -55,7 +55,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.compile import compile_request
 from matchrec.spark.compiled_rules import CompiledRules, compile_unused_outputs
 from matchrec.spark.preparations.preparation import Preparation
-from matchrec.spark.preparations.workers_sort import UnsortedPreparation
+from matchrec.spark.preparations.workers_sort import WorkerSortedPreparation
 from matchrec.spark.range_choice import (
     WHOLE_WITHOUT_WINDOW,
     WholePartitions,
@@ -170,7 +170,7 @@ def build_compiled_result(
     compiled_query = clause.compiled_query
     preparation = compiled_rules.preparation
     if isinstance(ranges, Ranges):
-        assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has checked it"
+        assert isinstance(preparation, WorkerSortedPreparation), "`choose_ranges` has checked it"
         preparation = preparation.cut_partitions(ranges)
     fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled_rules.fields)
     schema = build_read_schema(compiled_query, fields)
@@ -283,7 +283,7 @@ def choose_ranges(compiled_rules: CompiledRules) -> Ranges | WholePartitions:
     """
     request = compiled_rules.request
     preparation = compiled_rules.preparation
-    if not isinstance(preparation, UnsortedPreparation):
+    if not isinstance(preparation, WorkerSortedPreparation):
         check_ranges_not_required(request, str(preparation.sorter or ""))
         return WholePartitions()
     (clause,) = compiled_rules.rules
@@ -300,7 +300,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     """
     request = result.request
     preparation = result.compiled_rules.preparation
-    if not isinstance(preparation, UnsortedPreparation):
+    if not isinstance(preparation, WorkerSortedPreparation):
         return ""
     ranges = plan_ranges(request, result.split_query.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):

@@ -35,7 +35,7 @@ from matchrec.spark.compiled_rules import (
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.preparations.preparation import KnownFields, Preparation
 from matchrec.spark.preparations.spark_sorts import SortedPreparation
-from matchrec.spark.preparations.workers_sort import UnsortedPreparation
+from matchrec.spark.preparations.workers_sort import WorkerSortedPreparation
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.sorter_choice import choose_sorter, choose_spark_for_neighbours, propose_sorter
@@ -362,7 +362,7 @@ def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sort
     key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT
-        return UnsortedPreparation(
+        return WorkerSortedPreparation(
             request.relation, joined, key_filters, sorter, watches_ties=watches_ties
         )
     return SortedPreparation(request.relation, joined, key_filters, sorter)

@@ -18,7 +18,7 @@ from matchrec.compile.typed_conditions import TypedConditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import COMPARED_BY_ENGINE, ValueType
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
-from matchrec.output.schema import check_use
+from matchrec.output.schema import check_has_columns
 from matchrec.spark.preparations.preparation import KnownFields, Preparation
 from matchrec.spark.request import MatchRequest, Rule
 
@@ -126,7 +126,7 @@ def check_outputs(request: MatchRequest, typed_rule: TypedRule) -> None:
             Spark can compare the values of a column by which it divides partitions.
     """
     query = typed_rule.query
-    check_use(query.all_outputs, query.plan, request.use)
+    check_has_columns(query.all_outputs, query.plan, request.use)
     if request.is_rule_set:
         check_dividing_columns(query, typed_rule.conditions)
 

@@ -22,7 +22,7 @@ def measure_without_name(
         text: the expression; `AS p` for a measure that has a name only.
         name: the name that the user probably means; "" if the expression must suggest one.
         what: what the name is for: a measure, or a partition column, which needs no name.
-        clause: the part of the clause.
+        clause: the keyword of the part of the clause, such as "MEASURES".
     """
     if re.match(r"(?i)AS\s", text):  # `MEASURES AS p`
         missing = "value"
@@ -31,7 +31,8 @@ def measure_without_name(
         missing = "name"
         named_expression = f"{shorten(text)} AS {name or _suggest_name(text)}"
         is_name_optional = clause == "PARTITION BY"
-        hint = f"write {f'{shorten(text)}, or ' if is_name_optional else ''}{named_expression}"
+        prefix = f"{shorten(text)}, or " if is_name_optional else ""
+        hint = f"write {prefix}{named_expression}"
     return MatchRecognizeParseError(
         f"missing {missing} of a {what} in {clause}", span, hint=hint, code="measure-without-name"
     )
@@ -87,7 +88,7 @@ def string_as_name(span: Span, *, what: str, clause: str, text: str) -> MatchRec
     Args:
         span: the string in the text of the query.
         what: what the name is for, such as "measure".
-        clause: the part of the clause.
+        clause: the keyword of the part of the clause, such as "MEASURES".
         text: the string with its quotes.
     """
     return MatchRecognizeParseError(
@@ -180,16 +181,16 @@ def malformed_definition(
 
 def _find_definition_hint(text: str, proposal: ProposedDefinition | None) -> str:
     """Return how to write a definition; the arguments are as for `malformed_definition`."""
-    in_parentheses = re.fullmatch(r"(?is)\(\s*(\w+\s+AS\s.+)\)", text)
-    if in_parentheses is not None:
-        return f"remove the parentheses: DEFINE {shorten(in_parentheses[1])}"
-    without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
-    if without_condition is not None:
-        return f"write a condition after AS, such as {without_condition[1]} AS x > 1"
+    parenthesized_match = re.fullmatch(r"(?is)\(\s*(\w+\s+AS\s.+)\)", text)
+    if parenthesized_match is not None:
+        return f"remove the parentheses: DEFINE {shorten(parenthesized_match[1])}"
+    match_without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
+    if match_without_condition is not None:
+        return f"write a condition after AS, such as {match_without_condition[1]} AS x > 1"
     if re.fullmatch(r"[^\W\d]\w*", text):  # a variable alone
         return f"write {text} AS and a condition, or remove {text}, which then takes any row"
-    without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
-    if without_variable is not None:
+    match_without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
+    if match_without_variable is not None:
         return f"write a variable before AS: A {shorten(text)}"
     # The help for `A < 5` is not `A AS < 5`, because no condition begins with an operator.
     if proposal is not None and proposal.condition[0] not in "<>!":
@@ -234,11 +235,12 @@ def and_between_definitions(
         definition: the definition that the word precedes, if no comma is missing, as in
             `DEFINE A AS x > 1, AND B AS x > 2`; otherwise "".
     """
-    where = "between two variables"
-    hint = f"write a comma instead: {_join_definitions(span)}"
     if definition:
         where = "before a variable"
         hint = f"remove {word}: {shorten(definition)}"
+    else:
+        where = "between two variables"
+        hint = f"write a comma instead: {_join_definitions(span)}"
     return MatchRecognizeParseError(
         f"{word} is not allowed {where} in DEFINE", span, hint=hint, code="and-between-definitions"
     )

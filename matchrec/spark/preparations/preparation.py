@@ -5,11 +5,11 @@ conditions. A `Preparation` writes the query of these columns, and makes the Dat
 that the workers return. Nothing runs before a user collects a DataFrame. These are the classes:
 
     Preparation
-        PartitionPreparation       rows that are divided into partitions
-            SortedPreparation      Spark sorts them: see `spark_sorts`
-            UnsortedPreparation    the workers sort them: see `workers_sort`
-                CutPreparation     and partitions are cut into ranges
-        EventPreparation           the events of a stream: see `spark.streaming.event_preparation`
+        PartitionPreparation           rows that are divided into partitions
+            SortedPreparation          Spark sorts them: see `spark_sorts`
+            WorkerSortedPreparation    the workers sort them: see `workers_sort`
+                CutPreparation         and partitions are cut into ranges
+        EventPreparation               the events of a stream: see `spark.streaming.event_preparation`
 
 The columns have the names of `column_names`, which `worker.wire` explains.
 """

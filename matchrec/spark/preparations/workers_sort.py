@@ -47,7 +47,7 @@ from matchrec.worker.task_input import TaskInput
 
 
 @dataclass(frozen=True)
-class UnsortedPreparation(PartitionPreparation):
+class WorkerSortedPreparation(PartitionPreparation):
     """A preparation whose rows the workers sort. Rows with equal keys are in the same task."""
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
@@ -223,7 +223,7 @@ class UnsortedPreparation(PartitionPreparation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutPreparation(UnsortedPreparation):
+class CutPreparation(WorkerSortedPreparation):
     """A preparation whose partitions are cut into ranges. All rows of a range are in one task."""
 
     # How partitions are cut.

@@ -20,7 +20,7 @@ from matchrec.gateway.statements import (  # noqa: E402 -- after the check that 
 CLAUSE = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A) DEFINE A AS x > 1)"
 
 
-def sql_relation(text: str, plan_id: int) -> Any:
+def build_sql_relation(text: str, plan_id: int) -> Any:
     """Return a relation of a SQL text."""
     relation = proto.Relation()
     relation.common.plan_id = plan_id
@@ -28,7 +28,7 @@ def sql_relation(text: str, plan_id: int) -> Any:
     return relation
 
 
-def one_row(plan_id: int) -> Any:
+def build_row_relation(plan_id: int) -> Any:
     """Return a relation without SQL."""
     relation = proto.Relation()
     relation.common.plan_id = plan_id
@@ -40,40 +40,40 @@ def one_row(plan_id: int) -> Any:
 def test_a_statement_deep_in_a_plan_is_replaced() -> None:
     plan = proto.Plan()
     join = plan.root.filter.input.join
-    join.left.CopyFrom(sql_relation(CLAUSE, 5))
-    join.right.CopyFrom(sql_relation("SELECT 1", 6))
-    planned: list[SqlStatement] = []
+    join.left.CopyFrom(build_sql_relation(CLAUSE, 5))
+    join.right.CopyFrom(build_sql_relation("SELECT 1", 6))
+    statements: list[SqlStatement] = []
 
     def answer(statement: SqlStatement) -> Any:
         """Replace each statement by one row."""
-        planned.append(statement)
-        return one_row(99)
+        statements.append(statement)
+        return build_row_relation(99)
 
     assert replace_statements(plan, answer)
-    assert [statement.text for statement in planned] == [CLAUSE]
+    assert [statement.text for statement in statements] == [CLAUSE]
     assert join.left.WhichOneof("rel_type") == "range"
-    assert join.left.common.plan_id == 5  # columns of the client name it
+    assert join.left.common.plan_id == 5  # the columns of the client refer to the plan by this id
     assert join.right.sql.query == "SELECT 1"
 
 
 def test_a_statement_that_the_engine_should_run_stays() -> None:
-    plan = proto.Plan(root=sql_relation(CLAUSE, 5))
+    plan = proto.Plan(root=build_sql_relation(CLAUSE, 5))
     assert not replace_statements(plan, lambda _: None)
     assert plan.root.sql.query == CLAUSE
 
 
 def test_a_clause_in_a_dataframe_is_replaced_if_the_text_around_it_has_none() -> None:
-    """The word in quotes is no clause, so the engine runs the outer text, with the DataFrame."""
+    """The word in quotes is not a clause, so the engine runs the outer text, with the DataFrame."""
     text = "SELECT 'match_recognize (' AS word, * FROM df1"
     relation = proto.Relation()
-    relation.with_relations.root.CopyFrom(sql_relation(text, 1))
+    relation.with_relations.root.CopyFrom(build_sql_relation(text, 1))
     reference = relation.with_relations.references.add()
     reference.subquery_alias.alias = "df1"
-    reference.subquery_alias.input.CopyFrom(sql_relation(CLAUSE, 2))
+    reference.subquery_alias.input.CopyFrom(build_sql_relation(CLAUSE, 2))
 
     def answer(statement: SqlStatement) -> Any:
         """Replace the clause by one row, and leave the text around it to the engine."""
-        return one_row(99) if statement.text == CLAUSE else None
+        return build_row_relation(99) if statement.text == CLAUSE else None
 
     assert replace_statements(relation, answer)
     assert relation.with_relations.root.sql.query == text
@@ -82,19 +82,19 @@ def test_a_clause_in_a_dataframe_is_replaced_if_the_text_around_it_has_none() ->
     assert inner_relation.common.plan_id == 2
 
 
-def test_a_plan_as_deep_as_a_loop_makes_it_is_read() -> None:
-    relation = sql_relation(CLAUSE, 1)
+def test_a_statement_in_a_plan_of_90_levels_is_replaced() -> None:
+    relation = build_sql_relation(CLAUSE, 1)
     for _ in range(90):  # protobuf itself reads no message of more than a hundred levels
         outer = proto.Relation()
         outer.limit.input.CopyFrom(relation)
         relation = outer
-    assert replace_statements(relation, lambda _: one_row(1))
+    assert replace_statements(relation, lambda _: build_row_relation(1))
 
 
 def test_ids_of_plans_move_with_the_columns_that_name_them() -> None:
     relation = proto.Relation()
     relation.common.plan_id = 8
-    relation.project.input.CopyFrom(one_row(7))
+    relation.project.input.CopyFrom(build_row_relation(7))
     expression = relation.project.expressions.add()
     expression.unresolved_attribute.unparsed_identifier = "id"
     expression.unresolved_attribute.plan_id = 7
@@ -115,9 +115,9 @@ def test_values_of_parameters_are_read_from_old_and_new_clients() -> None:
     assert read_command(plan) == SqlStatement(CLAUSE, ["x"])
 
 
-def test_other_commands_are_no_statements() -> None:
+def test_a_command_without_a_clause_is_not_a_statement() -> None:
     plan = proto.Plan()
     plan.command.sql_command.sql = "SELECT 'a pattern' AS word"
     assert can_message_have_clause(plan.SerializeToString())
     assert read_command(plan) is None
-    assert not can_message_have_clause(proto.Plan(root=one_row(1)).SerializeToString())
+    assert not can_message_have_clause(proto.Plan(root=build_row_relation(1)).SerializeToString())
