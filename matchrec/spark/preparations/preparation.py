@@ -9,7 +9,7 @@ that the workers return. Nothing runs before a user collects a DataFrame. These 
             SortedPreparation          Spark sorts them: see `spark_sorts`
             WorkerSortedPreparation    the workers sort them: see `workers_sort`
                 CutPreparation         and partitions are cut into ranges
-        EventPreparation               the events of a stream: see `spark.streaming.event_preparation`
+        EventPreparation               events of a stream: see `spark.streaming.event_preparation`
 
 The columns have the names of `column_names`, which `worker.wire` explains.
 """
