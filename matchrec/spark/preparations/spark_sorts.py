@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from matchrec.errors.run.origins import mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.templates import Template, join_template
@@ -40,6 +42,7 @@ from matchrec.worker import wire
 class SortedPreparation(PartitionPreparation):
     """A preparation whose rows Spark sorts."""
 
+    @override
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, __c1, ..., then __bits0, ...
 

@@ -68,6 +68,7 @@ class WorkerSortedPreparation(PartitionPreparation):
             ranges=ranges,
         )
 
+    @override
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., then keys and order, then __bits0, ...
 
@@ -99,6 +100,7 @@ class WorkerSortedPreparation(PartitionPreparation):
         texts = (*find_field_texts(columns), *sort_texts)
         return add_columns(items, [names.by_text[text] for text in texts])
 
+    @override
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
         """Return the fields of the rows with these columns, inferred from the input's fields.
 
@@ -165,6 +167,7 @@ class WorkerSortedPreparation(PartitionPreparation):
         task_count = self.relation.task_count if shuffle_keys else 1
         return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], task_count)
 
+    @override
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The type of a struct is made of its fields."""
         fields_by_name = {row_field.name: row_field for row_field in row_fields}
@@ -229,6 +232,7 @@ class CutPreparation(WorkerSortedPreparation):
     # How partitions are cut.
     ranges: Ranges
 
+    @override
     def infer_fields(self, columns: RowColumns) -> None:
         """Return None: only the session knows the fields of rows that are joined with ranges."""
 
@@ -240,6 +244,7 @@ class CutPreparation(WorkerSortedPreparation):
         rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
         return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
 
+    @override
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which a worker sorts. To the worker, a range is a partition."""
         sorting = super().build_sorting(names)
