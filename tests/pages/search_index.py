@@ -68,6 +68,8 @@ SEARCH_WORDS = {
     "how-to/install/": ["requirements", "operating system Windows"],
     "how-to/jobs/": ["spark-submit"],
     "how-to/jobs/#test-the-job": ["tests"],
+    "how-to/migration/databricks/": ["on Databricks"],
+    "how-to/migration/flink/": ["vs Flink"],
     "how-to/migration/window_functions/": ["lag", "lead", "rolling windows", "window functions"],
     "how-to/notebooks/": ["jupyter"],
     "how-to/notebooks/#interrupt-a-cell": ["cancel"],
