@@ -88,7 +88,7 @@ class Shortcuts:
     max_rows_of_single_task: int = 1 << 12
     # A call of the search gets about this many rows.
     rows_per_call: int = 1 << 20
-    # Rows are grouped by a hash of keys of many bits if there are at least this many rows.
+    # Rows are grouped by a hash or a number of keys of many bits if there are at least this many.
     min_rows_to_hash: int = 1 << 15
     # A column of texts gets a dictionary before a sort if each text occurs at least this often, on
     # average: to find a text in a large dictionary takes longer than to move the text.

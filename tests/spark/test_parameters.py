@@ -633,7 +633,8 @@ def test_a_table_of_arrow_without_rows_has_its_types(spark: SparkSession) -> Non
     result = matchrec.sql(
         spark,
         """SELECT * FROM {rows} MATCH_RECOGNIZE (PARTITION BY s ORDER BY v
-        MEASURES sum(v) AS n, FIRST(l) AS l, LAST(f) AS f PATTERN (A+) DEFINE A AS v > FIRST(v))""",
+        MEASURES sum(v) AS n, FIRST(l) AS l, LAST(f) AS f
+        PATTERN (A+) DEFINE A AS v >= FIRST(v))""",
         rows=rows,
     )
     assert result.dtypes == [("s", "string"), ("n", "bigint"), ("l", "array<date>"), ("f", "float")]
@@ -643,7 +644,7 @@ def test_a_table_of_arrow_without_rows_has_its_types(spark: SparkSession) -> Non
 @pytest.mark.parametrize("transport", ["auto", "arrow", "pandas"])
 def test_a_frame_without_rows_and_with_a_schema_runs(spark: SparkSession, transport: str) -> None:
     rows = spark.createDataFrame(EMPTY, "v int")
-    clause = "ORDER BY v MEASURES sum(v) AS s, FIRST(v) AS f PATTERN (A) DEFINE A AS v > FIRST(v)"
+    clause = "ORDER BY v MEASURES sum(v) AS s, FIRST(v) AS f PATTERN (A) DEFINE A AS v >= FIRST(v)"
     options = matchrec.Options(transport=transport)
     assert matchrec.match_recognize(rows, clause, options=options).collect() == []
 

@@ -214,7 +214,7 @@ def test_a_query_is_divided_as_the_session_is(
     rows = spark.range(0, 1000, 1, 1)
     assert find_backend(spark).count_tasks(rows) == (3 if on_sail else None)  # for two cores
     matches = matchrec.match_recognize(
-        rows, "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0"
+        rows, "PARTITION BY id ORDER BY -id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0"
     )
     tasks = matches.mapInArrow(count_rows_of_task, "rows bigint").collect()
     assert sum(task["rows"] for task in tasks) == 1000

@@ -183,7 +183,7 @@ def test_no_rows_have_no_matches(
 ) -> None:
     monkeypatch.setattr(backend, "ROWS_PER_TASK", 1)
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS)).where("id < 0")
-    clause = "PARTITION BY id ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
+    clause = "PARTITION BY id ORDER BY -id PATTERN (A) DEFINE A AS id >= 0"
     assert matchrec.match_recognize(rows, clause).collect() == []
     parquet.write_table(pa.table({"id": pa.array([], pa.int64())}), tmp_path / "none.parquet")
     empty = spark.read.parquet(str(tmp_path / "none.parquet"))

@@ -15,7 +15,6 @@ import numpy as np
 
 from matchrec.search.kernels.sorting import GOLDEN
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
-from matchrec.shortcuts import current_shortcuts
 from matchrec.worker.sorting.codes import WORD_BITS, SortCode, SortNumbers, encode_numbers
 from matchrec.worker.sorting.words import (
     OrderedWords,
@@ -52,7 +51,7 @@ def pack_hashed_words(
     keys = [code for code in codes if code.is_key]
     bits_per_sort = WORD_BITS - count.bit_length()
     sorts_without_hash = count_sorts(words, bits_per_sort)
-    if not keys or count < current_shortcuts().min_rows_to_hash or sorts_without_hash == 1:
+    if not keys or sorts_without_hash == 1:
         return None
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
