@@ -136,7 +136,7 @@ def test_duplicate_columns_of_the_input_are_an_error_only_where_they_matter(
     spark: SparkSession,
 ) -> None:
     frame = spark.createDataFrame([("a", 1, 1)], "k string, t int, t2 int").toDF("k", "x", "x")
-    clause = "PARTITION BY k ORDER BY k MEASURES count(*) AS n PATTERN (A) DEFINE A AS k = 'a'"
+    clause = "PARTITION BY k ORDER BY upper(k) MEASURES count(*) AS n PATTERN (A) DEFINE A AS k = 'a'"
     assert matchrec.match_recognize(frame, clause).collect() == [Row(k="a", n=1)]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two columns `x`"):
         matchrec.match_recognize(frame, clause.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
