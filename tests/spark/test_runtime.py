@@ -136,12 +136,12 @@ def test_duplicate_columns_of_the_input_are_an_error_only_where_they_matter(
     spark: SparkSession,
 ) -> None:
     frame = spark.createDataFrame([("a", 1, 1)], "k string, t int, t2 int").toDF("k", "x", "x")
-    clause = "PARTITION BY k ORDER BY upper(k) MEASURES count(*) AS n PATTERN (A) DEFINE A AS k = 'a'"
+    clause = "PARTITION BY k ORDER BY upper(k) MEASURES count(*) AS n PATTERN (A) DEFINE A AS k='a'"
     assert matchrec.match_recognize(frame, clause).collect() == [Row(k="a", n=1)]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two columns `x`"):
         matchrec.match_recognize(frame, clause.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"[Aa]mbiguous"):
-        matchrec.match_recognize(frame, clause.replace("k = 'a'", "x = 1"))
+        matchrec.match_recognize(frame, clause.replace("k='a'", "x = 1"))
 
 
 def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
