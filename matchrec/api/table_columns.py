@@ -274,7 +274,7 @@ def _iterate_relations(tokens: TokenSequence, indices: list[int]) -> Iterator[Re
 def _read_relation(tokens: TokenSequence, start: int) -> RelationInFrom:
     """Return the relation that begins at an index, after FROM, JOIN or a comma.
 
-    For `s.t AS x`, the indices below are those of these tokens:
+    For `s.t AS x`, the indices below belong to these tokens:
 
         s . t   AS             x             ON
             |   |              |             |

@@ -17,7 +17,7 @@ from matchrec.errors.kinds import (
     add_code,
 )
 from matchrec.errors.quoting import quote_for_python
-from matchrec.errors.surface import Program, current_surface
+from matchrec.errors.surface import ProgramKind, current_surface
 from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 
@@ -235,12 +235,12 @@ def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
     call = 'match_sase(df, text, order_by="...")' if is_sase else "match_recognize(df, clause)"
     advice_on_query = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
     match surface.program:
-        case Program.GATEWAY:
+        case ProgramKind.GATEWAY:
             translate = "translate it to SQL: matchrec transpile FILE.sase --order-by ts"
             hint = translate if is_sase else advice_on_query
-        case Program.PYTHON:
+        case ProgramKind.PYTHON:
             hint = f"pass it to matchrec.{call}" + ("" if is_sase else f", or {advice_on_query}")
-        case Program.CELL if not is_sase:
+        case ProgramKind.CELL if not is_sase:
             hint = f"{surface.advice_on_clause}, or {advice_on_query}"
         case _:
             hint = surface.advice_on_clause if is_sase else advice_on_query

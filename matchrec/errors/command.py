@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.surface import Program, current_surface
+from matchrec.errors.surface import ProgramKind, current_surface
 from matchrec.errors.wording import join_names, shorten
 
 
@@ -418,7 +418,7 @@ def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanEr
     shown_other = " or ".join(f"`{option}`" for option in other.split(" or "))
     name = (
         f"`{argument}` of %%matchrec"
-        if current_surface().program is Program.CELL
+        if current_surface().program is ProgramKind.CELL
         else f"`{argument}`"
     )
     return MatchRecognizePlanError(

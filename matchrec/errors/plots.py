@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.surface import Program, current_surface
+from matchrec.errors.surface import ProgramKind, current_surface
 from matchrec.errors.wording import join_names, show_count, write_name
 
 
@@ -14,13 +14,13 @@ def _name_argument(argument: str) -> str:
     """Return how a sentence names an argument of `plot`: `x` of `plot`, or `--x`."""
     surface = current_surface()
     name = f"`{surface.name_option(argument)}`"
-    return f"{name} of `plot`" if surface.program is not Program.COMMAND_LINE else name
+    return f"{name} of `plot`" if surface.program is not ProgramKind.COMMAND_LINE else name
 
 
 def _name_plot() -> str:
     """Return how a sentence names the call or the option that draws a picture."""
     surface = current_surface()
-    return "`plot`" if surface.program is not Program.COMMAND_LINE else "`--plot`"
+    return "`plot`" if surface.program is not ProgramKind.COMMAND_LINE else "`--plot`"
 
 
 def unknown_plot_column(

@@ -32,8 +32,8 @@ def find_no_file(_: str) -> None:
     """Return None: only the command line looks for the files of tables."""
 
 
-class Program(Enum):
-    """A program in which users write queries."""
+class ProgramKind(Enum):
+    """The kinds of programs in which users write queries."""
 
     # A Python program: options are arguments, `max_steps=5`.
     PYTHON = auto()
@@ -53,7 +53,7 @@ class Surface:
     or call that the advice is about. Advice that the surface never needs is "".
     """
 
-    program: Program = Program.PYTHON
+    program: ProgramKind = ProgramKind.PYTHON
 
     # Options and calls.
 
@@ -171,12 +171,12 @@ class Surface:
 
         A client of the gateway reads them too, unless the surface has words of its own for it.
         """
-        return self.program in (Program.PYTHON, Program.GATEWAY)
+        return self.program in (ProgramKind.PYTHON, ProgramKind.GATEWAY)
 
     @property
     def has_values_of_python(self) -> bool:
         """Return whether the values of parameters are objects of the user's Python program."""
-        return self.program in (Program.PYTHON, Program.CELL)
+        return self.program in (ProgramKind.PYTHON, ProgramKind.CELL)
 
     def rename_options(self, **names: str) -> Surface:
         """Return this surface with other names of some options, as one function has them."""
@@ -189,7 +189,9 @@ class Surface:
     def name_option(self, name: str) -> str:
         """Return an option without a value: `max_steps`, `--max-steps`."""
         own_name = self.option_names.get(name, name)
-        if not self.has_own_option(name) or (self.program is Program.CELL and name in PLOT_COLUMNS):
+        if not self.has_own_option(name) or (
+            self.program is ProgramKind.CELL and name in PLOT_COLUMNS
+        ):
             return own_name
         return f"--{own_name.replace('_', '-')}"
 
@@ -201,9 +203,9 @@ class Surface:
         plain_values = join_alternatives([str(value) for value in values])
         if self.has_own_option(name):
             return f"{self.name_option(name)} {plain_values}"
-        if self.program is Program.GATEWAY and name in ("dialect", *FIELDS_OF_OPTIONS):
+        if self.program is ProgramKind.GATEWAY and name in ("dialect", *FIELDS_OF_OPTIONS):
             return f"SET matchrec.{name} = {plain_values}"
-        if self.program is Program.GATEWAY and name == "engine":
+        if self.program is ProgramKind.GATEWAY and name == "engine":
             return f"matchrec serve --engine {plain_values}"
         quoted_values = join_alternatives([dumps(value) for value in values])
         argument = f"{self.name_option(name)}={quoted_values}"
@@ -230,7 +232,7 @@ class Surface:
 
     def write_setting(self, name: str, value: str) -> str:
         """Return advice to set a property of Spark: `set x to UTC`, `pass --conf x=UTC`."""
-        if self.program is not Program.COMMAND_LINE:
+        if self.program is not ProgramKind.COMMAND_LINE:
             return f"set {name} to {value}"
         return f"pass --conf {name}={value}"
 
@@ -248,7 +250,7 @@ class Surface:
                 f"{quote_for_python(name)}: {quote_for_python(value)}" for name, value in pairs
             )
             return f"partition={{{items}}}"
-        separator = " " if self.program is Program.CELL else " --partition "
+        separator = " " if self.program is ProgramKind.CELL else " --partition "
         settings = [quote_setting(name, value) for name, value in pairs]
         return f"--partition {separator.join(settings)}"
 
@@ -293,7 +295,7 @@ _ADVICE_ON_MATCH_ENDS = (
 )
 # A client of the gateway, which sends SQL from any language.
 GATEWAY = Surface(
-    program=Program.GATEWAY,
+    program=ProgramKind.GATEWAY,
     advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
     query_call="the server",
     advice_on_parameter="bind a value to :{name}",
@@ -314,7 +316,7 @@ GATEWAY = Surface(
     ),
 )
 COMMAND_LINE = Surface(
-    program=Program.COMMAND_LINE,
+    program=ProgramKind.COMMAND_LINE,
     option_names={"output": "result", "by": "series"},
     query_call="matchrec run",
     timeouts_call="a Pattern with --timeouts",
@@ -373,7 +375,7 @@ SWEEP_COMMAND_LINE = replace(
     advice_on_length="pass --grid {name}='10 minutes,1 hour'",
 )
 CELL = Surface(
-    program=Program.CELL,
+    program=ProgramKind.CELL,
     own_options=frozenset(
         {
             *("algorithm", "dialect", "events", "order_by", "partition_by", "type_column"),

@@ -61,7 +61,7 @@ class MissingColumn:
     # The part of the clause that has the expression.
     clause: str
     # The names that the expression can use.
-    known: KnownNames
+    known_names: KnownNames
     # The name, or an expression with it, in the text of the query; None without a text.
     span: Span | None
 
@@ -99,7 +99,7 @@ class MissingColumn:
     @property
     def resembles_column(self) -> bool:
         """Return whether the name is probably a misspelt column of the input."""
-        return find_nearest(self.name, self.known.columns) is not None
+        return find_nearest(self.name, self.known_names.columns) is not None
 
 
 def explain_column(column: MissingColumn) -> Advice:
@@ -126,7 +126,7 @@ def _explain_keyword_argument(column: MissingColumn) -> Advice | None:
 
 def _explain_columns_of_file(column: MissingColumn) -> Advice | None:
     """Explain an input whose columns show that a file was not read as meant."""
-    columns = column.known.columns
+    columns = column.known_names.columns
     if not columns:
         return Advice("", "if the input is a folder, check that it has files")
     if columns[0] == "_c0":  # Spark's name for the first column of a file without names
@@ -237,15 +237,15 @@ def find_field_path(name: str, columns: Sequence[str]) -> FieldPath | None:
 
 def _explain_field(unknown: MissingColumn) -> Advice | None:
     """Explain `column.field` for a column without the field, and `column.A` for a variable A."""
-    path = find_field_path(unknown.name, unknown.known.columns)
+    path = find_field_path(unknown.name, unknown.known_names.columns)
     if path is None:
         return None
-    if path.field.upper() in unknown.known.variables and not unknown.is_before_match:
+    if path.field.upper() in unknown.known_names.variables and not unknown.is_before_match:
         hint = f"write {path.field}.{write_name(path.column)}"
         return Advice(f"`{path.field}` is a pattern variable", hint)
     prefix = f"{unknown.variable_before}{path.qualifier}"
     name = f"{path.column}.{path.field}"
-    types = unknown.known.types
+    types = unknown.known_names.types
     parent = _find_parent(name, types)
     type_name = types.get(parent, "")
     missing_field = name[len(parent) + 1 :].partition(".")[0]
@@ -308,14 +308,14 @@ def _find_parent(name: str, types: Mapping[str, str]) -> str:
 
 def _explain_variable(column: MissingColumn) -> Advice | None:
     """Explain a pattern variable where a value is needed."""
-    if column.key not in column.known.variables or column.is_before_match:
+    if column.key not in column.known_names.variables or column.is_before_match:
         return None
     variable = column.name
     note = f"`{variable}` is a pattern variable, which stands for rows"
     hint = _write_column_of_variable(variable, column.text_around) or _replace_variable(
-        variable, column.known
+        variable, column.known_names
     )
-    if not column.known.call and column.is_compared:
+    if not column.known_names.call and column.is_compared:
         hint += f", or '{variable}' for a string"
     return Advice(note, hint)
 
@@ -342,25 +342,25 @@ def _write_column_of_variable(variable: str, around: TextAround) -> str | None:
     return None
 
 
-def _replace_variable(variable: str, known: KnownNames) -> str:
+def _replace_variable(variable: str, known_names: KnownNames) -> str:
     """Return what to write instead of a pattern variable where a value is needed."""
-    match known.call:
+    match known_names.call:
         case "":
-            return f"write a column of its row: {variable}.{known.example}"
+            return f"write a column of its row: {variable}.{known_names.example}"
         case "CLASSIFIER(":
             return f"write its name as a string: CLASSIFIER() = '{variable.upper()}'"
         case "COUNT(":
             return f"write COUNT({variable}.*) for the number of its rows"
         case call:
-            return f"write a column of its rows: {call}{variable}.{known.example})"
+            return f"write a column of its rows: {call}{variable}.{known_names.example})"
 
 
 def _explain_measure(column: MissingColumn) -> Advice | None:
     """Explain the name of a measure where a column is needed."""
     name = column.name
-    if name not in column.known.measures:
+    if name not in column.known_names.measures:
         return None
-    value_so_far = column.known.measures[name]
+    value_so_far = column.known_names.measures[name]
     if column.clause != "DEFINE":
         note = f"`{name}` is a measure; only a later measure can read it, by its name alone"
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
@@ -383,9 +383,9 @@ def _explain_index(column: MissingColumn) -> Advice | None:
 
     In ORDER BY, a name that resembles no column is probably the index of times without a name.
     """
-    if column.name in column.known.index_names:
+    if column.name in column.known_names.index_names:
         return Advice("", _HINT_FOR_INDEX.format("reset_index()"))
-    has_unnamed_index = None in column.known.index_names
+    has_unnamed_index = None in column.known_names.index_names
     if column.clause == "ORDER BY" and has_unnamed_index and not column.resembles_column:
         return Advice("", _HINT_FOR_INDEX.format(f'rename_axis("{column.name}").reset_index()'))
     return None
@@ -393,7 +393,7 @@ def _explain_index(column: MissingColumn) -> Advice | None:
 
 def _explain_key(column: MissingColumn) -> Advice | None:
     """Explain a name that PARTITION BY gives to a column of the result."""
-    if column.name not in column.known.keys:
+    if column.name not in column.known_names.keys:
         return None
     return Advice(
         f"`{column.name}` is a name that PARTITION BY gives to a column of the result",
@@ -410,7 +410,7 @@ def _explain_keyword(column: MissingColumn) -> Advice | None:
     is_keyword = column.clause == "MEASURES" and column.key == "PATTERN"
     if not is_keyword or column.resembles_column:
         return None
-    hint = f"write an expression, such as {column.known.example} AS x"
+    hint = f"write an expression, such as {column.known_names.example} AS x"
     return Advice("PATTERN is a keyword", hint)
 
 
@@ -427,14 +427,14 @@ def _explain_none(column: MissingColumn) -> Advice | None:
 def _explain_unquoted_string(column: MissingColumn) -> Advice | None:
     """Explain a string without quotes, as in `side = buy`."""
     is_string = column.is_compared and column.name.isidentifier()
-    if not is_string or find_nearest_or_part(column.name, column.known.columns):
+    if not is_string or find_nearest_or_part(column.name, column.known_names.columns):
         return None
     return Advice("", f"write '{column.name}' for a string, or one of these columns")
 
 
 def _explain_misspelling(column: MissingColumn) -> Advice:
     """Suggest the most similar column or, if none is similar, any of the columns."""
-    near = find_nearest_or_part(column.name, column.known.columns)
+    near = find_nearest_or_part(column.name, column.known_names.columns)
     hint = f"write {write_name(near)}" if near else "write one of these"
     advice_on_column = current_surface().advice_on_column
     if advice_on_column and column.name.isidentifier():

@@ -22,26 +22,26 @@ from matchrec.source import Span
 
 
 def unknown_column(
-    name: str, clause: str, known: KnownNames, span: Span | None
+    name: str, clause: str, known_names: KnownNames, span: Span | None
 ) -> MatchRecognizeError:
     """Return the error for a name that is not a column of the input.
 
     Args:
         name: the name, with its qualifier if it has one, such as `A.price`.
         clause: the part of the clause that has the expression.
-        known: the names that the expression can use.
+        known_names: the names that the expression can use.
         span: the name, or an expression with it, in the text of the query.
     """
     length = find_meant_length(name) if clause == "WITHIN" else None
     if length is not None:
         return unit_without_interval(span, text=name, length=length)
-    column = MissingColumn(name, clause, known, span)
+    column = MissingColumn(name, clause, known_names, span)
     qualifier_error = _explain_qualifier(column)
     if qualifier_error is not None:
         return qualifier_error
     advice = explain_column(column)
-    columns_note = show_list("the input has", known.columns, "columns")
-    if find_field_path(name, known.columns) is not None:
+    columns_note = show_list("the input has", known_names.columns, "columns")
+    if find_field_path(name, known_names.columns) is not None:
         columns_note = ""  # the advice lists the fields instead
     error = MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
@@ -57,18 +57,18 @@ def _explain_qualifier(column: MissingColumn) -> MatchRecognizePlanError | None:
     """Return the error for a name whose qualifier is the mistake; None for other names."""
     qualifier, _, unqualified = column.name.rpartition(".")
     table, _, variable = qualifier.rpartition(".")
-    variables = column.known.variables
+    variables = column.known_names.variables
     if qualifier.upper() in variables:
         if column.is_before_match:
             return _variable_before_match(column, qualifier, unqualified)
-        if column.known.is_over_window:
+        if column.known_names.is_over_window:
             return _variable_over_window(column, qualifier)
     if table and variable.upper() in variables:
         return _variable_of_table(column, variable, unqualified)
     variable_before = column.variable_before.removesuffix(".")
     if qualifier.upper() in variables and variable_before.upper() in variables:
         return _two_variables(column, (variable_before, qualifier), unqualified)
-    if qualifier and unqualified in column.known.columns:
+    if qualifier and unqualified in column.known_names.columns:
         return _unknown_qualifier(column, qualifier, unqualified)
     return None
 
@@ -135,7 +135,7 @@ def _unknown_qualifier(
 ) -> MatchRecognizePlanError:
     """Return the error for Z.price if `price` is a column, but Z is not a variable."""
     written_column = write_name(unqualified)
-    near = find_nearest(qualifier, column.known.variables)
+    near = find_nearest(qualifier, column.known_names.variables)
     if near:
         hint = f"write {near}.{written_column}"
     elif qualifier.upper() in ("PREV", "NEXT", "FIRST", "LAST"):
@@ -145,7 +145,9 @@ def _unknown_qualifier(
     error = MatchRecognizePlanError(
         f"unknown pattern variable `{qualifier}` in {name_part(column.clause)}",
         column.span,
-        notes=(show_list(f"{name_part('PATTERN')} has", column.known.variables, "variables"),),
+        notes=(
+            show_list(f"{name_part('PATTERN')} has", column.known_names.variables, "variables"),
+        ),
         hint=hint,
         code="unknown-variable",
     )

@@ -133,7 +133,7 @@ class MatchSpanSql:
         """Return the SQL of `write_spans` if two columns have the ends of a match.
 
         Each row is a match, unless the result has a column x. Then each row is a row of a match, as
-        with ALL ROWS PER MATCH, and the last x may be that of the match so far.
+        with ALL ROWS PER MATCH, and the last x may be the x of the last row so far.
 
         Args:
             first_column: the column with the x of the first row.

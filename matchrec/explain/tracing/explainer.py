@@ -21,8 +21,8 @@ from matchrec.explain.tracing.trials import (
     CONDITION_OUTCOMES,
     Attempt,
     MappedRow,
-    MappedRows,
     Outcome,
+    PathRows,
     Trial,
     TrialKey,
 )
@@ -107,7 +107,7 @@ def make_matches_of_trials(
     )
 
 
-def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> MappedRows:
+def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> PathRows:
     """Return the rows mapped before a trial, then the row that is tried.
 
     In a pattern of stages, the row that is tried is mapped to the variable of the condition, not to
@@ -173,7 +173,7 @@ class Explainer:
                 yield self.write_sentence(conjunct, truth, values, mapped)
 
     def write_sentence(
-        self, conjunct: Conjunct, truth: Truth, values: MeasureTexts, mapped: MappedRows
+        self, conjunct: Conjunct, truth: Truth, values: MeasureTexts, mapped: PathRows
     ) -> str:
         """Return a sentence with the truth of a conjunct and the values of its parts.
 
@@ -196,7 +196,7 @@ class Explainer:
         return f"{sentence} ({', '.join(notes)})" if notes else sentence
 
     def describe_reference(
-        self, part: ReferencePart, values: MeasureTexts, mapped: MappedRows
+        self, part: ReferencePart, values: MeasureTexts, mapped: PathRows
     ) -> str | None:
         """Return the value of a reference and the row that it reads: `PREV(price) = 10 from row 3`.
 
@@ -219,7 +219,7 @@ class Explainer:
             return f"{part.text}{row_text}" if row_text else None
         return f"{part.text} = {show_measure_value(values[part.measure])}{row_text}"
 
-    def find_row_read(self, navigation: Navigation, mapped: MappedRows) -> int | None:
+    def find_row_read(self, navigation: Navigation, mapped: PathRows) -> int | None:
         """Return the position of the row that a navigation reads; None if there is no such row.
 
         Args:

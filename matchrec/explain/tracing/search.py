@@ -19,7 +19,7 @@ import numpy as np
 from matchrec.automaton.folding import Effect
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.explain.tracing.trials import Attempt, MappedRow, MappedRows, Outcome, Trial
+from matchrec.explain.tracing.trials import Attempt, MappedRow, Outcome, PathRows, Trial
 from matchrec.jit.views import share_with_python
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
@@ -71,7 +71,7 @@ class Recorder:
         # The indices of the trials that took the rows of the current path. Rows beyond the depth
         # of the current trial belong to an earlier run.
         self.path: list[int] = []
-        self.matches: list[MappedRows] = []
+        self.matches: list[PathRows] = []
 
     @property
     def is_full(self) -> bool:

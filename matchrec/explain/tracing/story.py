@@ -12,7 +12,7 @@ from itertools import groupby
 
 from matchrec.errors.wording import join_alternatives, show_count
 from matchrec.explain.tracing.trace import SearchMatch, Trace
-from matchrec.explain.tracing.trials import Attempt, MappedRow, MappedRows, Outcome, Trial, TrialKey
+from matchrec.explain.tracing.trials import Attempt, MappedRow, Outcome, PathRows, Trial, TrialKey
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
@@ -180,7 +180,7 @@ class StoryWriter:
             yield f"  {skip}: the search continued at row {match.next_start + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
-    def describe_rows(self, mapped: MappedRows, start: int) -> str:
+    def describe_rows(self, mapped: PathRows, start: int) -> str:
         """Return mapped rows and their variables as text: `rows 2 to 5: A B{3}`.
 
         Args:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.explain.tracing.search import Tracer
-from matchrec.explain.tracing.trials import Attempt, MappedRow, MappedRows
+from matchrec.explain.tracing.trials import Attempt, MappedRow, PathRows
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import Partitions
@@ -35,7 +35,7 @@ class SearchMatch:
     # The position of the starting row.
     start: int
     # The rows of the match, each with its variable.
-    mapped: MappedRows
+    mapped: PathRows
     # The position of the row from which the search continues after the match; `NO_TARGET` of
     # `search_loop` if the match has no row to skip to.
     next_start: int

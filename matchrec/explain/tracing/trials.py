@@ -28,7 +28,7 @@ class MappedRow(NamedTuple):
 
 
 # The rows of a match or of a path, in order.
-MappedRows = tuple[MappedRow, ...]
+PathRows = tuple[MappedRow, ...]
 
 
 class Outcome(Enum):
@@ -108,7 +108,7 @@ class Attempt:
     # The trials, in the order of the search.
     trials: tuple[Trial, ...]
     # The matches, in the order in which the search finds them.
-    matches: tuple[MappedRows, ...]
+    matches: tuple[PathRows, ...]
     # Whether there were more trials than are kept, so that the search was not finished.
     is_truncated: bool = False
 

@@ -195,7 +195,7 @@ def drop_positions(words: WordArray, position_bits: int) -> IntArray | None:
 
 
 def find_changes(words: WordArray, bits: int) -> BoolArray | None:
-    """Return which words differ from the word before them in some bits: bool[n].
+    """Return which words differ from the previous word in some bits: bool[n].
 
     The first word counts as different.
 
@@ -396,7 +396,7 @@ def append_positions(words: WordArray, position_bits: np.uint64, numbered: WordA
 
 @optional_kernel
 def split_positions(words: WordArray, position_bits: np.uint64, positions: IntArray) -> None:
-    """Move the position in each word to an array of its own.
+    """Move the position in each word to a separate array.
 
     Args:
         words: uint64[n]. Each is shifted to the right, over its position.
@@ -412,7 +412,7 @@ def split_positions(words: WordArray, position_bits: np.uint64, positions: IntAr
 
 @optional_kernel
 def mark_changes(words: WordArray, bits: np.uint64, is_different: BoolArray) -> None:
-    """Mark the first word, and each word that differs from the word before it in some bits.
+    """Mark the first word, and each word that differs from the previous word in some bits.
 
     Args:
         words: uint64[n], at least one.

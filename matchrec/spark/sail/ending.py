@@ -1,8 +1,8 @@
 """Wait, when the program ends, for the tasks that Sail still runs in its threads.
 
-A query that needs only its first rows can be answered while tasks still search. If Python ends
-meanwhile, it ends the threads that run Python code. Up to Python 3.13 that is an abort of the whole
-program, because the threads are Sail's, and code in Rust must not be unwound.
+A query with LIMIT can be answered while tasks still search. If Python ends meanwhile, Python before
+3.14 ends each thread that runs Python code, by unwinding its stack. The threads of tasks belong to
+Sail, whose code in Rust must not be unwound, so the whole program would be aborted.
 
 Source: https://github.com/python/cpython/issues/87135.
 """
@@ -25,7 +25,7 @@ def wait_for_tasks() -> None:
     """Wait until no thread of the engine runs a task. From now on, tasks read no further rows.
 
     A thread that has just returned from a task can still need Python, for example to free memory.
-    So no thread may run a task at two looks in a row.
+    So the function returns only after two looks in a row at which no thread runs a task.
     """
     program_ends.set()
     idle_looks = 0
@@ -39,7 +39,7 @@ def is_task_running() -> bool:
     python_threads = {
         thread.ident
         for thread in threading.enumerate()
-        if not isinstance(thread, threading._DummyThread)  # the record of another thread
+        if not isinstance(thread, threading._DummyThread)  # of a thread that Python has not started
     }
     return any(
         is_in_package(frame)

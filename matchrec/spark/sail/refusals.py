@@ -47,7 +47,7 @@ class PlainRefusal:
 
     @property
     def text(self) -> str:
-        """Return the sentence, and the advice on a line of its own."""
+        """Return the sentence, and the advice on a separate line."""
         return self.sentence if self.advice is None else f"{self.sentence}{HELP}{self.advice}"
 
     def fill(self, pattern_match: re.Match[str]) -> PlainRefusal:

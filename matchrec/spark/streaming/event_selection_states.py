@@ -33,7 +33,7 @@ class LiveRunsOfKeys(KeyRecord):
 
     @staticmethod
     def join(live_runs_of_keys: Sequence[LiveRuns]) -> LiveRunsOfKeys:
-        """Return the live runs of one or more keys, given those of each key."""
+        """Return the live runs of one or more keys, given the live runs of each key."""
         return LiveRunsOfKeys(
             runs=KeyedValues.concatenate([live.runs for live in live_runs_of_keys]),
             registers=KeyedValues.concatenate([live.registers for live in live_runs_of_keys]),
@@ -55,7 +55,7 @@ class LiveRunsOfKeys(KeyRecord):
 class HeldMatchesOfKeys(KeyRecord):
     """The matches that the skip strategy holds, of some keys.
 
-    The fields are those of `Matches` that are not None in matches of event selection.
+    The fields have the names of the fields of `Matches` that are not None with event selection.
     """
 
     partition: KeyedValues
@@ -71,7 +71,7 @@ class HeldMatchesOfKeys(KeyRecord):
 
     @staticmethod
     def join(matches_of_keys: Sequence[Matches]) -> HeldMatchesOfKeys:
-        """Return the matches of one or more keys, given those of each key."""
+        """Return the matches of one or more keys, given the matches of each key."""
         arrays_by_field = {
             field.name: [getattr(matches, field.name) for matches in matches_of_keys]
             for field in fields(HeldMatchesOfKeys)

@@ -276,14 +276,15 @@ def convert_values(values: pa.Array, *, in_any_order: bool = False) -> list[Sort
 
 
 def shorten_numbers(source: SortNumbers, *, in_any_order: bool = False) -> SortNumbers:
-    """Replace numbers of a wide span by their ranks, unless many of the numbers differ.
+    """Return the ranks of numbers of a wide span, such as keys that are hashes.
 
-    For example, keys that are hashes. Equal numbers get equal ranks.
+    Equal numbers get equal ranks. Numbers of another span are returned as they are, and so are
+    numbers of which many differ, because ranking them takes longer than sorting by more bits.
 
     Args:
         source: the numbers.
-        in_any_order: whether numbers need only be told apart. Then they can be ranked in the order
-            of their first rows, even if many of them differ.
+        in_any_order: whether numbers need only be told apart. Then they are ranked in the order of
+            their first rows, which is fast even if many of them differ.
     """
     if source.greatest - source.least < WIDE_SPAN:
         return source

@@ -296,7 +296,7 @@ class OrderedWords:
 
 
 def find_key_changes(values: WordArray, key_bits: int) -> BoolArray:
-    """Return which words have another key than the word before them: bool[n], True for the first.
+    """Return which words have another key than the previous word: bool[n], True for the first.
 
     Args:
         values: uint64[n], one or more words in order.
