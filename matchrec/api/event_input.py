@@ -6,7 +6,7 @@ are arguments of the call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
@@ -71,7 +71,7 @@ class Events:
             type_column=type_column,
             output=output,
         )
-        with locate_errors(source, replace(SASE, type_column=type_column)):
+        with locate_errors(source, SASE):
             plan = compile_sase(source, stream_options)
             check_type_column(self.df, type_column, plan)
         return plan

@@ -31,8 +31,6 @@ class Language:
     measures: str = "measures"
     # Advice on how to make a pattern smaller.
     advice_on_size: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
-    # The column of event types, for SASE+.
-    type_column: str = "event_type"
     # How a sentence refers to a value of the form `matched_value`.
     value_noun: str = "one navigation"
     # An example of a value of one row of the match.

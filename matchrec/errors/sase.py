@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 
+from matchrec.errors.context import set_variable
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_language
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
@@ -186,9 +188,17 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
     )
 
 
+_TYPE_COLUMN = ContextVar("the column of event types", default="event_type")
+
+
+def use_type_column(name: str) -> AbstractContextManager[None]:
+    """Name this column of event types in messages made inside of the `with` statement."""
+    return set_variable(_TYPE_COLUMN, name)
+
+
 def _type_column() -> str:
     """Return the column of event types as a predicate writes it."""
-    return write_name(current_language().type_column)
+    return write_name(_TYPE_COLUMN.get())
 
 
 # The first words of the parts of a clause or a query of SQL that SASE+ does not have.

@@ -51,12 +51,3 @@ def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
     golden_text.check(
         HERE / "sase_errors.txt", lambda record: read_message(events, record), update, some_of
     )
-
-
-def test_messages_name_the_type_column(spark: SparkSession) -> None:
-    events = spark.sql("SELECT 'A' AS kind, 1 AS ts")
-    with pytest.raises(matchrec.MatchRecognizeError) as raised:
-        matchrec.match_sase(events, "PATTERN SEQ(A | B a, C b)", order_by="ts", type_column="kind")
-    assert raised.value.hint == (
-        "write several event types as a predicate: a.kind IN ('Shelf', 'Exit'), with ANY a in SEQ"
-    )

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
+from matchrec.errors.sase import use_type_column
 from matchrec.patterns.sase.lower import lower_sase
 from matchrec.patterns.sase.nodes import StreamOptions
 from matchrec.patterns.sase.parser import parse_once
@@ -43,5 +44,5 @@ def compile_sase(query: str | Source, options: StreamOptions) -> MatchPlan:
         MatchRecognizeError: the text is not a SASE+ query, or has no meaning as a plan.
     """
     source = Source(query) if isinstance(query, str) else query
-    with locate_errors(source, SASE):
+    with locate_errors(source, SASE), use_type_column(options.type_column):
         return lower_sase(parse_once(source.text, source.origin), options)

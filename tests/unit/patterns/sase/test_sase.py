@@ -102,6 +102,14 @@ def test_stream_options_become_parts_of_the_plan() -> None:
     ]
 
 
+def test_messages_name_the_type_column() -> None:
+    with pytest.raises(MatchRecognizeError) as raised:
+        compile_sase("PATTERN SEQ(A | B a, C b)", StreamOptions(("ts",), type_column="kind"))
+    assert raised.value.hint == (
+        "write several event types as a predicate: a.kind IN ('Shelf', 'Exit'), with ANY a in SEQ"
+    )
+
+
 def count_conjuncts_of_b(pair_count: int) -> int:
     """Return the number of conjuncts of `b` for a disjunction of pairs, each joined by AND."""
     disjunction = " OR ".join(["(a.x = 1 AND b.x = 2)"] * pair_count)
