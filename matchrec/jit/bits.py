@@ -22,8 +22,11 @@ _pack_float, _unpack_float = _FLOAT.pack, _FLOAT.unpack
 _pack_bits, _unpack_bits = _BITS.pack, _BITS.unpack
 
 
-class SameBits(KernelPart):
-    """A function that kernels call to reinterpret the bits of a value as another type."""
+class BitCast(KernelPart):
+    """A function that kernels call to read the bits of a value as another type.
+
+    Its options have the names of both types, as numba names them: `{"types": (source, target)}`.
+    """
 
     @property
     def dispatcher(self) -> Any:
@@ -45,7 +48,7 @@ class SameBits(KernelPart):
 def _make_cast(source: str, target: str) -> Callable[[_F], _F]:
     """Return a decorator that makes a function a cast between two types, named as in numba."""
     options = {"types": (source, target)}
-    return lambda function: SameBits(function, options)  # type: ignore[return-value]
+    return lambda function: BitCast(function, options)  # type: ignore[return-value]
 
 
 @_make_cast("int64", "float64")

@@ -46,7 +46,7 @@ class Writers:
     # The ids of the groups that may have the right to write.
     groups: frozenset[int] = frozenset()
     # Whether all users may have the right to write, because they may also write the sources.
-    everybody: bool = False
+    includes_everybody: bool = False
 
     def find_fault(self, entry: Path, status: os.stat_result) -> str | None:
         """Return why other users may write to an entry of a folder, or None if they may not.
@@ -59,7 +59,7 @@ class Writers:
             return f"{entry} belongs to another user ({status.st_uid})"
         if stat.S_ISLNK(status.st_mode):  # the access rights of a link have no effect
             return None
-        if status.st_mode & WRITABLE_BY_ALL and not self.everybody:
+        if status.st_mode & WRITABLE_BY_ALL and not self.includes_everybody:
             return f"{entry} can be written to by all users"
         if status.st_mode & WRITABLE_BY_GROUP and status.st_gid not in self.groups:
             return f"{entry} can be written to by a group ({status.st_gid})"
@@ -85,7 +85,7 @@ def find_source_writers(source: Path) -> Writers:
     return Writers(
         writers.owners | {status.st_uid, folder.st_uid},
         writers.groups | groups,
-        everybody=bool(folder.st_mode & WRITABLE_BY_ALL),
+        includes_everybody=bool(folder.st_mode & WRITABLE_BY_ALL),
     )
 
 
