@@ -188,13 +188,14 @@ def prepare_forms(
         ]
         # The first value, whether the row counts, is not kept.
         kept_values = [value for value, _ in form[1:]]
-        value_storage.append([(value.type, is_kept_as_value(value)) for value in kept_values])
+        storage = [(value.type, is_kept_as_value(value)) for value in kept_values]
+        value_storage.append(storage)
         prepared_forms.append(
             FormFunctions(
                 is_counted=is_counted,
                 compute_values=tuple(compute_values),
                 decoders=tuple(make_kept_decoder(value, source) for value in kept_values),
-                layout=value_storage.index(value_storage[-1]),
+                layout=value_storage.index(storage),  # the first form that is kept alike
             )
         )
     return prepared_forms

@@ -109,7 +109,8 @@ def compare_vectors(
     compare = COMPARISONS[comparison]
     result = compare(left.values, right.values)
     if left.values.dtype == np.float64 and (left.can_be_nan or right.can_be_nan):
-        # Whether a value is NaN, false or true, has the same order as the two values, if one is.
+        # If one of two values is NaN, they compare as the answers to "is it NaN?" do: False is
+        # less than True.
         left_is_nan = np.isnan(left.values)
         right_is_nan = np.isnan(right.values)
         nan_result = compare(left_is_nan, right_is_nan)
