@@ -38,7 +38,7 @@ Remainder after Division by a Constant.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -93,17 +93,25 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bit_count: int) -> Word
     return buffer if sort_by_bits(*arguments) else words
 
 
-def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Number the distinct values of a column in the order of their first rows.
+class NumberedValues(NamedTuple):
+    """The values of a column, numbered so that equal values have equal numbers.
 
-    Values 7 3 7 5 have the numbers 0 1 0 2, and the distinct values are 7 3 5.
+    The values 7 3 7 5 have the numbers 0 1 0 2, and the distinct values are 7 3 5.
+    """
+
+    numbers: IntArray  # int64[n], the number of each value
+    distinct_values: IntArray  # int64[d], the distinct values by their numbers
+
+
+def number_distinct(values: IntArray) -> NumberedValues | None:
+    """Number the distinct values of a column in the order of their first rows.
 
     Args:
         values: int64[n].
 
     Returns:
-        int64[n], the number of each value; and int64[d], the distinct values by their numbers. None
-        if there are more than MAX_DISTINCT, or if the kernel is not worth compiling yet.
+        The numbers and the distinct values. None if there are more than MAX_DISTINCT, or if the
+        kernel is not worth compiling yet.
     """
     numbers = np.empty(len(values), np.int64)
     distinct = np.empty(MAX_DISTINCT, np.int64)
@@ -112,7 +120,7 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
     if number_values.take_steps(len(values) // WORDS_PER_STEP, arguments):
         return None
     count = number_values(*arguments)
-    return None if count < 0 else (numbers, distinct[:count])
+    return None if count < 0 else NumberedValues(numbers, distinct[:count])
 
 
 def reduce_unit(numbers: IntArray, least: int, unit: int) -> int | None:
@@ -158,7 +166,7 @@ def compute_codes(
     return words
 
 
-def number_words(words: WordArray, position_bits: int) -> WordArray | None:
+def add_positions(words: WordArray, position_bits: int) -> WordArray | None:
     """Return words, each followed by its position 0, 1, 2, …: uint64[n].
 
     Args:
@@ -176,15 +184,15 @@ def number_words(words: WordArray, position_bits: int) -> WordArray | None:
     return numbered
 
 
-def drop_positions(words: WordArray, position_bits: int) -> IntArray | None:
-    """Undo `number_words`: return the position in each word, and leave the rest in the word.
+def remove_positions(words: WordArray, position_bits: int) -> IntArray | None:
+    """Remove the positions that `add_positions` has added from words, and return them: int64[n].
 
     Args:
-        words: uint64[n]. Each is shifted to the right, over its position.
+        words: uint64[n], are changed in place: each is shifted to the right, over its position.
         position_bits: the number of bits of a position.
 
     Returns:
-        int64[n], the positions; None, with the words as they were, if NumPy should do it.
+        The positions; None, with the words as they were, if NumPy should do it.
     """
     positions = np.empty(len(words), np.int64)
     arguments = words, np.uint64(position_bits), positions

@@ -291,8 +291,8 @@ def shorten_numbers(source: SortNumbers, *, in_any_order: bool = False) -> SortN
     if in_any_order:
         numbered = number_distinct(source.numbers)
         if numbered is not None:
-            indices, distinct_numbers = numbered
-            return SortNumbers(indices, least=0, greatest=len(distinct_numbers) - 1)
+            greatest = len(numbered.distinct_values) - 1
+            return SortNumbers(numbered.numbers, least=0, greatest=greatest)
     if has_many_distinct_values(arrays.make_array(source.numbers)):
         return source
     return rank_repeated_numbers(source.numbers)
@@ -316,7 +316,8 @@ def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
     if numbered is None:
         ranks = rank_repeated_values(arrays.make_array(numbers))
         return SortNumbers.measure(arrays.read_integers(ranks))
-    indices, distinct_values = numbered  # numbers = distinct_values[indices]
-    ranks_of_distinct = np.empty(len(distinct_values), np.int64)
-    ranks_of_distinct[np.argsort(distinct_values)] = np.arange(len(distinct_values))
-    return SortNumbers(ranks_of_distinct.take(indices), least=0, greatest=len(distinct_values) - 1)
+    distinct_count = len(numbered.distinct_values)
+    ranks_of_distinct = np.empty(distinct_count, np.int64)
+    ranks_of_distinct[np.argsort(numbered.distinct_values)] = np.arange(distinct_count)
+    ranks = ranks_of_distinct.take(numbered.numbers)
+    return SortNumbers(ranks, least=0, greatest=distinct_count - 1)

@@ -102,9 +102,8 @@ def encode_texts(values: pa.Array) -> pa.DictionaryArray:
     numbered = number_distinct(short_texts.numbers)
     if numbered is None:
         return values.dictionary_encode()
-    indices, distinct_numbers = numbered
-    dictionary = short_texts.decode(distinct_numbers, values.type)
-    return pa.DictionaryArray.from_arrays(indices.astype(np.int32), dictionary)
+    dictionary = short_texts.decode(numbered.distinct_values, values.type)
+    return pa.DictionaryArray.from_arrays(numbered.numbers.astype(np.int32), dictionary)
 
 
 def convert_short_texts(values: pa.Array) -> ShortTexts | None:

@@ -23,9 +23,9 @@ import numpy as np
 
 from matchrec.search.kernels.sorting import (
     GOLDEN,
-    drop_positions,
+    add_positions,
     find_changes,
-    number_words,
+    remove_positions,
     sort_words_by_bits,
 )
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
@@ -146,9 +146,9 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
     position_bits = count.bit_length()
     bits_per_sort = WORD_BITS - position_bits
     if len(words) == 1 and words[0].bits <= bits_per_sort:
-        numbered = sort_digits(words[0].values, words[0].bits, position_bits)
-        rows = take_positions(numbered, position_bits)
-        return SortedRows(rows, replace(words[0], values=numbered))
+        sorted_digits = sort_digits(words[0].values, words[0].bits, position_bits)
+        sorted_word = replace(words[0], values=sorted_digits.digits)
+        return SortedRows(sorted_digits.positions, sorted_word)
 
     order: IntArray | None = None  # of the rows after the sorts so far
     for word in words:
@@ -157,42 +157,41 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
             if order is not None:
                 digits = digits.take(order)
             digit_bits = min(bits_per_sort, word.bits - shift)
-            numbered = sort_digits(digits, digit_bits, position_bits)
-            positions = take_positions(numbered, position_bits)
+            positions = sort_digits(digits, digit_bits, position_bits).positions
             order = positions if order is None else order.take(positions)
     assert order is not None, "there are words"
     return SortedRows(order, None)
 
 
-def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
-    """Return digits in order, each followed by the position that it had: uint64[n].
+class SortedDigits(NamedTuple):
+    """Digits in order, and the position that each had before."""
 
-    The digits 3, 1, 3 are numbered as (3, 0), (1, 1), (3, 2), and become (1, 1), (3, 0), (3, 2).
+    digits: WordArray  # uint64[n]
+    positions: IntArray  # int64[n]
+
+
+def sort_digits(digits: WordArray, bits: int, position_bits: int) -> SortedDigits:
+    """Sort digits. Equal digits stay in their order.
+
+    Each digit gets its position as its last bits, and loses it again after the sort. The digits 3,
+    1, 3 become (3, 0), (1, 1), (3, 2), and in order (1, 1), (3, 0), (3, 2). So the result has the
+    digits 1, 3, 3 and the positions 1, 0, 2.
 
     Args:
         digits: uint64[n]. Their highest `position_bits` bits are dropped, to make room.
         bits: how many of the other bits, counted from the lowest, can be 1.
         position_bits: the number of bits of a position.
     """
-    numbered = number_words(digits, position_bits)
+    numbered = add_positions(digits, position_bits)
     if numbered is None:
         numbered = digits << np.uint64(position_bits)
         numbered |= np.arange(len(numbered), dtype=np.uint64)
-    return sort_numbered_words(numbered, position_bits, bits)
-
-
-def take_positions(numbered: WordArray, position_bits: int) -> IntArray:
-    """Return the position in each of the words that `sort_digits` returns: int64[n].
-
-    Args:
-        numbered: uint64[n]. Each keeps only its digits, shifted to the right over the position.
-        position_bits: the number of bits of a position.
-    """
-    positions = drop_positions(numbered, position_bits)
+    sorted_words = sort_numbered_words(numbered, position_bits, bits)
+    positions = remove_positions(sorted_words, position_bits)
     if positions is None:
-        positions = (numbered & np.uint64((1 << position_bits) - 1)).view(np.int64)
-        numbered >>= np.uint64(position_bits)
-    return positions
+        positions = (sorted_words & np.uint64((1 << position_bits) - 1)).view(np.int64)
+        sorted_words >>= np.uint64(position_bits)
+    return SortedDigits(sorted_words, positions)
 
 
 def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:

@@ -202,9 +202,9 @@ def test_numbers_in_any_order_are_ranked_by_their_first_rows() -> None:
 
 
 @pytest.mark.usefixtures("_compiled_sort")
-def test_a_compiled_kernel_takes_positions_out_of_words() -> None:
+def test_a_compiled_kernel_removes_positions_from_words() -> None:
     words = np.array([9 << 60 | 5, 3, 1 << 3], np.uint64)
-    positions = kernels.drop_positions(words, 3)
+    positions = kernels.remove_positions(words, 3)
     assert positions is not None
     assert positions.tolist() == [5, 3, 0]
     assert words.tolist() == [9 << 57, 0, 1]
@@ -234,9 +234,8 @@ def test_numbers_with_the_same_slot_are_told_apart() -> None:
     values = np.array(numbers * 3, np.uint64).view(np.int64)
     numbered = kernels.number_distinct(values)
     assert numbered is not None
-    result, distinct = numbered
-    assert result.tolist() == [0, 1, 2, 3] * 3
-    assert distinct.tolist() == values[:4].tolist()
+    assert numbered.numbers.tolist() == [0, 1, 2, 3] * 3
+    assert numbered.distinct_values.tolist() == values[:4].tolist()
 
 
 SMALLEST, GREATEST = -(2**63), 2**63 - 1
