@@ -133,7 +133,12 @@ def merge(
     # A batch of the row that was yielded last; empty before the first row. This row is sorted again
     # together with the next rows, to find out whether they begin a partition.
     last_row: list[pa.RecordBatch] = []
-    while heads := [head for head in heads if head.load()]:
+    while True:
+        for head in heads:
+            head.load_if_empty()
+        heads = [head for head in heads if head.has_rows]
+        if not heads:
+            return
         counts = count_next_rows(heads, sorting)
         next_rows = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
         table = pa.Table.from_batches([*last_row, *next_rows]).combine_chunks()
@@ -195,11 +200,15 @@ class Head:
     batches: Iterator[pa.RecordBatch]  # the batches that are still in the file
     rows: pa.RecordBatch | None = None  # the rows in memory; None or empty if there are none
 
-    def load(self) -> bool:
-        """Load the next batch if there are no rows in memory. Return whether there are rows now."""
-        if self.rows is None or self.rows.num_rows == 0:
-            self.rows = next(self.batches, None)
-        return self.rows is not None
+    @property
+    def has_rows(self) -> bool:
+        """Return whether there are rows in memory."""
+        return self.rows is not None and self.rows.num_rows > 0
+
+    def load_if_empty(self) -> None:
+        """Load the next batch with rows if there are no rows in memory, unless there is none."""
+        if not self.has_rows:
+            self.rows = next((batch for batch in self.batches if batch.num_rows), None)
 
     def take(self, count: int) -> pa.RecordBatch:
         """Remove and return the first `count` rows. There must be rows in memory."""
