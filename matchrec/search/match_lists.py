@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from matchrec.search.flat_arrays import find_group_starts, list_positions
 from matchrec.search.kernels.match_order import MappedRows, mark_repeated_matches, sort_groups
 from matchrec.search.matches import Matches, Numbering
 from matchrec.search.partitions import BoolArray, IntArray
@@ -62,13 +63,11 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
     if is_all_in_order:
         return matches
     lengths = np.diff(matches.offsets)[order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # For each mapped row of the result, its old index minus its new index.
-    shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
-    indices = np.arange(offsets[-1]) + shifts
+    # The old index of each mapped row of the result.
+    indices = list_positions(matches.offsets[:-1][order], lengths)
     return replace(
         matches,
-        offsets=offsets,
+        offsets=find_group_starts(lengths),
         partition=matches.partition[order],
         number=matches.number[order],
         start=matches.start[order],
@@ -101,7 +100,7 @@ def keep_first_matches(task: Task, matches: Matches) -> Matches:
 
 
 def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
-    """Return the matches that are marked."""
+    """Return the matches that are marked in bool[m]."""
     return take_matches(matches, np.flatnonzero(is_kept))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet, Version
+from matchrec.search.flat_arrays import add_up_before, find_group_starts
 from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, WordArray
@@ -126,9 +127,8 @@ class SharedRows:
         )
         if is_seen.all():
             return self
-        seen_before = np.append(0, np.cumsum(is_seen))
-        sizes = np.diff(seen_before[self.starts])
-        starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
+        sizes = np.diff(add_up_before(is_seen)[self.starts])
+        starts = find_group_starts(sizes[sizes > 0])
         table = self.table.filter(pa.array(is_seen)).combine_chunks()
         return SharedRows.create(table, starts, rule_set)
 

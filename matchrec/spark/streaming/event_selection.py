@@ -21,6 +21,7 @@ import numpy as np
 from matchrec.output.rows import find_output_rows
 from matchrec.search.beginnings import find_possible_starts
 from matchrec.search.compiled_task import compile_task
+from matchrec.search.flat_arrays import add_up_before
 from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
@@ -89,8 +90,8 @@ class EventSelectionSearch(StreamSearch[EventSelectionStates]):
         if task.absences:  # rows are kept even if no run begins with them
             return np.zeros(len(search_rows.new_counts), np.bool_)
         can_start = find_possible_starts(task, rows.partitions)
-        start_counts = np.append(0, np.cumsum(can_start))  # before each row, and after all
-        has_start = np.diff(start_counts[search_rows.starts]) > 0
+        start_counts = np.diff(add_up_before(can_start)[search_rows.starts])  # for each key
+        has_start = start_counts > 0
         if task.max_matches is not None:
             has_start &= states.last_match_number.values < task.max_matches
         return np.asarray((states.row_numbers.sizes == 0) & ~has_start, np.bool_)
