@@ -137,16 +137,16 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         self.progress.node_count = len(live_runs.nodes)
 
     def run_to_end(self) -> None:
-        """Run the search to its end. Its results are in its arrays: the nodes, or the totals.
-
-        `find_matches` is a generator, which searches only as it is read. What it yields is not
-        needed, because the search writes no match out.
+        """Run a search that writes no match out. Its results are in its arrays: nodes or totals.
 
         Raises:
             RunFailure: the search has failed because of the rows.
         """
-        for _ in super().find_matches():
-            pass
+        self.begin_output(match_count=0, row_count=0)
+        status = self.call_until_output_full()
+        self.check_status(status)
+        assert status == layout.DONE, "no match is written out, so the output is never full"
+        self.add_counters()
 
     def find_graph(self) -> Iterator[Matches]:
         """Yield the pointers of the graph of all matches, each as a match of one row: see `graph`.
