@@ -5,8 +5,8 @@
 1. `choose_engine` chooses the engine, and `check_installed` checks that it is installed.
 2. If it is Sail, `start_sail` starts it. If Sail does not work with the installed PySpark, the
    engine is Spark instead, unless the user has chosen Sail.
-3. For Spark and for a server, `check_one_engine` and `check_limits` check the arguments and the
-   settings, and `start_spark` starts the session.
+3. For Spark and for a server, `start_spark_or_connect` checks the arguments and the settings
+   (`check_one_engine`, `check_limits`), and starts the session (`build_spark_session`).
 4. `tune` sets the session's settings.
 """
 
@@ -88,40 +88,44 @@ def start_session(
     settings = settings or {}
     chosen_engine = choose_engine(engine, settings)
     check_installed(chosen_engine, engine, settings)
+    session: SparkSession | None = None
     if chosen_engine == SAIL:
-        try:
-            session = start_sail(cores, memory)
-        except MatchRecognizeError:
-            if engine == SAIL or not is_spark_installed():
-                raise
-            chosen_engine = SPARK
-        else:
-            change_settings(session, {**build_zone_settings(), **settings})
-            tune(session)
-            return session
-    check_one_engine(chosen_engine, settings)
-    check_limits(chosen_engine, settings, cores, memory)
-    if chosen_engine != SPARK or is_java_running():
-        session = start_spark(chosen_engine, settings, cores, memory)
-    else:
-        if announces:
-            sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
-            sys.stderr.flush()
-        with load_in_background(MODULES_OF_QUERIES):
-            session = start_spark(chosen_engine, settings, cores, memory)
+        can_use_spark = engine is None and is_spark_installed()
+        session = start_sail(settings, cores, memory, can_use_spark=can_use_spark)
+    if session is None:
+        other_engine = SPARK if chosen_engine == SAIL else chosen_engine
+        session = start_spark_or_connect(other_engine, settings, cores, memory, announces=announces)
     tune(session)
     return session
 
 
-def start_sail(cores: int | None, memory: str | None) -> SparkSession:
+def start_sail(
+    settings: SparkSettings, cores: int | None, memory: str | None, *, can_use_spark: bool
+) -> SparkSession | None:
     """Start a session on Sail, and remember its limits.
 
+    Args:
+        settings: settings of Spark.
+        cores: the number of cores; None for all of them.
+        memory: the memory; None for no limit.
+        can_use_spark: whether the session can run on Spark instead.
+
+    Returns:
+        The session; None if Sail does not work with the installed PySpark, and Spark can be used.
+
     Raises:
-        MatchRecognizeError: Sail does not work with the installed PySpark.
+        MatchRecognizeError: Sail does not work with the installed PySpark, and Spark cannot be used
+            instead; or Sail cannot have one of the settings.
     """
     limits = Limits(cores or os.cpu_count(), read_memory_size(memory) if memory else None)
-    session = server.start_server(cores, limits.memory)
+    try:
+        session = server.start_server(cores, limits.memory)
+    except MatchRecognizeError:
+        if can_use_spark:
+            return None
+        raise
     remember_limits(session, limits)
+    change_settings(session, {**build_zone_settings(), **settings})
     return session
 
 
@@ -171,10 +175,39 @@ def is_java_running() -> bool:
     return is_submitted() or SparkContext._gateway is not None
 
 
-def start_spark(
+def start_spark_or_connect(
+    engine: str, settings: SparkSettings, cores: int | None, memory: str | None, *, announces: bool
+) -> SparkSession:
+    """Check the arguments, and start a session on Spark in this program or on a server.
+
+    If Spark must start Java, which takes seconds, the modules of queries are loaded meanwhile.
+
+    Args:
+        engine: as in `build_spark_session`.
+        settings: as in `build_spark_session`.
+        cores: as in `build_spark_session`.
+        memory: as in `build_spark_session`.
+        announces: whether to print a line on stderr before Java starts.
+
+    Raises:
+        MatchRecognizeError: the session cannot have one of the settings or limits, or no server
+            answers at the address.
+    """
+    check_one_engine(engine, settings)
+    check_limits(engine, settings, cores, memory)
+    if engine != SPARK or is_java_running():
+        return build_spark_session(engine, settings, cores, memory)
+    if announces:
+        sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
+        sys.stderr.flush()
+    with load_in_background(MODULES_OF_QUERIES):
+        return build_spark_session(engine, settings, cores, memory)
+
+
+def build_spark_session(
     engine: str, settings: SparkSettings, cores: int | None, memory: str | None
 ) -> SparkSession:
-    """Start a session on Spark in this program, or on the server at an address.
+    """Start a session on Spark in this program, or on the server at an address, by PySpark.
 
     Args:
         engine: `spark`, the address of a server, or a master of a server that PySpark starts.
