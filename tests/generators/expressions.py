@@ -43,7 +43,9 @@ class MatchContext:
     variables: tuple[str, ...]  # of the rows from the starting row on
     running: int  # number of these rows up to the current one, which is included
     number: int  # of the match
-    members: dict[str, frozenset[str]]  # for each variable, the primary ones it stands for
+    primary_variables: dict[
+        str, frozenset[str]
+    ]  # for each variable, the primary ones it stands for
 
     def mapped(self, variable: str | None, *, final: bool) -> list[int]:
         """Return the rows mapped to a variable, or all of them for None.
@@ -55,7 +57,7 @@ class MatchContext:
         return [
             self.start + index
             for index, name in enumerate(variables)
-            if variable is None or name in self.members[variable]
+            if variable is None or name in self.primary_variables[variable]
         ]
 
     def classifier(self, row: int) -> str | None:

@@ -85,7 +85,7 @@ class Query:
     window_rows: int | None = None  # WITHIN n ROWS
 
     @property
-    def members(self) -> dict[str, frozenset[str]]:
+    def primary_variables(self) -> dict[str, frozenset[str]]:
         """For each variable, the primary variables that it stands for."""
         negated = (name for negation in list_negations(self.pattern) for name in negation.names)
         names = (*list_variable_names(self.pattern), *negated)

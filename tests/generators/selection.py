@@ -282,7 +282,7 @@ def cases(
     run_conditions = {}
     for name in names:
         if draw(st.integers(0, 3)):
-            mapped = (target for target in targets if name in query.members[target])
+            mapped = (target for target in targets if name in query.primary_variables[target])
             so_far = frozenset([None, *mapped])
             run_conditions[name] = draw(conditions(replace(reads, so_far=so_far)))
     for absence in query.absences:

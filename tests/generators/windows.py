@@ -53,10 +53,12 @@ class WindowQuery:
     seeks: bool
 
     @property
-    def members(self) -> dict[str, frozenset[str]]:
+    def primary_variables(self) -> dict[str, frozenset[str]]:
         """Return the primary variables of each variable."""
-        members = {name: frozenset([name]) for name in list_variable_names(self.pattern)}
-        return {**members, UNION: frozenset(self.union)} if self.union else members
+        primary_variables = {name: frozenset([name]) for name in list_variable_names(self.pattern)}
+        return (
+            {**primary_variables, UNION: frozenset(self.union)} if self.union else primary_variables
+        )
 
     def text(self, batch: Batch, relation: str) -> str:
         """Return the SQL of the query over a table or a subquery."""

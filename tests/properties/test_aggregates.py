@@ -174,7 +174,7 @@ def test_random_aggregates_with_event_selection(
         run_conditions = dict(query.run_conditions)
         for name in names:
             current_names = frozenset(
-                [None, *(target for target in targets if name in query.members[target])]
+                [None, *(target for target in targets if name in query.primary_variables[target])]
             )
             conditions = aggregates([None, *targets], len(names) + len(ABSENT), current_names)
             run_conditions[name] = data.draw(conditions)

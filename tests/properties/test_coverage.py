@@ -121,7 +121,9 @@ def run_reference(query: Query, rows: Rows) -> Outcome | str:
         ends = rows.window_end[number] if rows.window_end else [len(row_words)] * len(row_words)
         can_map = build_can_map(query, rows, number)
         try:
-            covered = cover(query.pattern, can_map, query.after_match, query.members, ends)
+            covered = cover(
+                query.pattern, can_map, query.after_match, query.primary_variables, ends
+            )
         except Failure as failure:
             return failure.kind
         outcome.came.update(

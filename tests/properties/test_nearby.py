@@ -32,7 +32,7 @@ from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.task import NearbyCondition
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import copies_of, examples
-from tests.references.matcher import Candidate, Failure, Value
+from tests.references.matcher import ConditionContext, Failure, Value
 from tests.tasks.contiguous import name_failure
 from tests.tasks.copies import LARGE, copy_beside
 
@@ -137,9 +137,15 @@ def make_partitions(partitions: list[Columns], bits: list[int]) -> Partitions:
 
 def check_by_reference(partition: Columns, row: int, condition: RunExpression) -> bool | str:
     """Return whether a condition is true for a row of a partition, or the kind of its failure."""
-    candidate = Candidate(row, (row,), ("A",), partition, ("A",))
+    context = ConditionContext(
+        row=row,
+        mapped_rows=(row,),
+        mapped_variables=("A",),
+        columns=partition,
+        variable_names=("A",),
+    )
     try:
-        return bool(candidate.compute(condition))
+        return bool(context.compute(condition))
     except Failure as failure:
         return failure.kind
 

@@ -30,7 +30,7 @@ from tests.properties.test_engines import (
     windowed,
 )
 from tests.quick.scale import examples
-from tests.references.matcher import Words
+from tests.references.matcher import WordSearch
 from tests.tasks.contiguous import (
     Query,
     Rows,
@@ -136,8 +136,8 @@ def list_all_matches(query: Query, rows: Rows) -> set[tuple[int, int, str]]:
         can_map = build_can_map(query, rows, number)
         satisfies = build_satisfies(query, rows, number)
         for start in range(len(partition)):
-            words = Words(len(partition), start, can_map, 1, satisfies)
-            for word in words.extend(query.pattern, ()):
+            search = WordSearch(len(partition), start, can_map, satisfies=satisfies)
+            for word in search.list_words(query.pattern):
                 names = " ".join(name for name, _ in word)
                 matches.add((number, rows.offsets[number] + start, names))
     return matches

@@ -28,7 +28,7 @@ from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.references.event_selection import Mapped, SelectionQuery
-from tests.references.matcher import CanMap, Failure, Word, Words, find_all
+from tests.references.matcher import CanMap, Failure, Word, WordSearch, find_all
 from tests.references.partial import (
     TIMED_OUT,
     UNFINISHED,
@@ -166,7 +166,12 @@ class ReferencePartition:
         row_count = len(self.window_end)
         longest = query.output is MatchOutput.LONGEST
         for match in find_all(
-            query.pattern, row_count, self.can_map, query.after_match, query.members, longest
+            query.pattern,
+            row_count,
+            self.can_map,
+            query.after_match,
+            query.primary_variables,
+            longest,
         ):
             yield MatchOrRun(match.start, MATCH, map_word(match.start, match.word))
 
@@ -182,7 +187,7 @@ class ReferencePartition:
             row_count,
             [(match.start, match.mapped) for match in matches],
             self.query.after_match,
-            self.query.members,
+            self.query.primary_variables,
         )
         selection = RunSelection(row_count, self.window_end, partial)
         for run in selection.list_runs(unmatched_starts, self.list_live_runs):
@@ -190,8 +195,8 @@ class ReferencePartition:
 
     def list_live_runs(self, start: int, number: int) -> Iterator[Mapped]:
         """Yield the preferred live run of a starting row, if there is one."""
-        words = Words(len(self.window_end), start, self.can_map, number)
-        run = find_live_run(words, self.query.pattern, self.window_end[start])
+        search = WordSearch(len(self.window_end), start, self.can_map, number)
+        run = find_live_run(search, self.query.pattern, self.window_end[start])
         if run is not None:
             yield map_word(start, run)
 

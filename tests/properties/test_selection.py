@@ -37,7 +37,7 @@ from matchrec.search.task import Capacity
 from tests.generators.selection import Shape, cases, general, sequences
 from tests.quick.scale import examples, some_of
 from tests.references.event_selection import Mapped, SelectionQuery
-from tests.references.matcher import Words
+from tests.references.matcher import WordSearch
 from tests.tasks.contiguous import Rows, read_rows
 from tests.tasks.selection import (
     ANY,
@@ -419,7 +419,7 @@ def list_mappings(
         """Return whether the last chosen row satisfies the last variable."""
         return word[-1] in rows[chosen_rows[len(word) - 1]]
 
-    for word in Words(len(chosen_rows), 0, can_map).extend(shape.pattern, ()):
+    for word in WordSearch(len(chosen_rows), 0, can_map).list_words(shape.pattern):
         if len(word) == len(chosen_rows):
             names = (variable for variable, _ in word)
             yield tuple(zip(chosen_rows, names, strict=True))

@@ -109,7 +109,7 @@ def carried_aggregates(draw: st.DrawFn, query: SelectionQuery) -> CarriedAggrega
     assume(outer_function != "sum" or inner_function not in ("min", "max"))
     kind = draw(st.sampled_from(Kind))
     column = None if inner_function == "count" and draw(st.booleans()) else draw(st.integers(0, 1))
-    variable = draw(st.sampled_from([None, *query.members]))
+    variable = draw(st.sampled_from([None, *query.primary_variables]))
     return CarriedAggregate(outer_function, inner_function, variable, kind, column)
 
 
@@ -164,7 +164,7 @@ def is_added(aggregate: CarriedAggregate) -> bool:
 def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -> Total:
     """Return an aggregate for a task. Its column, if it has one, has the same index."""
     names = query.variables
-    members = query.members[aggregate.variable] if aggregate.variable else names
+    members = query.primary_variables[aggregate.variable] if aggregate.variable else names
     ids = frozenset(names.index(member) for member in members)
     column = None if aggregate.column is None else index
     is_float = is_added(aggregate) and aggregate.kind is Kind.FLOATING
@@ -269,7 +269,7 @@ def read_aggregated_values(
     aggregate: CarriedAggregate, match: FoundMatch, rows: Rows, query: SelectionQuery
 ) -> list[Value]:
     """Return the values of the rows of a match that an aggregate reads; zeros without a column."""
-    names = query.members[aggregate.variable] if aggregate.variable else query.variables
+    names = query.primary_variables[aggregate.variable] if aggregate.variable else query.variables
     mapped_rows = [row for row, name in match.mapped if name in names]
     if aggregate.column is None:
         return [0] * len(mapped_rows)

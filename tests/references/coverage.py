@@ -31,7 +31,7 @@ from matchrec.plan.pattern import (
     make_concatenation,
     replace_children,
 )
-from tests.references.matcher import CanMap, Words, find_next_start
+from tests.references.matcher import CanMap, WordSearch, find_next_start
 
 # The number of rows that a run needs if it cannot become a match.
 NEVER = 1 << 30
@@ -61,67 +61,86 @@ def number_occurrences(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]
     return number(pattern), tuple(names)
 
 
-def can_match_without_row(node: RowPattern, first: bool, last: bool) -> bool:
+def can_match_without_row(node: RowPattern, *, is_at_start: bool, may_be_at_end: bool) -> bool:
     """Return whether a pattern matches without a row.
 
     Args:
-        first: whether the match is before the first row of the partition, so that `^` matches.
-        last: whether it is after the last row, so that `$` matches.
+        node: the pattern.
+        is_at_start: whether no row of the partition comes before it, so that `^` matches.
+        may_be_at_end: whether the partition may end here, so that `$` matches.
     """
+
+    def is_nullable(part: RowPattern) -> bool:
+        """Return whether a part of the pattern matches without a row."""
+        return can_match_without_row(part, is_at_start=is_at_start, may_be_at_end=may_be_at_end)
+
     match node:
         case Empty():
             return True
         case PartitionStart():
-            return first
+            return is_at_start
         case PartitionEnd():
-            return last
+            return may_be_at_end
         case Variable():
             return False
         case Concatenation(parts) | Permutation(parts):
-            return all(can_match_without_row(part, first, last) for part in parts)
+            return all(map(is_nullable, parts))
         case Alternation(parts):
-            return any(can_match_without_row(part, first, last) for part in parts)
+            return any(map(is_nullable, parts))
         case Quantified(part, least):
-            return least == 0 or can_match_without_row(part, first, last)
+            return least == 0 or is_nullable(part)
         case Exclusion(part):
-            return can_match_without_row(part, first, last)
+            return is_nullable(part)
 
 
-def list_derivatives(node: RowPattern, occurrence: Occurrence, first: bool) -> Iterator[RowPattern]:
+def list_derivatives(
+    node: RowPattern, occurrence: Occurrence, *, is_first_row: bool
+) -> Iterator[RowPattern]:
     """Yield the patterns that may follow after a row is mapped to an occurrence: the derivatives.
 
     `A+ B` without A leaves `A* B`.
 
     Args:
-        first: whether the row is the first one of the partition.
+        node: the pattern.
+        occurrence: the occurrence of a variable to which the row is mapped.
+        is_first_row: whether the row is the first one of the partition.
     """
+
+    def derive(part: RowPattern) -> Iterator[RowPattern]:
+        """Yield the derivatives of a pattern by the same row."""
+        return list_derivatives(part, occurrence, is_first_row=is_first_row)
+
+    def can_be_left_out(part: RowPattern) -> bool:
+        """Return whether a pattern matches without a row before this row."""
+        return can_match_without_row(part, is_at_start=is_first_row, may_be_at_end=False)
+
     match node:
         case Variable(name):
             if name == str(occurrence):
                 yield Empty()
         case Concatenation(parts):
             remaining = make_concatenation(parts[1:])
-            for left in list_derivatives(parts[0], occurrence, first):
+            for left in derive(parts[0]):
                 yield make_concatenation((left, remaining))
-            if can_match_without_row(parts[0], first, False):
-                yield from list_derivatives(remaining, occurrence, first)
+            if can_be_left_out(parts[0]):
+                yield from derive(remaining)
         case Alternation(parts):
             for part in parts:
-                yield from list_derivatives(part, occurrence, first)
+                yield from derive(part)
         case Permutation(parts):
             for order in permutations(parts):
-                yield from list_derivatives(make_concatenation(order), occurrence, first)
+                yield from derive(make_concatenation(order))
         case Exclusion(part):
-            yield from list_derivatives(part, occurrence, first)
+            yield from derive(part)
         case Quantified(part, least, most):
             if most == 0:
                 return
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
             remaining = fewer if fewer.most != 0 else Empty()
-            for left in list_derivatives(part, occurrence, first):
+            for left in derive(part):
                 yield make_concatenation((left, remaining))
-            if least > 0 and can_match_without_row(part, first, False):
-                yield from list_derivatives(fewer, occurrence, first)
+            if least > 0 and can_be_left_out(part):
+                yield from derive(fewer)
         case _:
             return
 
@@ -136,45 +155,51 @@ class Needs:
     occurrence_count: int
 
     def find_remaining(
-        self, occurrences: RunOccurrences, first: bool = True
+        self, occurrences: RunOccurrences, *, is_at_start: bool
     ) -> frozenset[RowPattern]:
         """Return the patterns that may follow after a run.
 
         Args:
             occurrences: the run.
-            first: whether the run begins at the first row of the partition.
+            is_at_start: whether the run begins at the first row of the partition.
         """
         if not occurrences:
             return frozenset([self.pattern])
-        is_first_row = first and len(occurrences) == 1
         return self.find_remaining_after(
-            self.find_remaining(occurrences[:-1], first), occurrences[-1], is_first_row
+            self.find_remaining(occurrences[:-1], is_at_start=is_at_start),
+            occurrences[-1],
+            is_first_row=is_at_start and len(occurrences) == 1,
         )
 
     def find_remaining_after(
-        self, patterns: frozenset[RowPattern], occurrence: Occurrence, first: bool
+        self, patterns: frozenset[RowPattern], occurrence: Occurrence, *, is_first_row: bool
     ) -> frozenset[RowPattern]:
         """Return the patterns that may follow after one more row is mapped to an occurrence.
 
         Args:
             patterns: the patterns of which one must follow before the row.
             occurrence: the occurrence.
-            first: whether the row is the first one of the partition.
+            is_first_row: whether the row is the first one of the partition.
         """
         return frozenset(
-            left for node in patterns for left in list_derivatives(node, occurrence, first)
+            remaining
+            for node in patterns
+            for remaining in list_derivatives(node, occurrence, is_first_row=is_first_row)
         )
 
-    def count_rows(self, patterns: frozenset[RowPattern], first: bool) -> int:
+    def count_rows(self, patterns: frozenset[RowPattern], *, is_at_start: bool) -> int:
         """Return the least number of rows that complete one of several patterns, or NEVER.
 
         Args:
             patterns: the patterns.
-            first: whether the patterns begin at the first row of the partition.
+            is_at_start: whether the patterns begin at the first row of the partition.
         """
         tried: set[RowPattern] = set()
         for rows in count():
-            if any(can_match_without_row(node, first, True) for node in patterns):
+            if any(
+                can_match_without_row(node, is_at_start=is_at_start, may_be_at_end=True)
+                for node in patterns
+            ):
                 return rows
             if patterns <= tried:
                 return NEVER
@@ -182,10 +207,12 @@ class Needs:
             patterns = frozenset(
                 node
                 for occurrence in range(self.occurrence_count)
-                for node in self.find_remaining_after(patterns, occurrence, first)
+                for node in self.find_remaining_after(
+                    patterns, occurrence, is_first_row=is_at_start
+                )
             )
-            first = False
-        raise AssertionError
+            is_at_start = False
+        raise AssertionError("count() does not end")
 
     def count_needed(self, occurrences: RunOccurrences, start: int) -> int:
         """Return the number of rows that a run of a starting row needs.
@@ -193,7 +220,8 @@ class Needs:
         A run without rows is treated as if it were at the first row of the partition: `^` has not
         stopped it yet.
         """
-        return self.count_rows(self.find_remaining(occurrences, start == 0), not occurrences)
+        remaining = self.find_remaining(occurrences, is_at_start=start == 0)
+        return self.count_rows(remaining, is_at_start=not occurrences)
 
     def find_nearer(self, occurrences: RunOccurrences, start: int) -> list[Occurrence]:
         """Return the occurrences that bring a run nearer to a match, unless an anchor fails."""
@@ -201,8 +229,7 @@ class Needs:
         return [
             occurrence
             for occurrence in range(self.occurrence_count)
-            if self.count_rows(self.find_remaining((*occurrences, occurrence), start == 0), False)
-            < needed
+            if self.count_needed((*occurrences, occurrence), start) < needed
         ]
 
 
@@ -298,7 +325,7 @@ def cover(
     pattern: RowPattern,
     can_map: CanMap,
     after_match: AfterMatchSkip,
-    members: dict[str, frozenset[str]],
+    primary_variables: dict[str, frozenset[str]],
     ends: Sequence[int],
 ) -> Covered:
     """Find out how far the starting rows of one partition get.
@@ -307,7 +334,7 @@ def cover(
         pattern: the row pattern.
         can_map: says whether a row may be mapped to a variable.
         after_match: where the search goes on after a match.
-        members: the primary variables that each name stands for.
+        primary_variables: the primary variables that each name stands for.
         ends: for each row, the first row after its window.
 
     Raises:
@@ -320,7 +347,7 @@ def cover(
     while start < len(ends):
         number = len(covered.matches) + 1
         recorder = RunRecorder(can_map, names)
-        words = Words(len(ends), start, recorder.can_take, number).extend(tree, ())
+        words = WordSearch(len(ends), start, recorder.can_take, number).list_words(tree)
         word = next(words, None)
         if word is None:
             ending = recorder.find_nearest_ending(needs, start, ends[start])
@@ -332,5 +359,6 @@ def cover(
         covered.furthest.append(occurrences)
         covered.matches.append(start)
         variables = [names[occurrence] for occurrence in occurrences]
-        start = find_next_start(tuple(enumerate(variables, start)), start, after_match, members)
+        mapped = tuple(enumerate(variables, start))
+        start = find_next_start(mapped, start, after_match, primary_variables)
     return covered

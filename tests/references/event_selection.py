@@ -47,7 +47,7 @@ from matchrec.plan.pattern import (
     list_variable_names,
     make_permutation,
 )
-from tests.references.matcher import Candidate, Value, find_next_start
+from tests.references.matcher import ConditionContext, Value, find_next_start
 
 
 class MappedRow(NamedTuple):
@@ -88,7 +88,7 @@ class SelectionQuery:
         return (*list_variable_names(self.pattern), *absent, *([CLOSING] if self.closing else []))
 
     @property
-    def members(self) -> dict[str, frozenset[str]]:
+    def primary_variables(self) -> dict[str, frozenset[str]]:
         """Return the primary variables of each variable; a SUBSET may have several."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
@@ -247,10 +247,16 @@ class Partition:
         """
         rows = tuple(row for row, _ in mapped)
         names = tuple(variable for _, variable in mapped)
-        candidate = Candidate(
-            row, rows, names, self.columns, self.query.variables, self.query.members, self.number
+        context = ConditionContext(
+            row=row,
+            mapped_rows=rows,
+            mapped_variables=names,
+            columns=self.columns,
+            variable_names=self.query.variables,
+            primary_variables=self.query.primary_variables,
+            match_number=self.number,
         )
-        return bool(candidate.compute(condition))
+        return bool(context.compute(condition))
 
     def may_take(self, mapped: Mapped, row: int, variable: str) -> bool:
         """Return whether a run may map a row to a variable."""
@@ -338,8 +344,8 @@ class Partition:
 
     def list_rows_mapped_to(self, names: Iterable[str], mapped: Mapped) -> list[int]:
         """Return the rows that are mapped to one of several variables."""
-        members = self.query.members
-        return [row for row, variable in mapped if any(variable in members[name] for name in names)]
+        targets = frozenset().union(*(self.query.primary_variables[name] for name in names))
+        return [row for row, variable in mapped if variable in targets]
 
     def list_matches_by_rows(self, first: int = 0) -> list[Mapped]:
         """Return the matches that start at row `first` or later, in the order of their rows.
@@ -389,7 +395,8 @@ class Partition:
                 continue
             number += 1
             yield start, mapped
-            start = find_next_start(mapped, start, self.query.after_match, self.query.members)
+            query = self.query
+            start = find_next_start(mapped, start, query.after_match, query.primary_variables)
 
     def list_matches(self) -> Iterator[tuple[int, Mapped]]:
         """Yield the starting row and the match, in the order of MATCH_NUMBER.

@@ -3,13 +3,12 @@
 It is slow and obvious. From matchrec it uses only the trees that row patterns and conditions are
 written in. It has no automaton, no closure and no registers.
 
-1. `Words.extend` lists the words that a row pattern allows from one starting row, preferred ones
-   first.
-   `A B* C` over four rows gives `A B B C`, `A B C`, `A C`: those of them whose rows satisfy the
-   conditions.
-2. The first of them is the match. `find_all` repeats this from row to row and applies AFTER MATCH
+1. `WordSearch.list_words` lists the words that a row pattern allows from one starting row,
+   preferred ones first. Over four rows `A B* C` has the words `A B B C`, `A B C` and `A C`; those
+   whose rows satisfy the conditions are listed.
+2. The first word is the match. `find_all` repeats this from row to row, and applies AFTER MATCH
    SKIP.
-3. `Candidate.compute` computes a condition for one row and the rows mapped before it.
+3. `ConditionContext.compute` computes a condition for one row and the rows mapped before it.
 """
 
 from __future__ import annotations
@@ -106,8 +105,8 @@ class Failure(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words of a row pattern that the rows from a starting row on allow."""
+class WordSearch:
+    """A search for the words of a row pattern that the rows from a starting row on allow."""
 
     # The number of rows of the partition.
     row_count: int
@@ -119,6 +118,10 @@ class Words:
     # For `NOT A`: returns whether a row satisfies the condition of A. Unlike `can_map`, it does not
     # check whether the row is in the window of the match. None if the pattern has no NOT.
     satisfies: CanMap | None = None
+
+    def list_words(self, pattern: RowPattern) -> Iterator[Word]:
+        """Yield the words of a row pattern, preferred ones first."""
+        return self.extend(pattern, ())
 
     def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
         """Yield `word` followed by each word of `node`, preferred ones first."""
@@ -217,7 +220,7 @@ def find_all(
     rows: int,
     can_map: CanMap,
     after_match: AfterMatchSkip,
-    members: dict[str, frozenset[str]],
+    primary_variables: dict[str, frozenset[str]],
     longest: bool = False,
     satisfies: CanMap | None = None,
 ) -> Iterator[Match]:
@@ -228,10 +231,10 @@ def find_all(
         rows: the number of rows of the partition.
         can_map: says whether a row may be mapped to a variable.
         after_match: where the next search begins.
-        members: for each variable that AFTER MATCH SKIP may name, its primary variables.
+        primary_variables: for each variable that AFTER MATCH SKIP may name, its primary variables.
         longest: for LONGEST MATCH: take the word with the most rows, and among equally long ones
             the preferred one. Otherwise the preferred one is taken.
-        satisfies: see `Words`.
+        satisfies: see `WordSearch`.
 
     Raises:
         Failure: AFTER MATCH SKIP has no row to go to, or `can_map` raises it.
@@ -239,14 +242,14 @@ def find_all(
     start = 0
     number = 1
     while start < rows:
-        words = Words(rows, start, can_map, number, satisfies).extend(pattern, ())
+        words = WordSearch(rows, start, can_map, number, satisfies).list_words(pattern)
         word = max(words, key=len, default=None) if longest else next(words, None)
         if word is None:
             start += 1
             continue
         yield Match(number, start, word)
         mapped = tuple(enumerate(list_variables(word), start))
-        start = find_next_start(mapped, start, after_match, members)
+        start = find_next_start(mapped, start, after_match, primary_variables)
         number += 1
 
 
@@ -254,13 +257,13 @@ def find_next_start(
     mapped: tuple[tuple[int, str], ...],
     start: int,
     after_match: AfterMatchSkip,
-    members: dict[str, frozenset[str]],
+    primary_variables: dict[str, frozenset[str]],
 ) -> int:
     """Return the row at which the next search begins after a match that starts at `start`.
 
     Args:
         mapped: the rows of the match, each with its variable; empty for an empty match.
-        members: see `find_all`.
+        primary_variables: see `find_all`.
 
     Raises:
         Failure: no row is mapped to the variable to skip to, or the match starts with that row, so
@@ -271,7 +274,7 @@ def find_next_start(
     if after_match.to is SkipTo.PAST_LAST_ROW:
         return mapped[-1][0] + 1
     assert after_match.variable is not None
-    targets = members[after_match.variable]
+    targets = primary_variables[after_match.variable]
     rows = [row for row, variable in mapped if variable in targets]
     if not rows:
         raise Failure("skip_to_missing_row", start)
@@ -286,24 +289,27 @@ Value = int | float | None
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """The row that a condition is computed for, and the mapped rows that the condition may read."""
+class ConditionContext:
+    """What a condition can read: the row that it is computed for, and the mapped rows.
 
-    # The row; None for a condition on the match as a whole.
+    For `A.price < price` on row 7, after A was mapped to row 5 and with B about to be mapped to row
+    7, `row` is 7, `mapped_rows` is (5, 7) and `mapped_variables` is ("A", "B").
+    """
+
+    # The row that the condition is computed for; None for a condition on the match as a whole.
     row: int | None
     # The mapped rows. If `row` is about to be mapped, it is the last of them.
-    rows: tuple[int, ...]
+    mapped_rows: tuple[int, ...]
     # The variable of each mapped row.
-    variables: tuple[str, ...]
-    # The values of a column by the positions of the rows, for each kind and each index of a column.
-    # None is NULL.
+    mapped_variables: tuple[str, ...]
+    # By kind, then by the index of a column of this kind: its value in each row. None is NULL.
     columns: dict[Kind, list[list[Value]]]
-    # The names of the variables by their ids.
-    names: tuple[str, ...]
+    # The names of all variables by their ids.
+    variable_names: tuple[str, ...]
     # The primary variables that each name stands for.
-    members: dict[str, frozenset[str]] = field(default_factory=dict)
+    primary_variables: dict[str, frozenset[str]] = field(default_factory=dict)
     # The number that the match would have.
-    number: int = 0
+    match_number: int = 0
 
     def compute(self, expression: RunExpression) -> Value:
         """Return the value of a condition, or of a part of it.
@@ -324,10 +330,11 @@ class Candidate:
                 return values[row] if row is not None and 0 <= row < len(values) else None
             case ReadClassifier(navigation):
                 row = self.find_row(navigation)
-                mapped = dict(zip(self.rows, self.variables, strict=True))
-                return self.names.index(mapped[row]) if row in mapped else None
+                variable_by_row = dict(zip(self.mapped_rows, self.mapped_variables, strict=True))
+                variable = variable_by_row.get(row)
+                return None if variable is None else self.variable_names.index(variable)
             case TriedMatchNumber():
-                return self.number
+                return self.match_number
             case RunAggregate():
                 return self.compute_reduction(expression)
             case PythonAggregate():
@@ -343,9 +350,9 @@ class Candidate:
                 number = self.compute(value)
                 return None if number is None else round_to_single(number)
             case RunOperation(BasicOperator.AND, parts):
-                return self.compute_connective(parts, 0)
+                return self.compute_connective(parts, decisive=0)
             case RunOperation(BasicOperator.OR, parts):
-                return self.compute_connective(parts, 1)
+                return self.compute_connective(parts, decisive=1)
             case RunOperation(BasicOperator.NOT, (part,)):
                 truth = self.compute(part)
                 return None if truth is None else 1 - truth
@@ -371,8 +378,11 @@ class Candidate:
 
     def list_mapped_rows(self, variable: str | None) -> list[int]:
         """Return the rows mapped to a variable, all mapped rows for None."""
-        targets = set(self.names) if variable is None else self.members[variable]
-        return [row for row, name in zip(self.rows, self.variables, strict=True) if name in targets]
+        if variable is None:
+            return list(self.mapped_rows)
+        targets = self.primary_variables[variable]
+        mapped = zip(self.mapped_rows, self.mapped_variables, strict=True)
+        return [row for row, name in mapped if name in targets]
 
     def find_row(self, navigation: Navigation) -> int | None:
         """Return the row that FIRST or LAST, then PREV or NEXT, find. It may be out of bounds."""
@@ -418,12 +428,12 @@ class Candidate:
         """
         targets = set(self.list_mapped_rows(expression.variable))
         arguments = []
-        for row, name in zip(self.rows, self.variables, strict=True):
+        for row, name in zip(self.mapped_rows, self.mapped_variables, strict=True):
             if row not in targets or (expression.excludes_current_row and row == self.row):
                 continue
             reads = [
                 item.expression
-                for item in expression.items_by_variable[self.names.index(name)]
+                for item in expression.items_by_variable[self.variable_names.index(name)]
                 if isinstance(item.expression, ReadValue)
             ]
             counts, *values = (self.columns[read.kind][read.column][row] for read in reads)
@@ -457,6 +467,7 @@ class Candidate:
             case ArithmeticOperator.DIVIDE:
                 result = left / right
             case ArithmeticOperator.REMAINDER if expression.kind is Kind.INTEGER:
+                # The result has the sign of the dividend, unlike that of Python's operator.
                 result = abs(left) % abs(right) * (1 if left >= 0 else -1)
             case ArithmeticOperator.REMAINDER:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)

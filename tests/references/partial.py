@@ -28,28 +28,25 @@ from matchrec.plan.pattern import (
     Variable,
 )
 from tests.references.event_selection import Mapped, Partition, State, list_ways
-from tests.references.matcher import MappedVariable, Word, Words, find_next_start
+from tests.references.matcher import MappedVariable, Word, WordSearch, find_next_start
 
 # The kinds of runs that are output.
 TIMED_OUT = "timed out"
 UNFINISHED = "unfinished"
 
-# The primary variables that each name stands for, for AFTER MATCH SKIP.
-Members = dict[str, frozenset[str]]
 
-
-class Last(str):
+class LastRowVariable(str):
     """The variable of the last row of the partition: `$` was matched after it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
-class OnwardWords(Words):
-    """The words that go on after a window, with rows that may be mapped to any variable.
+class OnwardWordSearch(WordSearch):
+    """A search for words that go on after a window, with rows that may have any variable.
 
     The partition may end after any of those rows, so `$` matches there, and no row can follow it.
-    `rows` must be large enough for the shortest way to complete the pattern.
+    `row_count` must be large enough for the shortest way to complete the pattern.
     """
 
     # The first row after the window.
@@ -61,9 +58,9 @@ class OnwardWords(Words):
             case PartitionEnd():
                 if self.start + len(word) > self.end:
                     name, excluded = word[-1]
-                    yield (*word[:-1], MappedVariable(Last(name), excluded))
+                    yield (*word[:-1], MappedVariable(LastRowVariable(name), excluded))
             case Variable():
-                if not word or not isinstance(word[-1][0], Last):
+                if not word or not isinstance(word[-1].name, LastRowVariable):
                     yield from super().extend(node, word)
             case Exclusion(part):
                 for longer in self.extend(part, word):
@@ -77,23 +74,24 @@ class OnwardWords(Words):
                 yield from super().extend(node, word)
 
 
-def find_live_run(words: Words, pattern: RowPattern, end: int) -> Word | None:
+def find_live_run(search: WordSearch, pattern: RowPattern, end: int) -> Word | None:
     """Return the preferred run that is live at the end of a window, None if there is none.
 
     Args:
-        words: the words of the starting row.
+        search: the search from the starting row.
+        pattern: the row pattern.
         end: the first row after the window.
     """
 
     def can_map(number: int, start: int, names: tuple[str, ...]) -> bool:
         """Allow any variable for the rows after the window."""
         row = start + len(names) - 1
-        return row >= end or words.can_map(number, start, names)
+        return row >= end or search.can_map(number, start, names)
 
     rows = end + count_needed_rows(pattern)
-    onward_words = OnwardWords(rows, words.start, can_map, words.number, end=end)
-    length = end - words.start
-    for word in onward_words.extend(pattern, ()):
+    onward_search = OnwardWordSearch(rows, search.start, can_map, search.number, end=end)
+    length = end - search.start
+    for word in onward_search.list_words(pattern):
         if len(word) > length:
             return word[:length]
     return None
@@ -180,7 +178,10 @@ class RunSelection:
 
 
 def list_unmatched_starts(
-    rows: int, matches: Iterable[tuple[int, Mapped]], skip: AfterMatchSkip, members: Members
+    rows: int,
+    matches: Iterable[tuple[int, Mapped]],
+    skip: AfterMatchSkip,
+    primary_variables: dict[str, frozenset[str]],
 ) -> Iterator[UnmatchedStart]:
     """Yield the starting rows from which the search found no match.
 
@@ -188,14 +189,14 @@ def list_unmatched_starts(
         rows: the number of rows of the partition.
         matches: the starting row and the rows of each match.
         skip: where the search continues after a match.
-        members: the primary variables that each name stands for.
+        primary_variables: those that each name in AFTER MATCH SKIP stands for.
     """
     row = 0
     number = 1
     for start, mapped in matches:
         for searched in range(row, start):
             yield UnmatchedStart(searched, number)
-        row = find_next_start(mapped, start, skip, members)
+        row = find_next_start(mapped, start, skip, primary_variables)
         number += 1
     for searched in range(row, rows):
         yield UnmatchedStart(searched, number)
@@ -210,10 +211,11 @@ def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterato
     rows = len(partition.words)
     if query.output is MatchOutput.ALL:
         runs = {run for start in range(rows) for run in list_live_runs(partition, start)}
-        yield from (OutputRun(run[0][0], TIMED_OUT, run) for run in sorted(runs))
+        for run in sorted(runs):
+            yield OutputRun(start=run[0][0], kind=TIMED_OUT, mapped=run)
         return
     unmatched_starts = list_unmatched_starts(
-        rows, partition.list_matches(), query.after_match, query.members
+        rows, partition.list_matches(), query.after_match, query.primary_variables
     )
 
     def list_live(start: int, number: int) -> Iterator[Mapped]:

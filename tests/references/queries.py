@@ -144,7 +144,7 @@ class QuerySearch:
             len(self.rows),
             self.can_map,
             self.query.after_match,
-            self.query.members,
+            self.query.primary_variables,
             satisfies=self.satisfies,
         )
 
@@ -179,7 +179,14 @@ class QuerySearch:
             variables: the variables of its rows.
             row_count: the number of its rows that running semantics sees.
         """
-        return MatchContext(self.rows, start, variables, row_count, number, self.query.members)
+        return MatchContext(
+            rows=self.rows,
+            start=start,
+            variables=variables,
+            running=row_count,
+            number=number,
+            primary_variables=self.query.primary_variables,
+        )
 
 
 def list_output_rows(match: Match, rows_per_match: RowsPerMatch) -> Iterator[tuple[int, int]]:

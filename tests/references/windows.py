@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from matchrec.plan.clauses import SkipTo
 from tests.generators.expressions import MatchContext, Row
 from tests.generators.windows import WindowQuery
-from tests.references.matcher import Failure, Word, Words
+from tests.references.matcher import Failure, Word, WordSearch, list_variables
 from tests.references.queries import ConditionBudget
 from tests.references.sql_values import Value
 
@@ -70,17 +70,16 @@ def find_match_of_frame(
         frame: the rows of the frame.
         budget: the number of conditions that may be tested in the partition.
     """
-    members = query.members
 
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         """Return whether the last row satisfies the condition of the last variable."""
         budget.count_test()
         condition = query.definitions.get(variables[-1])
-        context = MatchContext(frame, start, variables, len(variables), number, members)
+        context = make_context(query, frame, start, variables, number)
         return condition is None or condition.value(context) is True
 
     for start in range(len(frame) if query.seeks else 1):
-        word = next(Words(len(frame), start, can_map).extend(query.pattern, ()), None)
+        word = next(WordSearch(len(frame), start, can_map).list_words(query.pattern), None)
         if word is not None:
             return FrameMatch(frame, start, word)
     return None
@@ -91,17 +90,41 @@ def compute_calls(query: WindowQuery, match: FrameMatch | None) -> Iterator[Valu
 
     Without a match measures are NULL, and functions are computed over no rows.
     """
+    if match is None:
+        for _ in query.measures:
+            yield None
+        for function in query.functions:
+            yield function.value([])
+        return
+    # Measures read the whole match, from its last row.
+    variables = list_variables(match.word)
+    context = make_context(query, match.frame, match.start, variables, number=1)
     for measure in query.measures:
-        yield None if match is None else measure.value(make_context(query, match))
-    matched = [] if match is None else match.frame[match.start : match.start + len(match.word)]
+        yield measure.value(context)
     for function in query.functions:
-        yield function.value(matched)
+        yield function.value(match.frame[match.start : match.start + len(match.word)])
 
 
-def make_context(query: WindowQuery, match: FrameMatch) -> MatchContext:
-    """Return what measures can read: the whole match, from its last row."""
-    variables = tuple(name for name, _ in match.word)
-    return MatchContext(match.frame, match.start, variables, len(variables), 1, query.members)
+def make_context(
+    query: WindowQuery, frame: list[Row], start: int, variables: tuple[str, ...], number: int
+) -> MatchContext:
+    """Return what an expression can read on the last row of a match or run.
+
+    Args:
+        query: the query.
+        frame: the rows of the frame.
+        start: the starting row, counted from the beginning of the frame.
+        variables: the variables of its rows.
+        number: the number of the match.
+    """
+    return MatchContext(
+        rows=frame,
+        start=start,
+        variables=variables,
+        running=len(variables),
+        number=number,
+        primary_variables=query.primary_variables,
+    )
 
 
 def find_next_row(query: WindowQuery, match: FrameMatch, row: int) -> int:
@@ -116,7 +139,7 @@ def find_next_row(query: WindowQuery, match: FrameMatch, row: int) -> int:
     if to is SkipTo.PAST_LAST_ROW:
         return row + match.start + len(match.word)
     assert query.after_match.variable is not None
-    targets = query.members[query.after_match.variable]
+    targets = query.primary_variables[query.after_match.variable]
     indexes = [index for index, (name, _) in enumerate(match.word) if name in targets]
     if not indexes:
         raise Failure("skip_to_missing_row", row)

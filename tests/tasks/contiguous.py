@@ -30,7 +30,7 @@ from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Condition, Task
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.references.matcher import Candidate, CanMap, Failure, Value, find_all
+from tests.references.matcher import CanMap, ConditionContext, Failure, Value, find_all
 from tests.tasks.by_python import is_small, outcome
 from tests.tasks.compiled import compile_for_output
 from tests.tasks.copies import search_both_sizes
@@ -85,7 +85,7 @@ class Query:
         return tuple(dict.fromkeys((*self.variables, *negated)))
 
     @cached_property
-    def members(self) -> dict[str, frozenset[str]]:
+    def primary_variables(self) -> dict[str, frozenset[str]]:
         """Return the primary variables of each variable; a SUBSET may have several."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
@@ -149,7 +149,7 @@ class Query:
             tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(tested)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
-                for name, members in self.members.items()
+                for name, members in self.primary_variables.items()
             },
             self.after_match,
             output=self.output,
@@ -365,10 +365,16 @@ def build_satisfies(query: Query, rows: Rows, number: int) -> CanMap:
         if name not in query.run_conditions:
             return True
         mapped = tuple(range(start, start + len(variables)))
-        candidate = Candidate(
-            mapped[-1], mapped, variables, columns, query.variables, query.members, match
+        context = ConditionContext(
+            row=mapped[-1],
+            mapped_rows=mapped,
+            mapped_variables=variables,
+            columns=columns,
+            variable_names=query.variables,
+            primary_variables=query.primary_variables,
+            match_number=match,
         )
-        return bool(candidate.compute(query.run_conditions[name]))
+        return bool(context.compute(query.run_conditions[name]))
 
     return satisfies
 
@@ -383,7 +389,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
             len(partition),
             build_can_map(query, rows, number),
             query.after_match,
-            query.members,
+            query.primary_variables,
             longest=query.output is MatchOutput.LONGEST,
             satisfies=build_satisfies(query, rows, number),
         )

@@ -95,7 +95,7 @@ def build_task(query: SelectionQuery) -> Task:
 
     def ids(*unions: str) -> frozenset[int]:
         """Return the ids of the primary variables of some variables."""
-        members = (member for name in unions for member in query.members[name])
+        members = (member for name in unions for member in query.primary_variables[name])
         return frozenset(names.index(member) for member in members)
 
     conditions = [Condition(i, query.run_conditions.get(name)) for i, name in enumerate(names)]
@@ -104,7 +104,7 @@ def build_task(query: SelectionQuery) -> Task:
     return Task(
         compile_for_output(query.pattern, names, query.selection, query.output),
         tuple(conditions),
-        {name: ids(name) for name in query.members},
+        {name: ids(name) for name in query.primary_variables},
         query.after_match,
         query.selection,
         query.output,
