@@ -23,6 +23,7 @@ from matchrec.errors.warning_classes import RejectedRuleWarning as RejectedRuleW
 from matchrec.errors.warning_classes import ReluctantEndWarning as ReluctantEndWarning
 from matchrec.errors.warning_classes import SameValueWarning as SameValueWarning
 from matchrec.errors.warning_classes import SkippedRowWarning as SkippedRowWarning
+from matchrec.errors.warning_classes import SkipTargetWarning as SkipTargetWarning
 from matchrec.errors.warning_classes import TiesWarning as TiesWarning
 from matchrec.errors.warning_classes import UnboundedStateWarning as UnboundedStateWarning
 from matchrec.errors.warning_classes import UntunedSessionWarning as UntunedSessionWarning

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import warnings
 from codeop import compile_command
 from contextlib import redirect_stdout
 from io import StringIO
@@ -100,11 +101,18 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
 
 
 def run_query(block: Block, spark: SparkSession) -> str:
-    """Return the rows of a query, or the message of its error if the page shows one."""
+    """Return the rows of a query, or the message of its error if the page shows one.
+
+    If the rows of an example cause the error, the example may also warn about it.
+    """
+    shows_error = ERROR.match(block.printed or "") is not None
     try:
-        return format_first_rows(matchrec.sql(spark, block.code), limit=100)
+        with warnings.catch_warnings():
+            if shows_error:
+                warnings.simplefilter("ignore", matchrec.warnings.SkipTargetWarning)
+            return format_first_rows(matchrec.sql(spark, block.code), limit=100)
     except matchrec.MatchRecognizeError as error:
-        if not ERROR.match(block.printed or ""):
+        if not shows_error:
             raise
         return f"{error}\n"
 

@@ -85,6 +85,14 @@ class NextRowWarning(MatchRecognizeWarning):
     """
 
 
+class SkipTargetWarning(MatchRecognizeWarning):
+    """AFTER MATCH SKIP TO a variable fails at some matches of PATTERN.
+
+    Such a match has no row of the variable, or this row is the first one of the match. The query
+    then ends with an error while it runs.
+    """
+
+
 class WildcardWarning(MatchRecognizeWarning):
     """A string in a condition has `%` or `*` as a wildcard, which the operator does not know."""
 

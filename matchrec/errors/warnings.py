@@ -35,6 +35,7 @@ from matchrec.errors.warning_classes import (
     ReluctantEndWarning,
     SameValueWarning,
     SkippedRowWarning,
+    SkipTargetWarning,
     TiesWarning,
     UnboundedStateWarning,
     UntunedSessionWarning,
@@ -194,6 +195,40 @@ def start_after_row(span: Span | None) -> NeverTrueWarning:
         span,
         notes=("`^` is the start of the partition, so no row comes before it",),
         hint="remove ^, or write it at the beginning of PATTERN",
+    )
+
+
+def skip_to_optional_variable(
+    span: Span | None, *, variable: str, pattern: str
+) -> SkipTargetWarning:
+    """Return the warning for AFTER MATCH SKIP TO B PATTERN (A B?).
+
+    Args:
+        span: the variable in the text of the query.
+        variable: the variable, `B`.
+        pattern: the row pattern, `A B?`.
+    """
+    return SkipTargetWarning(
+        f"AFTER MATCH SKIP TO `{variable}` fails if a match has no row of {variable}",
+        span,
+        notes=(f"a match of PATTERN ({pattern}) can have no row of {variable}",),
+        hint=(f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW"),
+    )
+
+
+def skip_to_first_variable(span: Span | None, *, variable: str, pattern: str) -> SkipTargetWarning:
+    """Return the warning for AFTER MATCH SKIP TO B PATTERN (A? B C).
+
+    Args:
+        span: the variable in the text of the query.
+        variable: the variable, `B`.
+        pattern: the row pattern, `A? B C`.
+    """
+    return SkipTargetWarning(
+        f"AFTER MATCH SKIP TO `{variable}` fails if it goes to the first row of a match",
+        span,
+        notes=(f"a match of PATTERN ({pattern}) can begin with this row of {variable}",),
+        hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
     )
 
 

@@ -278,6 +278,7 @@ def test_an_error_of_the_query_around_is_sparks_sentence(
     assert len(text.splitlines()) < 8
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.SkipTargetWarning")
 def test_an_error_of_the_rows_is_ours_too(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_formula_of_any_name_is_computed(spark: SparkSession, name: str) -> No
     assert [*matchrec.match_recognize(frame, clause).collect()[0]] == ["A"]
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.SkipTargetWarning")
 def test_a_failing_run_names_partition_and_row(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", 1), ("a", 2)], "k string, t int")
     clause = """PARTITION BY k ORDER BY t MEASURES count(*) AS n AFTER MATCH SKIP TO B

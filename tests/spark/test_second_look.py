@@ -300,6 +300,7 @@ def test_rows_are_read_again_only_where_something_fails(
     assert Look("", {}).find_error(None) is None
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.SkipTargetWarning")
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
 def test_the_error_of_a_worker_repeats_nothing(spark: SparkSession, action: str) -> None:

@@ -9,6 +9,7 @@ the warning.
     counts          COUNT of a condition
     skipped_rows    PREV of the current row, if the match may have skipped the row before
     pattern_ends    loops and negations at the end of PATTERN, and empty matches
+    skip_targets    AFTER MATCH SKIP TO a row that a match can lack, or that can be its first row
     anchors         `^` and `$` inside a match
     omissions       no ORDER BY, no conditions, lost braces
     idle_windows    windows and timeouts of a `Pattern` that have no effect

@@ -22,6 +22,7 @@ from matchrec.plan.warning_rules.pattern_ends import (
     warn_about_last_loops,
     warn_about_negated_ends,
 )
+from matchrec.plan.warning_rules.skip_targets import warn_about_skip_targets
 from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
 
 WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
@@ -57,6 +58,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_negations,
     warn_about_lost_braces,
     warn_about_permutations,
+    warn_about_skip_targets,
     *RULES,
 )
 
