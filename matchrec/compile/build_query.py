@@ -130,7 +130,7 @@ class QueryCompiler:
                 run_columns=conditions.columns,
             ),
             row_conditions=joined_queries.row_conditions,
-            used_bits=tuple(
+            tested_bits=tuple(
                 joined_queries.spark_bits[condition] for condition in self.query.row_conditions
             ),
             row_filters=joined_queries.row_filters,
@@ -141,7 +141,7 @@ class QueryCompiler:
             window_rows=plan.within_rows,
             totalled_columns=totalled_columns,
             nearby_conditions=conditions.nearby_conditions,
-            needed_bits=self.find_needed_bits(),
+            bits_needed_for_output=self.find_bits_needed_for_output(),
             can_be_searched_in_pieces=self.can_be_searched_in_pieces(),
         )
 
@@ -207,7 +207,7 @@ class QueryCompiler:
             bits[condition.variable] = bit
         return bits
 
-    def find_needed_bits(self) -> tuple[int, ...]:
+    def find_bits_needed_for_output(self) -> tuple[int, ...]:
         """Return the bits of Spark's conditions without which a partition has no output.
 
         Each of these conditions holds for some row of every partition that has output. So a

@@ -3,8 +3,8 @@
 `build_query` makes a `CompiledQuery`, and Spark carries it to its workers. Most other classes are
 parts of it: `SentColumns` are the columns that a worker receives, `SentWindow` says which of them
 decide where windows end, `ResultColumn` is a column of the result, and `TotalledColumn` is a column
-that is read by aggregates over all matches. `Sorter` says who sorts the rows; the split of the
-conditions depends on it.
+that is read by aggregates over all matches. A `SorterChoice` says who sorts the rows; the split of
+the conditions depends on it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class TotalledColumn:
 
 
 class SorterKind(Enum):
-    """The kind of a sorter: who sorts, and who computes conditions that read neighbouring rows."""
+    """Who sorts the rows, and who computes conditions that read neighbouring rows."""
 
     WORKERS = "the workers sort and read neighbouring rows"
     SPARK_SORTS = "Spark sorts, and the workers read neighbouring rows"
@@ -123,8 +123,8 @@ class SorterKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sorter:
-    """The sorter of the rows of each partition: the workers or the engine, with the reason."""
+class SorterChoice:
+    """The choice of who sorts the rows of each partition, with the reason for it."""
 
     kind: SorterKind
     # Why the engine sorts; empty if the workers sort, or nobody does.
@@ -142,7 +142,7 @@ class Sorter:
         return f"the engine: {self.reason}"
 
 
-WORKERS_SORT = Sorter(SorterKind.WORKERS)
+WORKERS_SORT = SorterChoice(SorterKind.WORKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,9 @@ class CompiledQuery:
     sent_columns: SentColumns
     # The row conditions that Spark computes, before the match. Each is packed as one bit.
     row_conditions: tuple[RowColumn, ...]
-    # The bits of the conditions that this query uses, if several rules share the conditions.
-    used_bits: tuple[int, ...]
+    # The bits of `row_conditions` that this query tests. If several rules share the conditions, a
+    # rule tests some of them; otherwise the query tests all.
+    tested_bits: tuple[int, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...]
     # The values that a worker returns for each output row.
@@ -180,9 +181,9 @@ class CompiledQuery:
     totalled_columns: tuple[TotalledColumn, ...] = ()
     # The row conditions that the worker computes for all rows before the search.
     nearby_conditions: tuple[NearbyCondition, ...] = ()
-    # Bits of `row_conditions`. A partition has output only if it has a row for each of these bits,
-    # so other partitions need not be searched.
-    needed_bits: tuple[int, ...] = ()
+    # Bits of `row_conditions`. A partition has output only if, for each of these bits, it has a row
+    # with the bit. So other partitions need not be searched.
+    bits_needed_for_output: tuple[int, ...] = ()
     # Whether a partition can be searched in pieces, in the order of its rows.
     can_be_searched_in_pieces: bool = True
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.automaton.dot import draw_dot
-from matchrec.compile.compiled_query import CompiledQuery, Sorter
+from matchrec.compile.compiled_query import CompiledQuery, SorterChoice
 from matchrec.explain.formulas import write_formulas
 from matchrec.explain.layout import ExplainedSection, join_sections, limit_lines
 from matchrec.explain.nondeterminism import describe_nondeterminism
@@ -69,7 +69,7 @@ class ExplainedClause:
     # The plan that pictures show, see `ResolvedQuery`; None if it is `_plan`.
     _resolved_plan: MatchPlan | None = None
     # The sorter of the rows; None for a stream, and for a rule of a rule set.
-    _sorter: Sorter | None = None
+    _sorter: SorterChoice | None = None
     # The reason why the search builds matches although only aggregates over all matches are needed.
     # None if it builds none, or if matches are needed.
     _reason_for_building_matches: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from matchrec.compile.compiled_query import Sorter
+from matchrec.compile.compiled_query import SorterChoice
 from matchrec.compile.rule_set import RuleSet
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
@@ -28,7 +28,7 @@ STREAM_STATE_LINES = (
 
 
 def explain_rules(
-    rule_set: RuleSet, queries: Mapping[str, SplitQuery], sorter: Sorter | None
+    rule_set: RuleSet, queries: Mapping[str, SplitQuery], sorter: SorterChoice | None
 ) -> Explanation:
     """Return the explanation of a rule set: what all rules share, then each rule.
 
@@ -55,7 +55,9 @@ def explain_rules(
     )
 
 
-def explain_shared_steps(rule_set: RuleSet, any_plan: MatchPlan, sorter: Sorter | None) -> str:
+def explain_shared_steps(
+    rule_set: RuleSet, any_plan: MatchPlan, sorter: SorterChoice | None
+) -> str:
     """Return the sections about what the engine and the workers do once for all rules.
 
     Args:
@@ -79,7 +81,7 @@ def explain_shared_steps(rule_set: RuleSet, any_plan: MatchPlan, sorter: Sorter 
     )
 
 
-def describe_shared_partitions(any_plan: MatchPlan, sorter: Sorter | None) -> Iterator[str]:
+def describe_shared_partitions(any_plan: MatchPlan, sorter: SorterChoice | None) -> Iterator[str]:
     """Yield lines about the partitions and the order that all rules share.
 
     Equivalence tests are not among them, because they belong to one rule.
@@ -90,7 +92,7 @@ def describe_shared_partitions(any_plan: MatchPlan, sorter: Sorter | None) -> It
         yield f"sorted by {sorter}"
 
 
-def describe_shared_work(rule_set: RuleSet, sorter: Sorter | None) -> Iterator[str]:
+def describe_shared_work(rule_set: RuleSet, sorter: SorterChoice | None) -> Iterator[str]:
     """Yield the columns and conditions that the engine computes, each with the rules that need it.
 
     Then yield how the workers search for several rules, and which rows they get.
@@ -107,7 +109,7 @@ def describe_shared_work(rule_set: RuleSet, sorter: Sorter | None) -> Iterator[s
         ]
         yield f"c{index} = {show_column(column)}{name_users(users)}"
     for bit, condition in enumerate(rule_set.row_conditions):
-        users = [rule.name for rule in rule_set.rules if bit in rule.compiled_query.used_bits]
+        users = [rule.name for rule in rule_set.rules if bit in rule.compiled_query.tested_bits]
         yield f"condition {bit} = {show_column(condition)}{name_users(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"

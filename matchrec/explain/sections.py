@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing_extensions import assert_never
 
 from matchrec.automaton.compile import compile_pattern
-from matchrec.compile.compiled_query import CompiledQuery, Sorter
+from matchrec.compile.compiled_query import CompiledQuery, SorterChoice
 from matchrec.compile.negation import NegationTest, find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.functions import TIME_PREFIX
@@ -38,7 +38,7 @@ UNFINISHED_ROWS = "the rows that the search has not finished with"
 
 
 def describe_partitions(
-    plan: MatchPlan, key_filters: tuple[str, ...], sorter: Sorter | None
+    plan: MatchPlan, key_filters: tuple[str, ...], sorter: SorterChoice | None
 ) -> Iterator[str]:
     """Yield lines about how rows are divided and ordered, and about who sorts them.
 
@@ -88,12 +88,13 @@ def show_sort_item(item: SortItem) -> str:
 
 
 def describe_needed_partitions(
-    compiled_query: CompiledQuery, sorter: Sorter | None
+    compiled_query: CompiledQuery, sorter: SorterChoice | None
 ) -> Iterator[str]:
     """Yield a line about the partitions that the workers drop before they sort, if any."""
-    if compiled_query.needed_bits and sorter is not None and sorter.is_worker:
+    if compiled_query.bits_needed_for_output and sorter is not None and sorter.is_worker:
         tests = (
-            show_column(compiled_query.row_conditions[bit]) for bit in compiled_query.needed_bits
+            show_column(compiled_query.row_conditions[bit])
+            for bit in compiled_query.bits_needed_for_output
         )
         conditions = ", or without a row for ".join(tests)
         yield f"skipped before the sort: partitions without a row for {conditions}"
@@ -103,9 +104,9 @@ def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the columns and conditions that the engine computes, and which rows it sends."""
     for index in compiled_query.sent_columns.used_columns:
         yield f"c{index} = {show_column(compiled_query.sent_columns.columns[index])}"
-    for bit in compiled_query.used_bits:
+    for bit in compiled_query.tested_bits:
         yield f"condition {bit} = {show_column(compiled_query.row_conditions[bit])}"
-    if not compiled_query.sent_columns.used_columns and not compiled_query.used_bits:
+    if not compiled_query.sent_columns.used_columns and not compiled_query.tested_bits:
         yield "nothing"
     if compiled_query.row_filters:
         tests = " or ".join(name_filters(compiled_query))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql.types import StructField
 
-from matchrec.compile.compiled_query import Sorter, SorterKind
+from matchrec.compile.compiled_query import SorterChoice, SorterKind
 from matchrec.compile.joined_queries import JoinedQueries, join_query
 from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
@@ -47,7 +47,7 @@ class KeptClause:
     """The parts of a compiled clause that later queries with the same text use again."""
 
     joined: JoinedQueries
-    sorter: Sorter
+    sorter: SorterChoice
     # See `CompiledRules`.
     fields: KnownFields
     # The value of `Relation.analysed_fields` after the clause was compiled.
@@ -196,7 +196,7 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
 
 
 def compile_for_spark(
-    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], sorter: Sorter
+    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], sorter: SorterChoice
 ) -> CompiledRules:
     """Compile rules for which Spark sorts the rows and computes conditions on neighbouring rows.
 
@@ -357,7 +357,9 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
 # Prepare the rows, and let the session analyse them.
 
 
-def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sorter) -> Preparation:
+def build_preparation(
+    request: MatchRequest, joined: JoinedQueries, sorter: SorterChoice
+) -> Preparation:
     """Return the preparation of the rows of a request: see `spark.preparations`."""
     key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:

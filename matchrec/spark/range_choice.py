@@ -143,7 +143,7 @@ def plan_ranges(
     window = find_window(plan, order)
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
-    needed_mask = pack_conditions(compiled_query.needed_bits)
+    needed_mask = pack_conditions(compiled_query.bits_needed_for_output)
     first_row_mask = needed_mask & find_first_row_mask(plan, compiled_query)
     return Ranges(order, window, needed_mask, first_row_mask)
 

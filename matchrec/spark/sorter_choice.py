@@ -14,14 +14,14 @@ sort if both of these are true:
 
 from __future__ import annotations
 
-from matchrec.compile.compiled_query import WORKERS_SORT, Sorter, SorterKind
+from matchrec.compile.compiled_query import WORKERS_SORT, SorterChoice, SorterKind
 from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.spark.request import MatchRequest, Purpose
 from matchrec.spark.types import can_workers_sort
 
 
-def propose_sorter(request: MatchRequest) -> Sorter:
+def propose_sorter(request: MatchRequest) -> SorterChoice:
     """Choose who sorts, before conditions are split.
 
     If the result is the workers, they are only proposed: later steps can still choose Spark. See
@@ -32,7 +32,7 @@ def propose_sorter(request: MatchRequest) -> Sorter:
     """
     if request.purpose is Purpose.TRACE:
         # The partition is collected, so no worker sees it.
-        return Sorter(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
+        return SorterChoice(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
     if request.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
         reason = "only the engine can sort rows that are sent as pandas data"
@@ -40,7 +40,7 @@ def propose_sorter(request: MatchRequest) -> Sorter:
     return WORKERS_SORT
 
 
-def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
+def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> SorterChoice:
     """Choose who sorts the rows, if the workers are proposed.
 
     The choice depends on the form of the conditions, the options, and the types of keys and order.
@@ -69,7 +69,7 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
 
 def choose_spark(
     request: MatchRequest, reason: str, kind: SorterKind = SorterKind.SPARK_SORTS
-) -> Sorter:
+) -> SorterChoice:
     """Return Spark as the sorter of the rows, unless the workers must sort.
 
     Args:
@@ -85,10 +85,10 @@ def choose_spark(
         raise rule_versions_need_workers(reason=reason, user_chose_engine=request.engine_must_sort)
     if request.workers_must_sort:
         raise worker_cannot_sort_rows(reason=reason)
-    return Sorter(kind, reason)
+    return SorterChoice(kind, reason)
 
 
-def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
+def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> SorterChoice:
     """Return Spark as the sorter that also computes conditions on neighbouring rows.
 
     Raises as `choose_spark`.

@@ -76,7 +76,7 @@ class Sorting:
     order: tuple[SortColumn, ...]
     # The numbers of row conditions that the engine has computed. A partition may be dropped if one
     # of these conditions holds for none of its rows. `TaskInput.read_pieces` sets them.
-    needed_bits: tuple[int, ...] = ()
+    bits_needed_for_output: tuple[int, ...] = ()
     # Counts the rows that the order does not tell apart; None to leave them uncounted.
     tie_counter: TieCounter | None = None
 

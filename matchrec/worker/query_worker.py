@@ -45,12 +45,14 @@ class QueryWorker:
 
         # counters count all rows, so no partition may be dropped
         has_counters = self.counted_schema is not None
-        needed_bits = () if has_counters else self.compiled_query.needed_bits
+        bits_needed_for_output = () if has_counters else self.compiled_query.bits_needed_for_output
         reads = self.compiled_query.reads
         # The output has the values of these columns as they are, so it has their NULLs, too.
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.compiled_query.lookaround
-        pieces = self.task_input.read_pieces(batches, lookaround, needed_bits, never_null)
+        pieces = self.task_input.read_pieces(
+            batches, lookaround, bits_needed_for_output, never_null
+        )
         worker = PieceWorker(
             self.compiled_query,
             Tally(self.counted_schema),

@@ -41,7 +41,7 @@ class TaskInput:
         self,
         batches: Batches,
         lookaround: Lookaround | None,
-        needed_bits: tuple[int, ...] = (),
+        bits_needed_for_output: tuple[int, ...] = (),
         never_null: Collection[str] = (),
     ) -> Iterator[Piece]:
         """Check and sort the rows of a task, and yield them in pieces for the search.
@@ -49,7 +49,7 @@ class TaskInput:
         Args:
             batches: the rows of the task.
             lookaround: see `pieces.split_into_pieces`.
-            needed_bits: see `Sorting.needed_bits`.
+            bits_needed_for_output: see `Sorting.bits_needed_for_output`.
             never_null: see `planned_columns.check_batches`.
 
         Raises:
@@ -65,7 +65,7 @@ class TaskInput:
         if self.planned_columns:
             batches = check_batches(batches, self.planned_columns, never_null)
         if self.sorting is not None:
-            sorting = replace(self.sorting, needed_bits=needed_bits)
+            sorting = replace(self.sorting, bits_needed_for_output=bits_needed_for_output)
             batches = sort_batches(batches, sorting, self.rows_per_call, task_count=self.task_count)
         return split_into_pieces(
             batches, lookaround, rows_per_call=self.rows_per_call, structs=self.structs

@@ -67,7 +67,8 @@ def compile_kind(kind: str) -> CompiledQuery:
     split = split_plan(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {column: STRING if show_column(column) == "`w`" else BIGINT for column in split.columns}
     linked = link(split, types, "auto", ansi=False)
-    return replace(linked, needed_bits=())  # so that rows without a match are searched, too
+    # All partitions are searched, even those without a match.
+    return replace(linked, bits_needed_for_output=())
 
 
 def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 from typing_extensions import Self, override
 
-from matchrec.compile.compiled_query import CompiledQuery, Sorter
+from matchrec.compile.compiled_query import CompiledQuery, SorterChoice
 from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.compile.origins import ComputedValue
 from matchrec.conditions.row_column import RowColumn, show_column
@@ -72,7 +72,7 @@ class Preparation(ABC):
     # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition, and why; None for a stream.
-    sorter: Sorter | None = None
+    sorter: SorterChoice | None = None
     # The results of `build_rows` by its columns, because it is called several times for each.
     _rows: dict[RowColumns, DataFrame] = field(
         default_factory=dict, init=False, repr=False, compare=False

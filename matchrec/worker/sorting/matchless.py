@@ -30,10 +30,10 @@ from matchrec.worker.sorting.texts import SAMPLE_ROWS
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     """Drop the rows of partitions that cannot have a match.
 
-    A partition is kept if each of `sorting.needed_bits` is set on one of its rows. Other partitions
-    may be kept, too.
+    A partition is kept if each of `sorting.bits_needed_for_output` is set on one of its rows. Other
+    partitions may be kept, too.
     """
-    for bit in sorting.needed_bits:
+    for bit in sorting.bits_needed_for_output:
         if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), bit)):
             continue  # the first rows mostly show that the others need not be counted
         is_needed = read_flags(table, bit).astype(np.bool_)

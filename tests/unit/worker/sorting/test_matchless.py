@@ -31,7 +31,7 @@ def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.
 
 def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
     """Return the positions of the rows that are kept."""
-    sorting = replace(PLAIN, needed_bits=conditions)
+    sorting = replace(PLAIN, bits_needed_for_output=conditions)
     positions: list[int] = drop_matchless_partitions(rows, sorting)["p"].to_pylist()
     return positions
 
