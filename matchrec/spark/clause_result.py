@@ -70,7 +70,7 @@ from matchrec.spark.request import MatchRequest
 from matchrec.spark.runner import Runner
 from matchrec.spark.select_items import SelectItem
 from matchrec.spark.types import is_nested, to_value_type
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 # Spark's types of measures, by the types that `find_known_type` returns. Spark is asked for others.
 SPARK_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), DOUBLE: DoubleType()}
@@ -308,7 +308,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     columns = result.compiled_query.sent_columns.columns
     all_rows = preparation.build_rows(columns)
     cut_rows = preparation.cut_partitions(ranges).build_rows(columns)
-    range_sizes = [row["count"] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
+    range_sizes = [row["count"] for row in cut_rows.groupBy(internal_names.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)
 
 
@@ -415,7 +415,7 @@ def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> l
         slots: see `select_result_columns`.
     """
     can_be_unmatched = has_unmatched_rows(compiled_query)
-    is_matched = wire.name_read(slots[-1])
+    is_matched = internal_names.name_read(slots[-1])
     items = []
     for output in compiled_query.outputs:
         text = mark_origin(write_output(output, compiled_query, slots), output.origin)
@@ -464,5 +464,5 @@ def write_piece(piece: SqlPiece, slots: Sequence[int]) -> str:
     if isinstance(piece, str):
         return piece
     if isinstance(piece, ReadInSql):
-        return wire.name_read(slots[piece.index])
-    return wire.name_aggregate(piece.index)
+        return internal_names.name_read(slots[piece.index])
+    return internal_names.name_aggregate(piece.index)

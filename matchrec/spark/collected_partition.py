@@ -34,7 +34,7 @@ from matchrec.spark.preparations.preparation import PartitionPreparation
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.targets import OrderValues, Target, TargetFinder
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.row_locations import locate_failures
@@ -205,7 +205,7 @@ def read_order_values(table: pa.Table, columns: PartitionColumns) -> OrderValues
 
 def read_column(table: pa.Table, columns: PartitionColumns, column: RowColumn) -> pa.Array:
     """Return the values of one of the columns of a table."""
-    return take_column(table, wire.name_column(columns.all.index(column)))
+    return take_column(table, internal_names.name_column(columns.all.index(column)))
 
 
 def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
@@ -233,7 +233,7 @@ def collect_table(rows: DataFrame, max_rows: int = MAX_ROWS) -> pa.Table:
         packed = rows.mapInArrow(partial(pack_batches, max_rows=max_rows), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
     if not tables:
-        return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})  # no rows
+        return pa.table({internal_names.FIRST_BITS: pa.array([], pa.int64())})  # no rows
     table = pa.concat_tables(tables).combine_chunks()
     if table.num_rows > max_rows:
         raise errors.partition_too_large(limit=max_rows)

@@ -24,7 +24,7 @@ from matchrec.spark.request import MatchRequest
 from matchrec.spark.transport import Worker, build_output_schema, plan_worker_output
 from matchrec.spark.types import make_struct_type
 from matchrec.spark.value_texts import write_value_text
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
 from matchrec.worker.task_input import TaskInput
@@ -94,7 +94,7 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
     The columns that name a starting row become texts, because PySpark has no value for some of
     Spark's types.
     """
-    count_columns = [wire.COUNTERS, wire.REMAINING_ROWS]
+    count_columns = [internal_names.COUNTERS, internal_names.REMAINING_ROWS]
     naming_texts = [
         f"{write_value_text(field.name, field.dataType)} AS {field.name}"
         for field in rows.schema.fields
@@ -217,9 +217,12 @@ def build_counts_schema(task: coverage.CoverageTask, fields: SentFields) -> spar
         fields: the fields of the columns that are sent to the worker.
     """
     long = spark_types.LongType()
-    types = {wire.COUNTERS: spark_types.ArrayType(long), wire.REMAINING_ROWS: long}
+    types = {
+        internal_names.COUNTERS: spark_types.ArrayType(long),
+        internal_names.REMAINING_ROWS: long,
+    }
     for index, column in enumerate(task.naming_columns):
-        types[wire.name_read(index)] = fields[column].dataType
+        types[internal_names.name_read(index)] = fields[column].dataType
     return make_struct_type(types)
 
 
@@ -236,4 +239,6 @@ def build_attempt_schema(task: coverage.CoverageTask, fields: SentFields) -> spa
     *key_types, order_type = [fields[column].dataType for column in task.first_naming_columns]
     note_types = [spark_types.LongType() for _ in ATTEMPT_NOTES]
     types = [*key_types, order_type, order_type, *note_types]
-    return make_struct_type({wire.name_read(index): type_ for index, type_ in enumerate(types)})
+    return make_struct_type(
+        {internal_names.name_read(index): type_ for index, type_ in enumerate(types)}
+    )

@@ -38,8 +38,8 @@ from matchrec.spark.order_numbers import WallClockConverter
 from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import make_struct_type
-from matchrec.worker import wire
-from matchrec.worker.wire import count_bits_per_column
+from matchrec.worker import internal_names
+from matchrec.worker.internal_names import count_bits_per_column
 
 if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
@@ -179,7 +179,9 @@ class PandasEncoding:
         values = [
             SelectItem(write_encoded_value(leaf.name, leaf.data_type), leaf.name) for leaf in leaves
         ]
-        marks = pack_bit_columns([f"{leaf.name} IS NULL" for leaf in leaves], wire.name_null_bits)
+        marks = pack_bit_columns(
+            [f"{leaf.name} IS NULL" for leaf in leaves], internal_names.name_null_bits
+        )
         return rows.selectExpr(*map(str, [*values, *plain_columns, *marks]))
 
     def decode_frame(self, frame: pd.DataFrame) -> pa.RecordBatch:
@@ -192,7 +194,7 @@ class PandasEncoding:
         leaves = {}
         for index, leaf in enumerate(self.list_leaves()):
             mark_column, bit = divmod(index, count_bits_per_column())
-            marks = frame[wire.name_null_bits(mark_column)].to_numpy().astype(np.int64)
+            marks = frame[internal_names.name_null_bits(mark_column)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
             leaves[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
         columns = [column.assemble(leaves) for column in self.columns]
@@ -281,7 +283,7 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
         for sent_field in sent_fields
     ]
     texts = {
-        wire.name_column(index): show_column(column)
+        internal_names.name_column(index): show_column(column)
         for index, column in enumerate(columns_of_query)
     }
     return PandasEncoding(tuple(pandas_columns), texts)

@@ -32,7 +32,7 @@ from matchrec.spark.order_numbers import (
 )
 from matchrec.spark.ranges import Ranges
 from matchrec.spark.session_errors import OTHER_VERSION_ERRORS
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 if TYPE_CHECKING:
     from matchrec.spark.request import MatchRequest
@@ -239,7 +239,7 @@ def pack_conditions(conditions: tuple[int, ...]) -> int:
     mask = 0
     for condition in conditions:
         bit = condition + 1
-        if bit < wire.count_bits_per_column():
+        if bit < internal_names.count_bits_per_column():
             mask |= 1 << bit
     return mask
 

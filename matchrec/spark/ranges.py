@@ -42,7 +42,7 @@ from matchrec.spark.order_numbers import OrderConverter
 from matchrec.spark.runner import Runner
 from matchrec.spark.transport import make_task_function
 from matchrec.spark.types import make_struct_type
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 # The view of the rows with their key classes and positions.
 POSITIONED_ROWS = View("matchrec_positioned")
@@ -64,7 +64,8 @@ class Ranges:
     """How the partitions of a query are cut.
 
     The position of a row is its value in the first ORDER BY column, as a whole number. Masks select
-    bits of the column FIRST_BITS of `worker.wire`, which are the truth values of conditions.
+    bits of the column FIRST_BITS of `worker.internal_names`, which are the truth values of
+    conditions.
     """
 
     # Converts values of the first ORDER BY column to positions.
@@ -102,21 +103,27 @@ class Ranges:
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
         position = self.order.write_number(order)
         positioned = rows.selectExpr(
-            "*", f"{key_class} AS {wire.KEY_CLASS}", f"{position} AS {wire.ORDER_POSITION}"
+            "*",
+            f"{key_class} AS {internal_names.KEY_CLASS}",
+            f"{position} AS {internal_names.ORDER_POSITION}",
         )
         query = join_template(
-            "SELECT *, ", self.write_stretch_number(), f" AS {wire.STRETCH} FROM ", POSITIONED_ROWS
+            "SELECT *, ",
+            self.write_stretch_number(),
+            f" AS {internal_names.STRETCH} FROM ",
+            POSITIONED_ROWS,
         )
         in_stretches = runner.with_frames(matchrec_positioned=positioned).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = join_template(
-            f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
+            f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{internal_names.RANGE} FROM ",
             View("matchrec_in_stretches"),
             " AS rows LEFT JOIN ",
             View("matchrec_kept"),
-            f" AS kept ON rows.{wire.KEY_CLASS} = kept.{wire.KEY_CLASS}"
-            f" AND rows.{wire.STRETCH} = kept.{wire.STRETCH}"
-            f" WHERE rows.{wire.STRETCH} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
+            f" AS kept ON rows.{internal_names.KEY_CLASS} = kept.{internal_names.KEY_CLASS}"
+            f" AND rows.{internal_names.STRETCH} = kept.{internal_names.STRETCH}"
+            f" WHERE rows.{internal_names.STRETCH} IS NULL"
+            f" OR kept.{internal_names.RANGE} IS NOT NULL",
         )
         kept_stretches = self.find_kept_stretches(in_stretches)
         return runner.with_frames(
@@ -132,7 +139,7 @@ class Ranges:
             position DIV element_at(
                 (SELECT a map from each large class to the width of its stretches), class)
         """
-        position = wire.ORDER_POSITION
+        position = internal_names.ORDER_POSITION
         # A decimal, because the difference of two positions need not fit into a BIGINT.
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
         # A window can have the length 0: its matches are empty. But a stretch must have a width.
@@ -140,12 +147,14 @@ class Ranges:
         return join_template(
             f"{position} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
-            f"SELECT {wire.KEY_CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
+            f"SELECT {internal_names.KEY_CLASS} AS class,"
+            " count(*) AS size, sum(count(*)) OVER () AS total,"
             f" greatest({least_width}L, CAST(({span}) / {MAX_STRETCHES} AS BIGINT)) AS width"
             " FROM ",
             POSITIONED_ROWS,
-            f" WHERE {position} IS NOT NULL GROUP BY {wire.KEY_CLASS})",
-            f" WHERE size * {current_shortcuts().large_key_one_in} >= total), {wire.KEY_CLASS})",
+            f" WHERE {position} IS NOT NULL GROUP BY {internal_names.KEY_CLASS})",
+            f" WHERE size * {current_shortcuts().large_key_one_in} >= total),"
+            f" {internal_names.KEY_CLASS})",
         )
 
     def find_kept_stretches(self, in_stretches: DataFrame) -> DataFrame:
@@ -156,17 +165,23 @@ class Ranges:
                 their bits.
 
         Returns:
-            A DataFrame with the columns KEY_CLASS, STRETCH and RANGE of `worker.wire`.
+            A DataFrame with the columns KEY_CLASS, STRETCH and RANGE of `worker.internal_names`.
         """
         from matchrec.worker.ranges import RangeWorker
 
-        cut_rows = in_stretches.where(f"{wire.STRETCH} IS NOT NULL")
+        cut_rows = in_stretches.where(f"{internal_names.STRETCH} IS NOT NULL")
         # For each stretch, the bits of the conditions that hold for some row, and the row count. If
         # no condition is needed, the rows can lack the column of bits.
-        bits = f"bit_or({wire.FIRST_BITS} & {self.needed_mask}L)" if self.needed_mask else "0L"
-        stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
-        row_count = expr(f"count(*) AS {wire.STRETCH_ROWS}")
-        stretches = cut_rows.groupBy(wire.KEY_CLASS, wire.STRETCH).agg(stretch_bits, row_count)
+        bits = (
+            f"bit_or({internal_names.FIRST_BITS} & {self.needed_mask}L)"
+            if self.needed_mask
+            else "0L"
+        )
+        stretch_bits = expr(f"{bits} AS {internal_names.FIRST_BITS}")
+        row_count = expr(f"count(*) AS {internal_names.STRETCH_ROWS}")
+        stretches = cut_rows.groupBy(internal_names.KEY_CLASS, internal_names.STRETCH).agg(
+            stretch_bits, row_count
+        )
         worker = RangeWorker(
             STRETCHES_PER_WINDOW,
             self.needed_mask,
@@ -176,7 +191,9 @@ class Ranges:
         run = make_task_function(worker)
         run.__name__ = "ranges"  # the name of the operator in Spark's plan
         schema = make_struct_type(
-            dict.fromkeys((wire.KEY_CLASS, wire.STRETCH, wire.RANGE), LongType())
+            dict.fromkeys(
+                (internal_names.KEY_CLASS, internal_names.STRETCH, internal_names.RANGE), LongType()
+            )
         )
         with use_own_interpreter(in_stretches.sparkSession):
             return stretches.repartition(1).mapInArrow(run, schema)

@@ -35,7 +35,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.totals import TotalAggregate
 from matchrec.spark.types import find_char_metadata, find_scale, find_sum_type, make_struct_type
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 
 def build_read_schema(
@@ -56,7 +56,9 @@ def build_read_schema(
         has_rows_without_match=shows_unmatched or shows_partial or reads_kind,
     )
     fields = []
-    for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
+    for name, read in zip(
+        internal_names.name_output(compiled_query), compiled_query.reads, strict=True
+    ):
         read_type = find_read_type(read.type, sent_fields)
         char_metadata = None
         if isinstance(read, ReadRow | ReadNavigation):

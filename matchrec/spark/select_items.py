@@ -1,7 +1,7 @@
 """Items of select lists, and the items that pack truth values into columns of bits.
 
-A column of bits holds up to 62 truth values, so that they are sent as one column. `worker.wire`
-explains which bit stands for which condition.
+A column of bits holds up to 62 truth values, so that they are sent as one column.
+`worker.internal_names` explains which bit stands for which condition.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 
 class SelectItem(NamedTuple):
@@ -32,7 +32,7 @@ def pack_bit_columns(
 ) -> list[SelectItem]:
     """Return columns of bits that hold the truth values of some tests, up to 62 in each.
 
-    >>> [item] = pack_bit_columns(["a > 1", "b IS NULL"], wire.name_bits)
+    >>> [item] = pack_bit_columns(["a > 1", "b IS NULL"], internal_names.name_bits)
     >>> item.name, item.sql
     ('__bits0', 'CASE WHEN a > 1 THEN 1L ELSE 0L END | CASE WHEN b IS NULL THEN 2L ELSE 0L END')
 
@@ -41,7 +41,7 @@ def pack_bit_columns(
         name_bit_column: returns the name of a column, given its number.
         type_name: the type of the columns, see `Backend.choose_bit_column_type`.
     """
-    size = wire.count_bits_per_column()
+    size = internal_names.count_bits_per_column()
     tests_by_column = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
     return [
         SelectItem(pack_bits(column_tests, type_name), name_bit_column(number))

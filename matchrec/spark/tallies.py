@@ -32,7 +32,7 @@ from matchrec.errors.calls import counters_not_readable, counters_without_values
 from matchrec.search.kernels import layout
 from matchrec.spark.backends import find_backend
 from matchrec.spark.types import make_struct_type
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.tally import FIRST_OF_KERNELS, WorkerCounter
 
 
@@ -92,7 +92,8 @@ TALLIES = "tallies"
 # The expression that an Observation computes: all tallies as JSON, because Spark 3.5 returns no
 # observed arrays to Python. For rows without a tally, IF is NULL, which `collect_list` leaves out.
 COLLECT_TALLIES = (
-    f"to_json(collect_list(IF(size({wire.COUNTERS}) > 0, {wire.COUNTERS}, NULL))) AS {TALLIES}"
+    f"to_json(collect_list(IF(size({internal_names.COUNTERS}) > 0,"
+    f" {internal_names.COUNTERS}, NULL))) AS {TALLIES}"
 )
 
 
@@ -103,7 +104,7 @@ def append_counters_column(schema: spark_types.StructType) -> spark_types.Struct
     """
     tally_type = spark_types.ArrayType(spark_types.LongType())
     types = {field.name: field.dataType for field in schema}
-    return make_struct_type(types | {wire.COUNTERS: tally_type})
+    return make_struct_type(types | {internal_names.COUNTERS: tally_type})
 
 
 def observe_tallies(frame: DataFrame, observation: ClauseObservation) -> DataFrame:
@@ -115,7 +116,9 @@ def observe_tallies(frame: DataFrame, observation: ClauseObservation) -> DataFra
         observation: gets the tallies when an action reads the rows.
     """
     observed_frame = frame.observe(observation.observation, expr(COLLECT_TALLIES))
-    return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
+    return observed_frame.filter(f"size({internal_names.COUNTERS}) = 0").drop(
+        internal_names.COUNTERS
+    )
 
 
 class ObservationReader:

@@ -46,7 +46,7 @@ All workers:
     tally             counts and times the work of a task
     row_locations     names the rows and partitions of failures in errors
     error_reports     loads libraries, and turns failures into errors that the driver can read
-    wire              the names of matchrec's own columns
+    internal_names    the names of matchrec's own columns
 
 Only two modules import PySpark, when they need it: `tally` for the number of a task, and
 `planned_columns` for an error.

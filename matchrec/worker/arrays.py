@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import Struct
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
@@ -128,9 +128,9 @@ def read_flags(table: pa.Table, condition_number: int) -> IntArray:
         table: rows with columns of bits.
         condition_number: the number of a condition that the engine has computed, from 0.
     """
-    # Bit 0 of the first column marks the first rows of partitions: see `wire`.
-    column_index, bit = divmod(condition_number + 1, wire.count_bits_per_column())
-    return (read_integers(take_column(table, wire.name_bits(column_index))) >> bit) & 1
+    # Bit 0 of the first column marks the first rows of partitions: see `internal_names`.
+    column_index, bit = divmod(condition_number + 1, internal_names.count_bits_per_column())
+    return (read_integers(take_column(table, internal_names.name_bits(column_index))) >> bit) & 1
 
 
 def read_decimal_words(values: pa.Array) -> IntArray:

@@ -16,7 +16,7 @@ from matchrec.compile.coverage import CoverageTask
 from matchrec.search.coverage import find_nearest_runs
 from matchrec.search.kernels import nearest_runs
 from matchrec.search.partitions import BoolArray, IntArray
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import take_column
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
@@ -76,7 +76,7 @@ class AttemptWorker:
         last_rows = np.maximum(notes[:, nearest_runs.NOTE_ROW] - 1, starts)
         last_rows = np.where(has_notes, last_rows, starts)
         *keys, order = [
-            take_column(piece.table, wire.name_column(index))
+            take_column(piece.table, internal_names.name_column(index))
             for index in self.task.first_naming_columns
         ]
         columns = [key.take(pa.array(starts)) for key in keys]

@@ -16,7 +16,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.output.exact_sums import are_integer_sums_exact
 from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
 from matchrec.search.task import Task
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.arrays import take_column
 from matchrec.worker.decimals import has_exact_sums
 
@@ -43,7 +43,9 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
         if read.column is not None
     }
     wants_chains = all(
-        can_sum_in_chains(take_column(table, wire.name_column(column)), ansi=compiled_query.ansi)
+        can_sum_in_chains(
+            take_column(table, internal_names.name_column(column)), ansi=compiled_query.ansi
+        )
         for column in summed_columns
     )
     return replace(task, wants_chains=wants_chains)

@@ -2,7 +2,7 @@
 
 A column can be a field of a struct, be a column that rows are sorted by, be shown in errors, or be
 compared with the plan. `task_input.TaskInput` has the columns of each role. A column is named as in
-the batches that the worker gets (`worker.wire`).
+the batches that the worker gets (`worker.internal_names`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with_bit, find_satisfying_rows
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import NearbyCondition
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import take_column
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
@@ -136,7 +136,7 @@ class CoverageWorker:
         counts.nearest_of_all[nearest_runs.NEAREST_START] = NO_START
         remaining = int(counts.nearest_of_all[nearest_runs.NEAREST_REMAINING])
         naming_values = (
-            take_column(piece.table.slice(start, 1), wire.name_column(index))
+            take_column(piece.table.slice(start, 1), internal_names.name_column(index))
             for index in self.task.naming_columns
         )
         return NearestRun(remaining, tuple(naming_values))

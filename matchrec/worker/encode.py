@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from matchrec.compile.compiled_query import ColumnAspect, CompiledQuery
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_column
 from matchrec.worker.arrow_types import is_whole
 from matchrec.worker.ranks import rank_columns
@@ -89,13 +89,17 @@ def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedCol
     columns: list[EncodedColumn] = []
     for index in sent_columns.integer_columns:
         ranking = rankings.get(index)
-        values = take_column(table, wire.name_column(index)) if ranking is None else ranking.ranks
+        values = (
+            take_column(table, internal_names.name_column(index))
+            if ranking is None
+            else ranking.ranks
+        )
         columns.append(EncodedColumn(encode_for_conditions(values), find_valid(values)))
     for index in sent_columns.float_columns:
-        values = take_column(table, wire.name_column(index))
+        values = take_column(table, internal_names.name_column(index))
         columns.append(EncodedColumn(read_floats(values).view(np.int64), find_valid(values)))
     for use in compiled_query.totalled_columns:
-        values = take_column(table, wire.name_column(use.column))
+        values = take_column(table, internal_names.name_column(use.column))
         columns.append(EncodedColumn(encode_for_totals(values, use.aspect), find_valid(values)))
     return EncodedColumns(
         columns=stack_columns([column.numbers for column in columns], table.num_rows, np.int64),
@@ -159,7 +163,7 @@ def encode_end_times(compiled_query: CompiledQuery, table: pa.Table) -> IntArray
     ):
         return None
     ends = [
-        take_column(table, wire.name_column(index))
+        take_column(table, internal_names.name_column(index))
         for index in compiled_query.sent_columns.window_end_columns
     ]
     if not all(is_whole(values.type) for values in ends):
@@ -213,14 +217,14 @@ def unpack_conditions(table: pa.Table, condition_count: int, bit_count: int = 0)
             bits itself. In the result, these bits are 0.
     """
     bit_columns = [
-        read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)
-        for index in range(wire.count_bit_columns(condition_count))
+        read_integers(take_column(table, internal_names.name_bits(index))).view(np.uint64)
+        for index in range(internal_names.count_bit_columns(condition_count))
     ]
     word_count = ceil(max(1, condition_count, bit_count) / BITS_PER_WORD)
     words = np.empty((table.num_rows, word_count), np.uint64)
     np.right_shift(bit_columns[0], np.uint64(1), out=words[:, 0])  # drops the mark of partitions
     words[:, 1:] = 0
-    bits_per_column = wire.count_bits_per_column()
+    bits_per_column = internal_names.count_bits_per_column()
     for index, bits in enumerate(bit_columns[1:], 1):
         # The lowest bit of the column becomes bit `first_bit` of the word.
         word, first_bit = divmod(index * bits_per_column - 1, BITS_PER_WORD)

@@ -58,7 +58,7 @@ from matchrec.output.total_kernels import find_links
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.flat_arrays import take_or_default
 from matchrec.search.partitions import BoolArray, IntArray
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.accumulated import accumulate_matches
 from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_column, take_rows
 from matchrec.worker.match_aggregates import AggregateFiller
@@ -124,7 +124,7 @@ class Gatherer:
         """
         columns = [self.fill_column(read) for read in self.compiled_query.reads]
         assert columns, "a batch without columns loses its rows"
-        return pa.RecordBatch.from_arrays(columns, wire.name_output(self.compiled_query))
+        return pa.RecordBatch.from_arrays(columns, internal_names.name_output(self.compiled_query))
 
     def fill_column(self, read: Read) -> pa.Array:
         """Return the value of a read for each output row.
@@ -140,7 +140,7 @@ class Gatherer:
 
     def read_column(self, column: int) -> pa.Array:
         """Return the values of a column, by row position."""
-        return take_column(self.table, wire.name_column(column))
+        return take_column(self.table, internal_names.name_column(column))
 
     def find_true_rows(self, column: int) -> BoolArray:
         """Return on which input rows a boolean column is true, not false or NULL: bool[n]."""
@@ -153,7 +153,7 @@ class Gatherer:
     def take_indexed_values(self, column: int, indices: pa.Array) -> pa.Array:
         """Return the values of a column at row positions in an Arrow array, NULL at NULL."""
         # Values are taken first and decoded then, because most values of a column are not read.
-        encoded_values = arrays.take_encoded_column(self.table, wire.name_column(column))
+        encoded_values = arrays.take_encoded_column(self.table, internal_names.name_column(column))
         return arrays.decode_dictionary(take_rows(encoded_values, indices))
 
     def find_navigation_indices(self, navigation: Navigation) -> pa.Array:

@@ -35,7 +35,7 @@ import pyarrow as pa
 from matchrec import memory
 from matchrec.compile.lookaround import Lookaround
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import Batches, add_structs, read_numbers, take_column
 from matchrec.worker.column_roles import Struct
 
@@ -260,7 +260,7 @@ class WaitingRows:
         """Add the rows of a batch, if it has any."""
         if batch.num_rows == 0:
             return
-        last_start = find_last_partition_start(batch.column(wire.FIRST_BITS))
+        last_start = find_last_partition_start(batch.column(internal_names.FIRST_BITS))
         if last_start is not None:
             self.last_start = self.row_count + last_start
         self.batches.append(batch)
@@ -299,7 +299,7 @@ class WaitingRows:
         """
         progress = self.progress
         table = add_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
-        starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
+        starts = find_partition_starts(take_column(table, internal_names.FIRST_BITS))
         if progress.rows_before:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
         starts = np.append(starts, table.num_rows).astype(np.int64)
@@ -360,7 +360,7 @@ def find_last_partition_start(bits: pa.Array) -> int | None:
 
 def begins_partition(batch: pa.RecordBatch) -> bool:
     """Return whether the first row of a batch starts a partition. False if there are no rows."""
-    return len(find_partition_starts(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
+    return len(find_partition_starts(batch.column(internal_names.FIRST_BITS).slice(0, 1))) > 0
 
 
 def estimate_rows(byte_count: int, rows: pa.RecordBatch | pa.Table) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.error_reports import hold_garbage_collection
 from matchrec.worker.task_input import TaskInput
 
@@ -48,7 +48,9 @@ class QueryWorker:
         bits_needed_for_output = () if has_counters else self.compiled_query.bits_needed_for_output
         reads = self.compiled_query.reads
         # The output has the values of these columns as they are, so it has their NULLs, too.
-        never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
+        never_null = {
+            internal_names.name_column(read.column) for read in reads if isinstance(read, ReadRow)
+        }
         lookaround = self.compiled_query.lookaround
         pieces = self.task_input.read_pieces(
             batches, lookaround, bits_needed_for_output, never_null

@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.search.partitions import BoolArray, IntArray
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import make_array, read_numbers, take_column
 
 # About how many ranges the kept rows are divided into. There are fewer ranges if this many would
@@ -105,7 +105,7 @@ class RangeWorker:
         output = {
             class_name: stretches.classes,
             position_name: stretches.positions,
-            wire.RANGE: ranges,
+            internal_names.RANGE: ranges,
         }
         columns = [make_array(values[is_kept]) for values in output.values()]
         yield pa.RecordBatch.from_arrays(columns, names=[*output])

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.arrays import make_array
 from matchrec.worker.python_values import read_values
 from matchrec.worker.sort_keys import rank_encoded_values
@@ -43,12 +43,15 @@ def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ra
     """
     indices_by_type: dict[object, list[int]] = {}
     for index in sorted(compiled_query.sent_columns.ranked_columns):
-        shape = find_type_shape(table.column(wire.name_column(index)).type)
+        shape = find_type_shape(table.column(internal_names.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
     calls_python = any(compiled_query.task.find_python_expressions())
     rankings: dict[int, Ranking] = {}
     for indices in indices_by_type.values():
-        columns = [arrays.take_encoded_column(table, wire.name_column(index)) for index in indices]
+        columns = [
+            arrays.take_encoded_column(table, internal_names.name_column(index))
+            for index in indices
+        ]
         common_ranking = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks = common_ranking.ranks.slice(position * table.num_rows, table.num_rows)

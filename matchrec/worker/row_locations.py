@@ -18,7 +18,7 @@ from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_o
 from matchrec.errors.run.location import RowLocation
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import ShownColumn
 from matchrec.worker.pieces import PartitionWithoutRoom, Piece
 from matchrec.worker.python_values import read_value_at
@@ -58,7 +58,7 @@ def locate_row(
         order_columns: the columns of the ORDER BY keys whose values the location has.
     """
     keys = {
-        name: read_value_at(table, wire.name_column(index), row)
+        name: read_value_at(table, internal_names.name_column(index), row)
         for name, index in compiled_query.sent_columns.partition_keys
     }
     order = {key.text: read_value_at(table, key.name, row) for key in order_columns}

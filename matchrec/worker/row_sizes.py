@@ -23,7 +23,7 @@ from matchrec.output.reads import Read, ReadNavigation, ReadRow, RowList
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import IntArray
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.arrays import read_integers, read_numbers
 from matchrec.worker.arrow_types import is_text
 
@@ -159,7 +159,7 @@ class SizeEstimator:
 
     def estimate_column(self, index: int) -> IntArray | int:
         """Return what `estimate_value_sizes` returns for a column, given its index."""
-        values = arrays.take_encoded_column(self.table, wire.name_column(index))
+        values = arrays.take_encoded_column(self.table, internal_names.name_column(index))
         return estimate_value_sizes(values)
 
 

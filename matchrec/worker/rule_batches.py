@@ -22,7 +22,7 @@ from enum import IntEnum
 import numpy as np
 import pyarrow as pa
 
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 # The field of `__events` that has the name of the variable of a row.
 VARIABLE = "variable"
@@ -65,8 +65,8 @@ def make_batch(schema: pa.Schema, rule_number: int, columns: Columns) -> pa.Reco
         columns: the columns that these rows have, `__kind` among them. The other columns of the
             schema become NULL.
     """
-    row_count = len(columns[wire.ROW_KIND])
-    columns = {wire.RULE_NUMBER: repeat_number(rule_number, row_count)} | columns
+    row_count = len(columns[internal_names.ROW_KIND])
+    columns = {internal_names.RULE_NUMBER: repeat_number(rule_number, row_count)} | columns
     arrays = []
     for output_field in schema:
         values = columns.get(output_field.name)

@@ -31,7 +31,7 @@ from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import take_column
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
@@ -256,12 +256,12 @@ class RuleSetOutput:
             error: the error of the rule.
         """
         keys = {
-            wire.name_rule_key(index): take_column(row, wire.name_column(key))
+            internal_names.name_rule_key(index): take_column(row, internal_names.name_column(key))
             for index, key in enumerate(self.rule_set.keys)
         }
         columns = {
-            wire.ROW_KIND: repeat_number(RowKind.FAILURE, 1),
-            wire.FAILURE_MESSAGE: pa.array([str(error)], pa.string()),
+            internal_names.ROW_KIND: repeat_number(RowKind.FAILURE, 1),
+            internal_names.FAILURE_MESSAGE: pa.array([str(error)], pa.string()),
             **keys,
         }
         return make_batch(self.schema, rule_number, columns)
@@ -311,14 +311,14 @@ class RuleSetOutput:
             yield make_batch(self.schema, rule_number, self.describe_matches(gatherer))
         for gatherer in output_rows.divide_into_batches():
             kinds = repeat_number(RowKind.ROW, gatherer.reader.output_rows.count)
-            columns = {wire.ROW_KIND: kinds} | self.fill_slots(rule_number, gatherer)
+            columns = {internal_names.ROW_KIND: kinds} | self.fill_slots(rule_number, gatherer)
             yield make_batch(self.schema, rule_number, columns)
 
     def fill_slots(self, rule_number: int, gatherer: Gatherer) -> Columns:
         """Return the columns of the slots that a rule uses, filled with the values of its reads."""
         reads = gatherer.compiled_query.reads
         return {
-            wire.name_read(slot): gatherer.fill_column(read)
+            internal_names.name_read(slot): gatherer.fill_column(read)
             for slot, read in zip(self.slots[rule_number], reads, strict=True)
         }
 
@@ -331,7 +331,9 @@ class RuleSetOutput:
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
-            wire.name_rule_key(index): gatherer.take_values(key, reader.output_rows.input_rows)
+            internal_names.name_rule_key(index): gatherer.take_values(
+                key, reader.output_rows.input_rows
+            )
             for index, key in enumerate(rule_set.keys)
         }
         match_numbers = reader.find_match_numbers()
@@ -340,16 +342,18 @@ class RuleSetOutput:
         mapped, offsets = reader.collect_rows(~reader.matches.is_excluded, Semantics.FINAL)
         values = gatherer.take_mapped_rows(mapped, rule_set.events.values())
         return {
-            wire.ROW_KIND: pa.array(kinds.astype(np.int32)),
+            internal_names.ROW_KIND: pa.array(kinds.astype(np.int32)),
             **keys,
-            wire.MATCH_NUMBER: pa.array(match_numbers, mask=~is_match),
-            wire.FIRST_ROW_ORDER: gatherer.take_values(
+            internal_names.MATCH_NUMBER: pa.array(match_numbers, mask=~is_match),
+            internal_names.FIRST_ROW_ORDER: gatherer.take_values(
                 rule_set.order, reader.find_row_positions(FIRST_ROW)
             ),
-            wire.LAST_ROW_ORDER: gatherer.take_values(
+            internal_names.LAST_ROW_ORDER: gatherer.take_values(
                 rule_set.order, reader.find_row_positions(LAST_ROW)
             ),
-            wire.MATCHED_ROWS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
+            internal_names.MATCHED_ROWS: make_lists_of_structs(
+                offsets, values, [*rule_set.events, VARIABLE]
+            ),
         }
 
 

@@ -19,7 +19,7 @@ from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, WordArray
 from matchrec.search.task import NearbyCondition
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import find_valid, read_integers, take_column
 from matchrec.worker.encode import unpack_conditions
 from matchrec.worker.equal_codes import encode_by_equality, number_rows
@@ -121,7 +121,7 @@ class SharedRows:
             version: the version, with the time in which it is valid.
             rule_set: the rules that share the rows.
         """
-        order_values = take_column(self.table, wire.name_column(rule_set.order))
+        order_values = take_column(self.table, internal_names.name_column(rule_set.order))
         is_seen = select_rows_of_version(
             version, read_integers(order_values), find_valid(order_values)
         )
@@ -152,7 +152,7 @@ class SharedRows:
             return self
         partition = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         codes = [
-            encode_by_equality(take_column(self.table, wire.name_column(column)))
+            encode_by_equality(take_column(self.table, internal_names.name_column(column)))
             for column in columns
         ]
         new_partition, _ = number_rows([partition, *codes])

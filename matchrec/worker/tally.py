@@ -22,7 +22,7 @@ from matchrec.search.kernels import layout
 from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import view_as_doubles
 from matchrec.worker.pieces import Piece
 
@@ -115,7 +115,9 @@ class Tally:
         if self.schema is None:
             return batch
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, COUNTERS_TYPE)]
-        counted_batch = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        counted_batch = pa.RecordBatch.from_arrays(
+            columns, [*batch.schema.names, internal_names.COUNTERS]
+        )
         self.schema = counted_batch.schema
         return counted_batch
 

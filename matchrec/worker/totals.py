@@ -27,7 +27,7 @@ from matchrec.search.kernels import carried_totals
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.search.task import Total, TotalFunction
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import (
     SURELY_TOO_LARGE,
@@ -105,7 +105,7 @@ class TotalFiller:
         """Return the values that the measure reads, by row position. It must read a column."""
         assert self.read.measure is not None
         assert self.read.measure.column is not None
-        return take_column(self.table, wire.name_column(self.read.measure.column))
+        return take_column(self.table, internal_names.name_column(self.read.measure.column))
 
     def fill(self) -> pa.Array:
         """Return the aggregate for each group.

@@ -27,7 +27,7 @@ from matchrec.search.window_ends import (
     find_ends_by_distance,
     find_ends_by_row_count,
 )
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_column
 from matchrec.worker.arrow_types import is_whole
 from matchrec.worker.sort_keys import encode_float_order, make_sort_keys, rank_values
@@ -94,11 +94,11 @@ def find_ends_along_order(
     """
     if window is None:
         return None
-    order = take_column(table, wire.name_column(window.order))
+    order = take_column(table, internal_names.name_column(window.order))
     if window.distance is not None:
         return find_ends_at_distance(window.distance, order, starts)
     assert window.end is not None
-    bounds = make_comparable(order, take_column(table, wire.name_column(window.end)))
+    bounds = make_comparable(order, take_column(table, internal_names.name_column(window.end)))
     return find_ends_by_bounds(starts, bounds.keys, bounds.has_key, bounds.bounds, bounds.has_bound)
 
 
@@ -218,7 +218,9 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
     if window is None or window.distance is None or compiled_query.ansi:
         return
     if window.distance.bits:  # integers, which wrap around without ANSI mode
-        check_distance(window.distance, starts, take_column(table, wire.name_column(window.order)))
+        check_distance(
+            window.distance, starts, take_column(table, internal_names.name_column(window.order))
+        )
 
 
 def check_window_ends(clause: str, table: pa.Table, window: SentWindow | None) -> None:
@@ -235,8 +237,8 @@ def check_window_ends(clause: str, table: pa.Table, window: SentWindow | None) -
     """
     if window is None or window.end is None:
         return
-    order = take_column(table, wire.name_column(window.order))
-    bounds = make_comparable(order, take_column(table, wire.name_column(window.end)))
+    order = take_column(table, internal_names.name_column(window.order))
+    bounds = make_comparable(order, take_column(table, internal_names.name_column(window.end)))
     is_right = bounds.has_bound & (bounds.keys <= bounds.bounds)
     fail_at_first(bounds.has_key & ~is_right, failures.wrong_window_length, words=clause)
 

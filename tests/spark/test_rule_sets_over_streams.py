@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import Pattern, RuleMatches
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
@@ -129,12 +129,14 @@ def test_a_failing_rule_is_named_and_others_can_continue(spark: SparkSession) ->
     streamed = StreamedRules(build_query_of_rules(rules, on_error="continue"), events, "ts")
     group = Group()
     rows = run_in_two_pieces(streamed, group)
-    failures = [row[wire.FAILURE_MESSAGE] for row in rows if row[wire.FAILURE_MESSAGE]]
+    failures = [
+        row[internal_names.FAILURE_MESSAGE] for row in rows if row[internal_names.FAILURE_MESSAGE]
+    ]
     assert [failure.splitlines()[0] for failure in failures] == [f"{message} [skip-to-missing-row]"]
     numbers = [
-        (row[wire.RULE_NUMBER], row[wire.MATCH_NUMBER])
+        (row[internal_names.RULE_NUMBER], row[internal_names.MATCH_NUMBER])
         for row in rows
-        if not row[wire.FAILURE_MESSAGE]
+        if not row[internal_names.FAILURE_MESSAGE]
     ]
     before = [(0, 1), (1, 1), (1, 2)]
     assert numbers == [*before, (1, 3), (1, 4)], "the failed rule finds nothing more"
@@ -152,7 +154,7 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
-        kept = group.bucket_state.rows.column(wire.EVENT_MICROSECONDS).to_pylist()
+        kept = group.bucket_state.rows.column(internal_names.EVENT_MICROSECONDS).to_pylist()
         assert len(kept) == len(set(kept))
         sizes.append(group.bytes)
     assert max(sizes[10:]) <= max(sizes[:10]) + 64
@@ -256,7 +258,7 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
     events = list_events(spark, [("p", 100 + number, "a", number) for number in range(70)])
     streamed = StreamedRules(build_query_of_rules(rules), events, "ts")
     matches_of_rules = Counter(
-        row[wire.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group())
+        row[internal_names.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group())
     )
     assert matches_of_rules == {least: 70 - least for least in range(70)}
 

@@ -27,7 +27,7 @@ import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.stream_worker import build_rules_worker
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from tests.pages.blocks import read_blocks
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
@@ -567,8 +567,8 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
 
     def write_row(row: dict[str, Any]) -> str:
         """Return a row as text."""
-        number = row[wire.RULE_NUMBER]
-        reads = [row[wire.name_read(slot)] for slot in built.slots[number]]
+        number = row[internal_names.RULE_NUMBER]
+        reads = [row[internal_names.name_read(slot)] for slot in built.slots[number]]
         others = {name: value for name, value in row.items() if not name.startswith("__r")}
         return repr(
             (built.rule_set.rules[number].name, convert_value(others), convert_value(reads))

@@ -18,13 +18,13 @@ from matchrec.spark.streaming.bucket_state import ColumnMap
 from matchrec.spark.streaming.key_states import read_all_key_states
 from matchrec.spark.streaming.search import ContiguousSearch, ContiguousStates
 from matchrec.spark.streaming.stream_worker import StreamWorker
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
-KEY = wire.name_rule_key(0)
+KEY = internal_names.name_rule_key(0)
 BY_NUMBER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
@@ -49,7 +49,7 @@ class StreamRun(Run):
         table = self.prepared.table(compiled_query, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.second_column])
-        table = table.append_column(wire.EVENT_MICROSECONDS, time).combine_chunks()
+        table = table.append_column(internal_names.EVENT_MICROSECONDS, time).combine_chunks()
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
         column_map = ColumnMap({name: name for name in table.schema.names}, ())

@@ -29,7 +29,7 @@ from matchrec.spark.streaming.arrival import sort_rows
 from matchrec.spark.streaming.bucket_state import BucketState, read_bucket_state
 from matchrec.spark.streaming.event_preparation import WATERMARK
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.equal_codes import encode_by_equality, number_rows
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
@@ -266,4 +266,4 @@ class StreamedRules(Keys):
 
 def read_times(frame: pd.DataFrame) -> list[int]:
     """Return the time of each event, in milliseconds."""
-    return [int(time) // 1000 for time in frame[wire.EVENT_MICROSECONDS]]
+    return [int(time) // 1000 for time in frame[internal_names.EVENT_MICROSECONDS]]

@@ -45,7 +45,7 @@ from matchrec.spark.after.folds import FOLDS, write_distinct_values
 from matchrec.spark.backends import find_backend
 from matchrec.spark.runner import Runner
 from matchrec.spark.select_items import SelectItem
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 # With this setting, a statistic that would divide by zero is NaN instead of NULL.
 NAN_SETTING = "spark.sql.legacy.statisticalAggregate"
@@ -107,7 +107,7 @@ class MatchAggregates:
         if not others:
             return self.compute_folds(folds, result_types, self.kept_columns)
         folded = self.compute_folds(folds, result_types, (*self.kept_columns, self.rows_column))
-        fold_columns = [wire.name_aggregate(index) for index in folds]
+        fold_columns = [internal_names.name_aggregate(index) for index in folds]
         return self.compute_groups(folded, (*self.kept_columns, *fold_columns), others)
 
     def find_result_types(self, grouped: DataFrame) -> list[types.DataType]:
@@ -155,7 +155,7 @@ class MatchAggregates:
         for index, fold in folds.items():
             origin = find_origin(self.aggregates[index])
             sql = mark_origin(fold.write(values_by_index[index]), origin)
-            items.append(SelectItem(sql, wire.name_aggregate(index)))
+            items.append(SelectItem(sql, internal_names.name_aggregate(index)))
             origins.append(origin)
         backend = find_backend(self.runner.spark)
         arrays = backend.mark_matches_for_errors(arrays, self.runner, items, origins)
@@ -193,7 +193,7 @@ class MatchAggregates:
             result_type: the type of its result.
         """
         aggregate = self.aggregates[index]
-        array = wire.name_aggregated_values(index)
+        array = internal_names.name_aggregated_values(index)
         array_type = arrays.schema[array].dataType
         assert isinstance(array_type, types.ArrayType)
         is_nan = self.runner.settings[NAN_SETTING] == "true"
@@ -220,7 +220,7 @@ class MatchAggregates:
             kept_columns: the columns that are kept as well.
         """
         arrays = [
-            SelectItem(self.write_values(index, fold), wire.name_aggregated_values(index))
+            SelectItem(self.write_values(index, fold), internal_names.name_aggregated_values(index))
             for index, fold in folds.items()
         ]
         try:
@@ -271,7 +271,7 @@ class MatchAggregates:
             is_counted = f"x.position IS NOT NULL AND x.counts{index}"
             counted_rows = f"filter({ROW_VALUES}, x -> {is_counted})"
             values = drop_nulls(f"transform({counted_rows}, x -> x.value{index})", aggregate, fold)
-            items.append(SelectItem(values, wire.name_aggregated_values(index)))
+            items.append(SelectItem(values, internal_names.name_aggregated_values(index)))
         exploded = explode_output_rows(self.output_rows, kept_columns, self.rows_column)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
@@ -293,7 +293,9 @@ class MatchAggregates:
             indices: the indices of the aggregates.
         """
         items = [
-            SelectItem(write_aggregate(self.aggregates[index]), wire.name_aggregate(index))
+            SelectItem(
+                write_aggregate(self.aggregates[index]), internal_names.name_aggregate(index)
+            )
             for index in indices
         ]
         exploded = explode_output_rows(frame, kept_columns, self.rows_column)
@@ -317,9 +319,9 @@ def aggregate_matches(
     rows_column = ""
     for index, read in enumerate(compiled_query.reads):
         if isinstance(read, ReadRowsForEngine):
-            rows_column = wire.name_read(index)
+            rows_column = internal_names.name_read(index)
         else:
-            kept_columns.append(wire.name_read(index))
+            kept_columns.append(internal_names.name_read(index))
     assert rows_column, "a query with aggregates reads the rows of its matches"
     return MatchAggregates(
         runner=runner,
@@ -412,7 +414,7 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
     if set(aggregate.variables) != set(variables):
         tests.append(f"{ROW_VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
     if aggregate.last_position is not None:
-        tests.append(f"{ROW_POSITION} <= {wire.name_read(aggregate.last_position.index)}")
+        tests.append(f"{ROW_POSITION} <= {internal_names.name_read(aggregate.last_position.index)}")
     if aggregate.condition is not None:
         tests.append(f"({write_term(aggregate.condition)})")
     return " AND ".join(tests)
@@ -421,7 +423,8 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
 def write_term(term: RowTerm) -> str:
     """Return SQL of an expression on a row of the match, with a column for each read."""
     return "".join(
-        wire.name_read(piece.index) if isinstance(piece, ReadInSql) else piece for piece in term
+        internal_names.name_read(piece.index) if isinstance(piece, ReadInSql) else piece
+        for piece in term
     )
 
 

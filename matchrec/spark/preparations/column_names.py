@@ -6,7 +6,8 @@ With ORDER BY day, Spark computes `levenshtein(name, PREV(name)) > 0` in three s
     SELECT lag(__x1, 1) OVER (...) AS __s0         values of other rows: `select_window_values`
     levenshtein(__x1, __s0) > 0                    the condition: `write_column`
 
-`worker.wire` explains the names. `spark.preparations` writes the queries around the select lists.
+`worker.internal_names` explains the names. `spark.preparations` writes the queries around the
+select lists.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.spark.select_items import SelectItem
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 # A value that a window function reads on another row, or from several rows.
 WindowValue: TypeAlias = ShiftedValue | FramedAggregate
@@ -88,7 +89,7 @@ class ColumnNames:
         row already has its name.
         """
         return [
-            SelectItem(self.write_column(column), wire.name_column(index))
+            SelectItem(self.write_column(column), internal_names.name_column(index))
             for index, column in enumerate(columns)
         ]
 
@@ -128,18 +129,20 @@ def name_values(
     """
     all_columns = (*columns, *conditions)
     by_text = {
-        column.text: wire.name_column(index)
+        column.text: internal_names.name_column(index)
         for index, column in enumerate(columns)
         if column.reads_one_row
     }
     for text in chain(texts, *(find_row_texts(column) for column in all_columns)):
-        by_text.setdefault(text, wire.name_row_expression(len(by_text)))
+        by_text.setdefault(text, internal_names.name_row_expression(len(by_text)))
     if not by_text:
-        by_text = {"1": wire.name_row_expression(0)}  # the inner query needs a column
+        by_text = {"1": internal_names.name_row_expression(0)}  # the inner query needs a column
     by_window_value: dict[WindowValue, str] = {}
     for column in all_columns:
         for value in find_window_values(column):
-            by_window_value.setdefault(value, wire.name_shifted_value(len(by_window_value)))
+            by_window_value.setdefault(
+                value, internal_names.name_shifted_value(len(by_window_value))
+            )
     return ColumnNames(by_text, by_window_value, origins)
 
 

@@ -11,7 +11,7 @@ that the workers return. Nothing runs before a user collects a DataFrame. These 
                 CutPreparation         and partitions are cut into ranges
         EventPreparation               events of a stream: see `spark.streaming.event_preparation`
 
-The columns have the names of `column_names`, which `worker.wire` explains.
+The columns have the names of `column_names`, which `worker.internal_names` explains.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from matchrec.spark.request import MatchRequest
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
 from matchrec.spark.transport import build_output_schema, plan_worker_output
 from matchrec.spark.types import normalize_value
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import PlannedColumn, ShownColumn, SortColumn, Sorting
 from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.task_input import TaskInput
@@ -312,7 +312,7 @@ class PartitionPreparation(Preparation):
     def build_task_input(self, columns: RowColumns) -> TaskInput:
         """Return the form in which rows with these columns reach a worker."""
         order_columns = self.list_order_columns(self.name_columns(columns))
-        sent_names = {wire.name_column(index) for index in range(len(columns))}
+        sent_names = {internal_names.name_column(index) for index in range(len(columns))}
         is_order_sent = all(column.name in sent_names for column in order_columns)
         return TaskInput(
             planned_columns=self.list_planned_columns(columns),
@@ -336,7 +336,8 @@ class PartitionPreparation(Preparation):
             return ()
         texts = self.name_columns(columns).texts
         texts |= {
-            wire.name_column(index): show_column(column) for index, column in enumerate(columns)
+            internal_names.name_column(index): show_column(column)
+            for index, column in enumerate(columns)
         }
         fields = runner.find_fields(self.build_rows(columns), " ".join(texts.values()))
         schema = to_arrow_schema(build_sent_schema(StructType(fields)))

@@ -5,8 +5,8 @@ It returns sorted partitions. For example, for
     PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
     DEFINE A AS price > 10, B AS price < PREV(price)
 
-it is this query, whose names `worker.wire` explains. Bit 0 marks the first row of a partition, and
-bit 1 is `price > 10`. The workers compare a price with the previous one.
+it is this query, whose names `worker.internal_names` explains. Bit 0 marks the first row of a
+partition, and bit 1 is `price > 10`. The workers compare a price with the previous one.
 
     SELECT __c0, __c1, __c2, __x4 | CASE WHEN __n = 1 THEN 1 ELSE 0 END AS __bits0
     FROM (SELECT *, row_number() OVER (PARTITION BY __c0 ORDER BY __x3) AS __n
@@ -35,7 +35,7 @@ from matchrec.plan.templates import Template, join_template
 from matchrec.spark.preparations.column_names import ColumnNames
 from matchrec.spark.preparations.preparation import PartitionPreparation, RowColumns
 from matchrec.spark.select_items import SelectItem, pack_bit_columns
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,10 @@ class SortedPreparation(PartitionPreparation):
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
-        is_first_row = f"{wire.ROW_NUMBER} = 1"
-        bits_after_sort = pack_bit_columns([is_first_row, *tests_after_sort], wire.name_bits)
+        is_first_row = f"{internal_names.ROW_NUMBER} = 1"
+        bits_after_sort = pack_bit_columns(
+            [is_first_row, *tests_after_sort], internal_names.name_bits
+        )
         bits = [
             SelectItem(f"{names.by_text[before.sql]} | {after.sql}", after.name)
             for before, after in zip(bits_before_sort, bits_after_sort, strict=True)
@@ -80,13 +82,13 @@ class SortedPreparation(PartitionPreparation):
             for condition in self.joined.row_conditions
         ]
         # The first bit marks the first row of a partition, which only the window can find.
-        return pack_bit_columns(["FALSE", *tests], wire.name_bits)
+        return pack_bit_columns(["FALSE", *tests], internal_names.name_bits)
 
     def build_sorted_query(self, names: ColumnNames) -> Template:
         """Return the query that sorts the rows, and adds row numbers and values of other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
-        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
+        number = SelectItem(f"row_number() OVER ({window} {frame})", internal_names.ROW_NUMBER)
         items = [number, *names.select_window_values(window, frame)]
         select_list = ", ".join(str(item) for item in items)
         return join_template(f"SELECT *, {select_list} FROM (", self.build_inner_query(names), ")")

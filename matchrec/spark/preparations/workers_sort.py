@@ -6,7 +6,7 @@ well, because the workers sort by them. For example, for
     PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
     DEFINE A AS price > 10, B AS price < PREV(price)
 
-it is this query, whose names `worker.wire` explains. Bit 1 is `price > 10`:
+it is this query, whose names `worker.internal_names` explains. Bit 1 is `price > 10`:
 
     SELECT __c0, __c1, __c2, __x3, CASE WHEN __x4 THEN 2 ELSE 0 END AS __bits0
     FROM (SELECT sym AS __c0, price * 2 AS __c1, price AS __c2, ts AS __x3, price > 10 AS __x4
@@ -41,7 +41,7 @@ from matchrec.spark.ranges import Ranges
 from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.ties import make_tie_reporter
 from matchrec.spark.types import is_nested
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import Sorting, Struct
 from matchrec.worker.task_input import TaskInput
 
@@ -81,7 +81,7 @@ class WorkerSortedPreparation(PartitionPreparation):
             # The workers set the first bit.
             tests = ["FALSE", *(names.write_column(condition) for condition in conditions)]
             bit_type = self.backend.choose_bit_column_type(len(tests)).simpleString()
-            items += pack_bit_columns(tests, wire.name_bits, bit_type)
+            items += pack_bit_columns(tests, internal_names.name_bits, bit_type)
         return self.relation.write_query_over(self.build_inner_query(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
@@ -125,9 +125,11 @@ class WorkerSortedPreparation(PartitionPreparation):
         if self.key_filters or not all(self.is_known_boolean(test) for test in tests):
             return None
         if conditions or not items:
-            count = wire.count_bit_columns(len(conditions))
+            count = internal_names.count_bit_columns(len(conditions))
             bit_type = self.backend.choose_bit_column_type(1 + len(conditions))
-            fields += [StructField(wire.name_bits(number), bit_type) for number in range(count)]
+            fields += [
+                StructField(internal_names.name_bits(number), bit_type) for number in range(count)
+            ]
         return fields
 
     def is_known_boolean(self, test: RowColumn) -> bool:
@@ -181,7 +183,8 @@ class WorkerSortedPreparation(PartitionPreparation):
             struct_type = StructType(struct_fields)
             fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
         return {
-            column: fields_by_name[wire.name_column(index)] for index, column in enumerate(columns)
+            column: fields_by_name[internal_names.name_column(index)]
+            for index, column in enumerate(columns)
         }
 
     @override
@@ -206,7 +209,7 @@ class WorkerSortedPreparation(PartitionPreparation):
         names = self.name_columns(columns)
         return tuple(
             Struct(
-                name=wire.name_column(index),
+                name=internal_names.name_column(index),
                 fields=column.fields,
                 field_columns=tuple(names.by_text[quote_name(field)] for field in column.fields),
             )
@@ -242,10 +245,10 @@ class CutPreparation(WorkerSortedPreparation):
         order = self.name_columns(columns).by_text[self.joined.order_by[0].expression.text]
         shuffle_keys = self.write_shuffle_keys(columns)
         rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
-        return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
+        return self.shuffle_rows(rows, [*shuffle_keys, internal_names.RANGE])
 
     @override
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which a worker sorts. To the worker, a range is a partition."""
         sorting = super().build_sorting(names)
-        return replace(sorting, keys=(*sorting.keys, wire.RANGE))
+        return replace(sorting, keys=(*sorting.keys, internal_names.RANGE))

@@ -46,7 +46,7 @@ from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.streaming.stream_worker import compute_digest
 from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_char_metadata, make_struct_type
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.rule_batches import VARIABLE, RowKind
 from matchrec.worker.rule_set import RuleSetOutput
 
@@ -99,7 +99,9 @@ def assign_slots(rule_set: RuleSet, sent_fields: StructFields) -> tuple[Slots, S
                 new_slot = len(slot_fields)
                 slots_by_type[typed_read] = new_slot
                 slot_fields.append(
-                    StructField(wire.name_read(new_slot), read.dataType, metadata=read.metadata)
+                    StructField(
+                        internal_names.name_read(new_slot), read.dataType, metadata=read.metadata
+                    )
                 )
             slots.append(slots_by_type[typed_read])
         slots_of_rules.append(tuple(slots))
@@ -123,20 +125,20 @@ def build_row_schema(
     event_type = make_struct_type(event_types | {VARIABLE: StringType()})
     number_fields = [
         StructField(name, IntegerType(), nullable=False)
-        for name in (wire.RULE_NUMBER, wire.ROW_KIND)
+        for name in (internal_names.RULE_NUMBER, internal_names.ROW_KIND)
     ]
     key_fields = []
     for key_number, column_index in enumerate(rule_set.keys):
         sent_field = sent_fields[column_index]
-        name = wire.name_rule_key(key_number)
+        name = internal_names.name_rule_key(key_number)
         char_metadata = find_char_metadata(sent_field)
         key_fields.append(StructField(name, sent_field.dataType, metadata=char_metadata))
     match_types = {
-        wire.MATCH_NUMBER: LongType(),
-        wire.FIRST_ROW_ORDER: order_type,
-        wire.LAST_ROW_ORDER: order_type,
-        wire.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
-        wire.FAILURE_MESSAGE: StringType(),
+        internal_names.MATCH_NUMBER: LongType(),
+        internal_names.FIRST_ROW_ORDER: order_type,
+        internal_names.LAST_ROW_ORDER: order_type,
+        internal_names.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
+        internal_names.FAILURE_MESSAGE: StringType(),
     }
     match_fields = make_struct_type(match_types).fields
     return StructType([*number_fields, *key_fields, *match_fields, *slot_fields])
@@ -172,7 +174,7 @@ class BuiltRuleSet:
 
         Only for a set of rules with versions, whose ORDER BY has a type with a converter.
         """
-        converter = find_order_converter(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
+        converter = find_order_converter(self.rows.schema[internal_names.FIRST_ROW_ORDER].dataType)
         assert converter is not None, "`match_rules` has checked the type of ORDER BY"
         return converter
 
@@ -322,17 +324,19 @@ def build_worker_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple
 def select_matches(built_set: BuiltRuleSet) -> DataFrame:
     """Return one row for each match of each rule."""
     columns = {
-        "match_number": wire.MATCH_NUMBER,
-        "start_time": wire.FIRST_ROW_ORDER,
-        "end_time": wire.LAST_ROW_ORDER,
-        "events": wire.MATCHED_ROWS,
+        "match_number": internal_names.MATCH_NUMBER,
+        "start_time": internal_names.FIRST_ROW_ORDER,
+        "end_time": internal_names.LAST_ROW_ORDER,
+        "events": internal_names.MATCHED_ROWS,
     }
     return select_rows_of_kind(built_set, RowKind.MATCH, columns)
 
 
 def select_failures(built_set: BuiltRuleSet) -> DataFrame:
     """Return one row for each partition in which a rule failed, and each such rule."""
-    return select_rows_of_kind(built_set, RowKind.FAILURE, {"message": wire.FAILURE_MESSAGE})
+    return select_rows_of_kind(
+        built_set, RowKind.FAILURE, {"message": internal_names.FAILURE_MESSAGE}
+    )
 
 
 def select_rows_of_kind(
@@ -347,12 +351,12 @@ def select_rows_of_kind(
             columns of the rule and of the partition.
     """
     key_items = [
-        SelectItem(wire.name_rule_key(index), quote_name(name))
+        SelectItem(internal_names.name_rule_key(index), quote_name(name))
         for index, name in enumerate(list_key_names(built_set))
     ]
     other_items = [SelectItem(column, name) for name, column in columns.items()]
     items = [*list_rule_columns(built_set), *key_items, *other_items]
-    rows_of_kind = built_set.rows.where(f"{wire.ROW_KIND} = {int(kind)}")
+    rows_of_kind = built_set.rows.where(f"{internal_names.ROW_KIND} = {int(kind)}")
     return rows_of_kind.selectExpr(*[str(item) for item in items])
 
 
@@ -376,7 +380,9 @@ def check_measures(built_set: BuiltRuleSet) -> None:
     texts = [
         item.sql for rule_number in rule_numbers for item in list_rule_items(built_set, rule_number)
     ]
-    items = [str(SelectItem(text, wire.name_read(index))) for index, text in enumerate(texts)]
+    items = [
+        str(SelectItem(text, internal_names.name_read(index))) for index, text in enumerate(texts)
+    ]
     runner = built_set.request.relation.runner
     try:
         if items:
@@ -408,7 +414,8 @@ def build_rule_result(built_set: BuiltRuleSet, rule_number: int) -> DataFrame:
         kinds = [RowKind.ROW]
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built_set.rows.where(
-        f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {rule_number}"
+        f"{internal_names.ROW_KIND} IN ({kind_list})"
+        f" AND {internal_names.RULE_NUMBER} = {rule_number}"
     )
     slots = built_set.slots[rule_number]
     request = built_set.request
@@ -416,7 +423,7 @@ def build_rule_result(built_set: BuiltRuleSet, rule_number: int) -> DataFrame:
         if compiled_query.aggregates:
             # `project_result` expects each read in its own column, as in a query without rules.
             reads = [
-                f"{wire.name_read(slot)} AS {wire.name_read(index)}"
+                f"{internal_names.name_read(slot)} AS {internal_names.name_read(index)}"
                 for index, slot in enumerate(slots)
             ]
             return project_result(request.relation, compiled_query, rule_rows.selectExpr(*reads))
@@ -476,7 +483,9 @@ def list_rule_columns(built_set: BuiltRuleSet) -> Iterator[SelectItem]:
         ]
     for name, literals in literals_by_column.items():
         # Rules are numbered from 0, and elements of an array from 1.
-        yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE_NUMBER} + 1)", name)
+        yield SelectItem(
+            f"element_at(array({', '.join(literals)}), {internal_names.RULE_NUMBER} + 1)", name
+        )
 
 
 def list_key_names(built_set: BuiltRuleSet) -> Iterator[str]:

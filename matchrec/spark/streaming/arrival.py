@@ -27,7 +27,7 @@ from matchrec.search.partitions import IntArray
 from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.bucket_state import ROW_COUNTS, BucketState, ColumnMap
 from matchrec.spark.streaming.keyed_values import KeyedValues
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import read_flags, read_integers, take_column
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.equal_codes import encode_by_equality, number_rows
@@ -105,8 +105,8 @@ class EventLayout:
 
     def number_bit_columns(self) -> dict[str, int]:
         """Return the index of each column of bits among these columns, by its name."""
-        column_count = wire.count_bit_columns(len(self.column_map.bits))
-        return {wire.name_bits(index): index for index in range(column_count)}
+        column_count = internal_names.count_bit_columns(len(self.column_map.bits))
+        return {internal_names.name_bits(index): index for index in range(column_count)}
 
     def repack_bits(
         self, rows: pa.Table, stored_bits: Mapping[str, int], bit_column: int
@@ -120,9 +120,9 @@ class EventLayout:
             bit_column: the index of the column among the columns of bits.
         """
         packed_bits = np.zeros(rows.num_rows, np.int64)
-        bits_per_column = wire.count_bits_per_column()
+        bits_per_column = internal_names.count_bits_per_column()
         for condition, text in enumerate(self.column_map.bits):
-            # Bit 0 of the first column marks the first rows of partitions: see `wire`.
+            # Bit 0 of the first column marks the first rows of partitions: see `internal_names`.
             column, bit = divmod(condition + 1, bits_per_column)
             if column == bit_column and text in stored_bits:
                 packed_bits |= read_flags(rows, stored_bits[text]) << bit
@@ -265,7 +265,7 @@ def arrange_events(
 
 def read_times(rows: pa.Table) -> IntArray:
     """Return int64[n]: the time of each row, in microseconds."""
-    return read_integers(take_column(rows, wire.EVENT_MICROSECONDS))
+    return read_integers(take_column(rows, internal_names.EVENT_MICROSECONDS))
 
 
 def sort_rows(
@@ -280,9 +280,9 @@ def sort_rows(
     """
     if not rows.num_rows:
         return rows
-    time = SortColumn(wire.EVENT_MICROSECONDS, descending=False, nulls_first=True)
-    sorting = Sorting((wire.KEY_CLASS,), (time, *order_after_time))
+    time = SortColumn(internal_names.EVENT_MICROSECONDS, descending=False, nulls_first=True)
+    sorting = Sorting((internal_names.KEY_CLASS,), (time, *order_after_time))
     # The number of a key serves as the partition key.
-    keyed_rows = rows.append_column(wire.KEY_CLASS, pa.array(key_of_row))
+    keyed_rows = rows.append_column(internal_names.KEY_CLASS, pa.array(key_of_row))
     order = find_order(keyed_rows, sorting).row_numbers
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

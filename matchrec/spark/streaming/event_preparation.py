@@ -46,7 +46,7 @@ from matchrec.spark.streaming.stream_worker import (
     build_rules_worker,
 )
 from matchrec.spark.transport import make_task_function, make_unpacker
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.rule_set import RuleSetOutput
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 # The name of the entry in the metadata of a column that says that it has a watermark.
 WATERMARK = "spark.watermarkDelayMs"
 # The column that replaces the keys if the query has none: it has the same value for all events.
-CONSTANT_KEY = wire.name_rule_key(0)
+CONSTANT_KEY = internal_names.name_rule_key(0)
 # A parameter in SQL, such as `:p`.
 PARAMETER = re.compile(r":\s*(\w+)")
 # The columns that Spark's operator reads, which are not encoded for pandas.
-UNENCODED_COLUMNS = (wire.BUCKET, wire.EVENT_TIME)
+UNENCODED_COLUMNS = (internal_names.BUCKET, internal_names.EVENT_TIME)
 # The number of buckets, and so the largest number of tasks that search events. It must not change,
 # because the stored state of a stream depends on it.
 BUCKET_COUNT = 64
@@ -81,15 +81,15 @@ class EventPreparation(Preparation):
         items = add_columns(names.select_sent(columns), (*keys, *order_after_time))
         conditions = [names.write_column(condition) for condition in self.joined.row_conditions]
         # In a batch, the first bit marks the first rows of partitions. Here it is unused.
-        items += pack_bit_columns(["FALSE", *conditions], wire.name_bits)
+        items += pack_bit_columns(["FALSE", *conditions], internal_names.name_bits)
         if keys:
             # Equal keys have equal hashes, even 0.0 and -0.0.
             bucket = f"pmod(hash({', '.join(keys)}), {BUCKET_COUNT})"
         else:
             bucket = "0"
             items.append(SelectItem("0", CONSTANT_KEY))
-        items.append(SelectItem(time, wire.EVENT_TIME))
-        items.append(SelectItem(bucket, wire.BUCKET))
+        items.append(SelectItem(time, internal_names.EVENT_TIME))
+        items.append(SelectItem(bucket, internal_names.BUCKET))
         return self.relation.write_query_over(self.build_inner_query(names), map(str, items))
 
     @override
@@ -99,7 +99,7 @@ class EventPreparation(Preparation):
         No other events are left out here: Spark would apply the filter before it computes the
         watermark, which must move on with every event.
         """
-        return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
+        return rows.filter(f"{internal_names.EVENT_TIME} IS NOT NULL")
 
     def check_watermark(self) -> None:
         """Check that the time of the events has a watermark.
@@ -108,7 +108,7 @@ class EventPreparation(Preparation):
             MatchRecognizeError: the time has no watermark.
         """
         rows = self.build_rows(self.joined.columns)
-        if WATERMARK not in rows.schema[wire.EVENT_TIME].metadata:
+        if WATERMARK not in rows.schema[internal_names.EVENT_TIME].metadata:
             first_item = self.joined.order_by[0].expression
             raise streams.missing_watermark(first_item.span, order=first_item.text)
 
@@ -160,14 +160,14 @@ class EventPreparation(Preparation):
         arrow_fields = [
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
-        time_type = events.schema[wire.EVENT_TIME].dataType
+        time_type = events.schema[internal_names.EVENT_TIME].dataType
         times = find_order_converter(time_type)
         assert times is not None, "a watermark has a time"
-        microseconds = times.write_number(wire.EVENT_TIME)
+        microseconds = times.write_number(internal_names.EVENT_TIME)
         pandas_columns.append(
-            PandasColumn(wire.EVENT_MICROSECONDS, microseconds, spark_types.LongType())
+            PandasColumn(internal_names.EVENT_MICROSECONDS, microseconds, spark_types.LongType())
         )
-        arrow_fields.append(pa.field(wire.EVENT_MICROSECONDS, pa.int64()))
+        arrow_fields.append(pa.field(internal_names.EVENT_MICROSECONDS, pa.int64()))
 
         schema = pa.schema(arrow_fields)
         sorting = self.build_sorting(names)
@@ -187,8 +187,8 @@ class EventPreparation(Preparation):
             schema: the columns that are sent.
         """
         conditions = self.joined.row_conditions
-        bit_column_count = wire.count_bit_columns(len(conditions))
-        bit_columns = {wire.name_bits(index) for index in range(bit_column_count)}
+        bit_column_count = internal_names.count_bit_columns(len(conditions))
+        bit_columns = {internal_names.name_bits(index) for index in range(bit_column_count)}
         columns = {
             name: self.append_parameter_values(texts.get(name, name))
             for name in schema.names
@@ -235,7 +235,7 @@ def plan_stream_output(
 
     search.__name__ = name
     encoded_events = worker.event_layout.encoding.encode(events, *UNENCODED_COLUMNS)
-    groups = encoded_events.groupBy(wire.BUCKET)
+    groups = encoded_events.groupBy(internal_names.BUCKET)
     with use_own_interpreter(events.sparkSession):
         packed = groups.applyInPandasWithState(
             search, "rows binary", "state binary", "append", "EventTimeTimeout"

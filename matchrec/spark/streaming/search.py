@@ -27,7 +27,7 @@ from matchrec.search.flat_arrays import list_positions
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.spark.streaming.arrival import SearchRows
 from matchrec.spark.streaming.keyed_values import KeyedValues, KeyRecord
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, PieceWorker
@@ -167,9 +167,9 @@ def find_window_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntA
         return np.full(rows.num_rows, NEVER, np.int64)
     if window.distance is None:
         assert window.end is not None
-        return read_integers(take_column(rows, wire.name_column(window.end)))
+        return read_integers(take_column(rows, internal_names.name_column(window.end)))
     # The window ends a known distance after the time of its first row.
-    times = read_integers(take_column(rows, wire.name_column(window.order)))
+    times = read_integers(take_column(rows, internal_names.name_column(window.order)))
     length = int(window.distance.limit) + 1
     return np.asarray(np.minimum(times, NEVER - length) + length, np.int64)
 
@@ -187,7 +187,10 @@ def find_neighbour_end_times(compiled_query: CompiledQuery, rows: pa.Table) -> I
     if not end_columns:
         return None
     return np.stack(
-        [read_integers(take_column(rows, wire.name_column(index))) for index in end_columns]
+        [
+            read_integers(take_column(rows, internal_names.name_column(index)))
+            for index in end_columns
+        ]
     )
 
 

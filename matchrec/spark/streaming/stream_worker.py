@@ -62,7 +62,7 @@ from matchrec.spark.streaming.search import (
     RunningSearch,
     StreamSearch,
 )
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.rule_set import RuleSearch, RuleSetOutput
 
@@ -378,7 +378,9 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
         for index, rule in enumerate(rule_set.rules)
     )
     # The stored state stays valid if rules change, but not if what they share changes.
-    columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
+    columns = [
+        internal_names.name_column(index) for index in (rule_set.order, *rule_set.events.values())
+    ]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
     partitions = event_layout.describe_partitions()
     query_digest = compute_digest(partitions, events, output.on_error, rule_set.has_versions)

@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.shortcuts import current_shortcuts
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.arrow_types import is_text, is_whole
 from matchrec.worker.column_roles import Sorting, TieCounter
 from matchrec.worker.sorting.codes import encode_table
@@ -110,8 +110,8 @@ def sort_table(
 ) -> pa.Table:
     """Sort the rows of a table, and mark where partitions start.
 
-    The mark is bit 0 of `wire.FIRST_BITS` on the first row of each partition. The column is added
-    if the table does not have it.
+    The mark is bit 0 of `internal_names.FIRST_BITS` on the first row of each partition. The column
+    is added if the table does not have it.
 
     Args:
         table: the rows. Each column must have one chunk.
@@ -129,13 +129,16 @@ def sort_table(
 
 
 def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
-    """Return the table with bit 0 of `wire.FIRST_BITS` set on the first row of each partition."""
-    if wire.FIRST_BITS not in table.column_names:
+    """Return the table with bit 0 of FIRST_BITS set on the first row of each partition.
+
+    The column is added if the table does not have it.
+    """
+    if internal_names.FIRST_BITS not in table.column_names:
         return table.append_column(
-            wire.FIRST_BITS, arrays.make_array(starts_partition.astype(np.int8))
+            internal_names.FIRST_BITS, arrays.make_array(starts_partition.astype(np.int8))
         )
-    index = table.column_names.index(wire.FIRST_BITS)
-    marked = arrays.read_numbers(arrays.take_column(table, wire.FIRST_BITS)) & ~1
+    index = table.column_names.index(internal_names.FIRST_BITS)
+    marked = arrays.read_numbers(arrays.take_column(table, internal_names.FIRST_BITS)) & ~1
     marked[np.flatnonzero(starts_partition)] |= 1  # few rows: faster than a mask of all rows
     return table.set_column(index, table.schema.field(index), arrays.make_array(marked))
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.arrays import Batches, take_column
 from matchrec.worker.arrow_types import is_text
 from matchrec.worker.column_roles import Sorting
@@ -41,9 +41,9 @@ def sort_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a task in order, with the first row of each partition marked.
 
-    The mark is bit 0 of the column `wire.FIRST_BITS`, which is added if there is none. Rows that
-    are equal in all columns of `sorting` stay in the order in which they came. Partitions that
-    cannot have a match may be missing.
+    The mark is bit 0 of the column `internal_names.FIRST_BITS`, which is added if there is none.
+    Rows that are equal in all columns of `sorting` stay in the order in which they came. Partitions
+    that cannot have a match may be missing.
 
     Args:
         batches: the rows of the task, in any order.
@@ -75,7 +75,7 @@ def cut_into_batches(table: pa.Table, most_rows: int) -> Iterator[pa.RecordBatch
     if table.num_rows <= most_rows:
         yield from table.to_batches()
         return
-    starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
+    starts = find_partition_starts(take_column(table, internal_names.FIRST_BITS))
     for begin, end in pairwise(find_cuts(starts, table.num_rows, most_rows)):
         yield from table.slice(begin, end - begin).to_batches()
 

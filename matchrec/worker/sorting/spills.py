@@ -43,7 +43,7 @@ import pyarrow as pa
 
 from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import Sorting, TieCounter
 from matchrec.worker.sorting.budget import Budget
 from matchrec.worker.sorting.order import find_order, sort_table
@@ -157,7 +157,7 @@ def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
         heads: one or more heads that have rows.
         sorting: what the rows are sorted by.
     """
-    names = [*dict.fromkeys(item.name for item in sorting.columns), wire.FIRST_BITS]
+    names = [*dict.fromkeys(item.name for item in sorting.columns), internal_names.FIRST_BITS]
     batches = [head.rows.select(names) for head in heads if head.rows is not None]
     row_counts = np.array([batch.num_rows for batch in batches], np.int64)
     least_head = int(np.argmin(rank_rows(batches, row_counts - 1, sorting)))

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.errors.run.location import LONGEST_VALUE
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.column_roles import ShownColumn
 from matchrec.worker.sorting.tie_reports import TieChannel, TieCount
 
@@ -92,7 +92,7 @@ def mark_differing_rows(table: pa.Table, names: Sequence[str], rows: IntArray) -
         column = arrays.take_column(table, name)
         values = column.take(arrays.make_array(rows[equal_so_far]))
         values_before = column.take(arrays.make_array(rows[equal_so_far] - 1))
-        if name == wire.FIRST_BITS:
+        if name == internal_names.FIRST_BITS:
             # Bit 0 marks the start of a partition. The query does not read it.
             values = clear_first_bits(values)
             values_before = clear_first_bits(values_before)

@@ -17,7 +17,7 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.encode import unpack_conditions
 from matchrec.worker.equal_codes import encode_by_equality
 from matchrec.worker.shared_rows import SharedRows
@@ -60,7 +60,7 @@ def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -
     chosen = Random(conditions)
     rows = [[chosen.random() < 0.5 for _ in range(conditions)] for _ in range(20)]
     columns = {
-        wire.name_bits(word): pa.array(
+        internal_names.name_bits(word): pa.array(
             [pack_flags([True, *row][first : first + 62]) for row in rows]
         )
         for word, first in enumerate(range(0, conditions + 1, 62))
@@ -90,7 +90,12 @@ def test_equal_values_have_equal_codes(values: pa.Array, codes: list[int]) -> No
 
 def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
     keys, rows = ["b", "a", "b", "a", "a", "b"], np.arange(6)
-    table = pa.table({wire.name_column(0): pa.array(keys), wire.name_column(1): pa.array(rows)})
+    table = pa.table(
+        {
+            internal_names.name_column(0): pa.array(keys),
+            internal_names.name_column(1): pa.array(rows),
+        }
+    )
     words = np.arange(6, dtype=np.uint64).reshape(-1, 1)
     shared = SharedRows(table, np.array([0, 3, 6]), words)
     divided = shared.divide((0,))
@@ -102,7 +107,7 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
 
 
 def test_rows_between_partitions() -> None:
-    table = pa.table({wire.name_column(0): pa.array(range(6))})
+    table = pa.table({internal_names.name_column(0): pa.array(range(6))})
     shared = SharedRows(table, np.array([0, 1, 3, 6]), np.zeros((6, 1), np.uint64))
     part = shared.select_partitions(range(1, 3))
     assert part.table.column(0).to_pylist() == [1, 2, 3, 4, 5]

@@ -21,7 +21,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.shortcuts import ALL
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
 from matchrec.worker.task_input import TaskInput
@@ -36,10 +36,10 @@ Row = tuple[str, int, str]  # key, order, the letters of the columns that are tr
 
 SCHEMA = pa.schema(
     [
-        (wire.COUNTERS, pa.list_(pa.int64())),
-        (wire.REMAINING_ROWS, pa.int64()),
-        (wire.name_read(0), pa.string()),
-        (wire.name_read(1), pa.int32()),
+        (internal_names.COUNTERS, pa.list_(pa.int64())),
+        (internal_names.REMAINING_ROWS, pa.int64()),
+        (internal_names.name_read(0), pa.string()),
+        (internal_names.name_read(1), pa.int32()),
     ]
 )
 
@@ -68,9 +68,9 @@ def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
         before = (key, order)
     table = pa.table(
         {
-            wire.name_column(0): pa.array(orders, pa.int32()),
-            wire.name_column(1): pa.array(keys, pa.string()),
-            wire.FIRST_BITS: pa.array(bits, pa.int8()),
+            internal_names.name_column(0): pa.array(orders, pa.int32()),
+            internal_names.name_column(1): pa.array(keys, pa.string()),
+            internal_names.FIRST_BITS: pa.array(bits, pa.int8()),
         }
     )
     yield from table.to_batches(max_chunksize=size)
@@ -86,7 +86,7 @@ def count_coverage(
     worker = CoverageWorker(task, SCHEMA, TaskInput(rows_per_call=rows_per_call))
     (batch,) = worker.run(make_batches(rows, size))
     (row,) = batch.to_pylist()
-    figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
+    figures, counts = sum_coverage(task, [row[internal_names.COUNTERS]])
     counts_by_occurrence = [
         counts.reached_counts.tolist(),
         counts.end_counts.tolist(),
@@ -206,14 +206,14 @@ def run_worker(
     values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
     types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
     columns = {
-        wire.name_column(index): pa.array(values[name], types[name])
+        internal_names.name_column(index): pa.array(values[name], types[name])
         for index, name in enumerate(name_columns(task))
     }
-    table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
+    table = pa.table(columns | {internal_names.FIRST_BITS: pa.array(bits, pa.int32())})
     worker = CoverageWorker(task, SCHEMA, TaskInput(sorting, rows_per_call=rows_per_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
-    figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
+    figures, counts = sum_coverage(task, [row[internal_names.COUNTERS]])
     counts_by_occurrence = [
         counts.reached_counts.tolist(),
         counts.end_counts.tolist(),
@@ -272,7 +272,9 @@ def test_workers_that_sort_count_the_same(rows: list[UnsortedRow], pattern: str,
     spark_task = make_nearby_task(pattern, skip, RowScope.SPARK)
     expected = run_worker(spark_task, in_order, None, ALL.rows_per_call)
     task = make_nearby_task(pattern, skip, RowScope.WORKER)
-    column_names = {name: wire.name_column(i) for i, name in enumerate(name_columns(task))}
+    column_names = {
+        name: internal_names.name_column(i) for i, name in enumerate(name_columns(task))
+    }
     order = SortColumn(column_names["t"], descending=False, nulls_first=True)
     for rows_per_call in (2, ALL.rows_per_call):
         assert (

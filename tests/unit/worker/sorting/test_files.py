@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
@@ -34,7 +34,7 @@ def make_batches(count: int = 20) -> Iterator[pa.RecordBatch]:
     """Yield batches of 100 rows, which have numbers from the greatest to the least."""
     for batch in range(count, 0, -1):
         order = pa.array(range(batch * 100, batch * 100 - 100, -1))
-        yield pa.record_batch([order, pa.array([0] * 100)], ["o", wire.FIRST_BITS])
+        yield pa.record_batch([order, pa.array([0] * 100)], ["o", internal_names.FIRST_BITS])
 
 
 def list_open_files(folder: Path) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from matchrec.automaton.facts import output_needs_condition
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import Sorting
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from tests.tasks.compiled import compile_for_output
@@ -25,7 +25,12 @@ def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.
     packed = pa.array([bit << 1 for bit in bits], pa.int64())
     positions = pa.array(range(len(keys)), pa.int64())
     return pa.table(
-        {"k": pa.array(keys), "j": pa.array(others), wire.name_bits(0): packed, "p": positions}
+        {
+            "k": pa.array(keys),
+            "j": pa.array(others),
+            internal_names.name_bits(0): packed,
+            "p": positions,
+        }
     )
 
 
@@ -70,8 +75,8 @@ def test_many_such_rows_are_not_looked_up() -> None:
 def test_a_bit_of_the_second_column() -> None:
     rows = make_table(["x", "y"], [1, 1], [0, 0])
     flags = pa.array([0, 1 << 3], pa.int64())
-    rows = rows.append_column(wire.name_bits(1), flags)
-    assert keep_needed(rows, wire.BITS_PER_COLUMN + 2) == [1]
+    rows = rows.append_column(internal_names.name_bits(1), flags)
+    assert keep_needed(rows, internal_names.BITS_PER_COLUMN + 2) == [1]
 
 
 def test_random_rows_of_whole_partitions_stay() -> None:

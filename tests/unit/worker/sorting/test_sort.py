@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from matchrec.worker import arrays, wire
+from matchrec.worker import arrays, internal_names
 from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting import budget as budgets
 from matchrec.worker.sorting import codes as encoding
@@ -57,19 +57,19 @@ def check(case: Rows, result: list[pa.RecordBatch], most: int) -> None:
     assert after.column("row").to_pylist() == expected
     check_columns(before, after)
     marks = [6 + row for row in mark_first_rows(case.keys, expected)]
-    assert after.column(wire.FIRST_BITS).to_pylist() == marks
+    assert after.column(internal_names.FIRST_BITS).to_pylist() == marks
 
 
 def find_marks(batch: pa.RecordBatch | pa.Table) -> list[int]:
     """Return 1 for each row that begins a partition, and 0 for the others."""
-    return [bits & 1 for bits in batch.column(wire.FIRST_BITS).to_pylist()]
+    return [bits & 1 for bits in batch.column(internal_names.FIRST_BITS).to_pylist()]
 
 
 def check_columns(before: pa.Table, after: pa.Table) -> None:
     """Check that the values of each row are still together."""
     assert after.schema == before.schema
     moved = before.take(after.column("row"))
-    for name in set(before.column_names) - {wire.FIRST_BITS}:
+    for name in set(before.column_names) - {internal_names.FIRST_BITS}:
         assert make_comparable(after.column(name)).equals(make_comparable(moved.column(name)))
 
 
@@ -333,7 +333,9 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(sort, "sort_table", sort_slowly)
     monkeypatch.setattr(sort, "_free_sorts", BoundedSemaphore(2))
-    batch = pa.record_batch({"k": [2, 1, 2], wire.FIRST_BITS: pa.array([0, 0, 0], pa.int8())})
+    batch = pa.record_batch(
+        {"k": [2, 1, 2], internal_names.FIRST_BITS: pa.array([0, 0, 0], pa.int8())}
+    )
     sorting = Sorting(("k",), ())
     tasks = 8
     with ThreadPoolExecutor(tasks) as threads:
@@ -445,7 +447,12 @@ def test_a_key_of_many_bits_is_sorted_once(
     keys = generator.integers(-(2**63), 2**63 - 1, 1 << 13)[generator.integers(0, 1 << 13, count)]
     order = generator.integers(0, 1000, count)
     table = pa.table(
-        {"key": keys, "order": order, "row": range(count), wire.FIRST_BITS: np.zeros(count, int)}
+        {
+            "key": keys,
+            "order": order,
+            "row": range(count),
+            internal_names.FIRST_BITS: np.zeros(count, int),
+        }
     )
     item = SortColumn("order", descending=True, nulls_first=True)
     sorts: list[int] = []
@@ -465,7 +472,7 @@ def test_a_key_of_many_bits_is_sorted_once(
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
     check_columns(table, result)
-    marks = result.column(wire.FIRST_BITS).to_pylist()
+    marks = result.column(internal_names.FIRST_BITS).to_pylist()
     expected_rows = np.lexsort((range(count), -order, keys))
     is_first = np.append(True, np.diff(keys[expected_rows]) != 0)
     assert split_partitions(result.column("row").to_pylist(), marks) == split_partitions(
@@ -482,7 +489,7 @@ def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending:
         numbers = [least + unit * step for step in steps]
         table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
         sorting = Sorting((), (SortColumn("at", descending, nulls_first=True),))
-        result = sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
+        result = sort_table(table, sorting).drop_columns([internal_names.FIRST_BITS])
         check_columns(table, result)
         by_hand = sorted(
             range(len(steps)), key=lambda row: -steps[row] if descending else steps[row]

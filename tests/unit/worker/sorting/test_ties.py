@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import ShownColumn, SortColumn, Sorting
 from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
@@ -119,7 +119,7 @@ def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
 
 @pytest.mark.parametrize(("bits", "number"), [([2, 2], 0), ([2, 4], 1), ([3, 2], 0)])
 def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -> None:
-    table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
+    table = pa.table({"at": [1, 1], internal_names.FIRST_BITS: np.array(bits)})
     item = SortColumn("at", descending=False, nulls_first=True)
     sorting, collector = watch_ties(Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]

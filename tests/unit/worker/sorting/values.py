@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from matchrec.worker import wire
+from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn, Sorting
 from tests.references.sorting import Item
 
@@ -99,7 +99,7 @@ def rows(draw: Callable[..., Any]) -> Rows:
     names = [*(f"k{i}" for i in range(len(keys))), *(f"o{i}" for i in range(len(order)))]
     arrays = [array for _, array in [*keys, *order]]
     arrays += [pa.array(range(count), pa.int32()), pa.array([6] * count, pa.int64())]
-    table = pa.Table.from_arrays(arrays, [*names, "row", wire.FIRST_BITS])
+    table = pa.Table.from_arrays(arrays, [*names, "row", internal_names.FIRST_BITS])
     columns = (SortColumn(f"o{i}", *way) for i, way in enumerate(ways))
     return Rows(
         table.to_batches(max_chunksize=draw(st.integers(1, 20))),

@@ -1,4 +1,4 @@
-"""The names of matchrec's own columns, from the user's rows to the result.
+"""The internal names of columns, from the user's rows to the result.
 
 No other module spells one of these names, except for `__e`. `0 ...` stands for a number.
 
