@@ -125,8 +125,8 @@ def test_tune_says_what_to_do_about_the_number_of_partitions(
 UNPLANNED = {
     "SELECT id, (SELECT m.id + 1) AS k FROM {t} AS m": "write its value without SELECT",
     "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": (
-        r"(?s)^IN \(SELECT \.\.\.\) is supported only in WHERE.*"
-        r"help: write array_contains\(\(SELECT collect_list\(x\) FROM t\), x\)"
+        r"(?s)^IN \(SELECT \.\.\.\) outside of WHERE is not supported on Sail.*"
+        r"help: write array_contains\(\(SELECT collect_list\(1\)\), 1\)"
     ),
     "WITH w AS (FROM {t}) SELECT * FROM w": r"write SELECT \* FROM",
     "FROM {t}": r"write SELECT \* FROM",

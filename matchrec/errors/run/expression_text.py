@@ -286,7 +286,7 @@ def list_indexed_values(text: str) -> list[IndexedValue]:
     >>> [indexed.value for indexed in list_indexed_values("x IN (array(1, 2)[i], y[0][j])")]
     ['array(1, 2)', 'y', 'y[0]']
     """
-    tokens = split_tokens(_COMMENT_OR_QUOTED_TEXT.sub(_blank_comment, text))
+    tokens = split_tokens(blank_comments(text))
     indexed_values = []
     for opening in range(1, len(tokens)):
         before = tokens[opening - 1]
@@ -301,9 +301,18 @@ def list_indexed_values(text: str) -> list[IndexedValue]:
     return indexed_values
 
 
-def _blank_comment(match: re.Match[str]) -> str:
-    """Return blanks for a comment, and a string or a name in backticks as it is."""
-    return match[0] if match["comment"] is None else " " * len(match[0])
+def blank_comments(text: str) -> str:
+    """Return a text of the same length that has blanks instead of comments.
+
+    >>> blank_comments("a /* b */ > '--'")
+    "a         > '--'"
+    """
+
+    def blank_comment(match: re.Match[str]) -> str:
+        """Return blanks for a comment, and a string or a name in backticks as it is."""
+        return match[0] if match["comment"] is None else " " * len(match[0])
+
+    return _COMMENT_OR_QUOTED_TEXT.sub(blank_comment, text)
 
 
 def _find_value_start(tokens: Sequence[TextToken], end: int) -> int:

@@ -24,6 +24,7 @@ from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length, find_unit, is_spark_unit
 from matchrec.errors.run.expression_text import fit_on_line, list_indexed_values
 from matchrec.errors.sql.type_kinds import TypeKind
+from matchrec.errors.sql.unplanned_parts import find_in_subquery, find_star_over_groups
 from matchrec.errors.sql.window import unknown_window
 from matchrec.errors.sql.written_times import read_times, write_literal
 from matchrec.errors.wording import join_alternatives, shorten
@@ -45,6 +46,8 @@ def find_refused_part(
         or find_invalid_interval(message, text, clause)
         or find_computed_index(message, text, clause)
         or find_wrong_window(message, text)
+        or find_in_subquery(message, text, clause)
+        or find_star_over_groups(message, text)
     )
 
 

@@ -142,6 +142,8 @@ def find_mistake(error: PySparkException, filled: FilledTemplate) -> MatchRecogn
             _, author_span = filled.source.trace_to_author(span)
             author_spans.append(author_span)
     mistake.spans = tuple(author_spans)
+    if mistake.hint is not None:
+        mistake.hint = filled.show(mistake.hint)
     return mistake
 
 
