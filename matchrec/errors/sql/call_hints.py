@@ -53,6 +53,11 @@ _FUNCTIONS_OF_NUMBERS = frozenset(
 # Aggregates whose argument is a condition.
 _AGGREGATES_OF_CONDITIONS = frozenset({"ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"})
 
+# Functions of an array and of a value that has the type of its elements.
+_FUNCTIONS_OF_ELEMENTS = frozenset(
+    {"ARRAY_CONTAINS", "ARRAY_POSITION", "ARRAY_REMOVE", "ARRAY_APPEND", "ARRAY_PREPEND"}
+)
+
 # For functions that add days or months to a date: a note on their arguments, which is the same on
 # each engine.
 EXPECTED_ARGUMENTS = {
@@ -135,9 +140,30 @@ def _find_function_hint(call: _Call) -> str | None:
             for argument in call.arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"
+    if function in _FUNCTIONS_OF_ELEMENTS and len(call.arguments) == 2:
+        return _find_element_hint(function, *call.arguments)
     if function in EXPECTED_ARGUMENTS and len(call.arguments) == 2:
         return _find_date_sum_hint(function, *call.arguments)
     return None
+
+
+def _find_element_hint(function: str, array: TypedText, value: TypedText) -> str | None:
+    """Return what to write if a value is not of the type of an array's elements, or None.
+
+    The array is cast if the value is a DOUBLE, because a cast to another number can change it.
+
+    >>> numbers = TypedText("x", "array<int>")
+    >>> _find_element_hint("ARRAY_CONTAINS", numbers, TypedText("'7'", "string"))
+    "write array_contains(x, CAST('7' AS int))"
+    >>> _find_element_hint("ARRAY_CONTAINS", numbers, TypedText("y", "double"))
+    'write array_contains(CAST(x AS array<double>), y)'
+    """
+    if array.outer_type != "array" or value.kind is TypeKind.OTHER:
+        return None
+    if value.type_name == "double":
+        return f"write {function.lower()}(CAST({array.text} AS array<double>), {value.text})"
+    element_type = array.type_name.removeprefix("array<").removesuffix(">")
+    return f"write {function.lower()}({array.text}, CAST({value.text} AS {element_type}))"
 
 
 def _find_date_sum_hint(function: str, date: TypedText, count: TypedText) -> str:
