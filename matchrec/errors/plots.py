@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest_or_part
 from matchrec.errors.surface import ProgramKind, current_surface
 from matchrec.errors.wording import join_names, show_count, write_name
 
@@ -36,7 +36,7 @@ def unknown_plot_column(
             hint="rename one of these columns in the query",
             code="ambiguous-plot-column",
         )
-    near = find_nearest(name, columns)
+    near = find_nearest_or_part(name, columns)
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {option}",
         notes=(f"the columns are: {join_names(columns)}",),
@@ -81,18 +81,25 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
 
 def _advise_on_match_ends(x: str, candidates: Sequence[str]) -> str:
     """Return what to write so that `plot` finds the matches, see `no_match_columns`."""
-    surface = current_surface()
-    if len(candidates) >= 2:
-        ends = candidates if len(candidates) == 2 else surface.example_match_ends
-        return surface.advice_on_match_ends.format(first=ends[0], last=ends[1])
-    first, last = write_name(f"first_{x}"), write_name(f"last_{x}")
-    measures = f"FIRST({write_name(x)}) AS {first}, LAST({write_name(x)}) AS {last}"
+    first_name, last_name = write_name(f"first_{x}"), write_name(f"last_{x}")
+    measures = f"FIRST({write_name(x)}) AS {first_name}, LAST({write_name(x)}) AS {last_name}"
+    advice = f"add {measures} to MEASURES"
     if x.lower() in map(str.lower, candidates):  # probably the rows of matches
-        return (
-            f"for ONE ROW PER MATCH, add {measures} to MEASURES; for ALL ROWS PER MATCH, add "
+        advice = (
+            f"for ONE ROW PER MATCH, {advice}; for ALL ROWS PER MATCH, add "
             "MATCH_NUMBER() AS match_number"
         )
-    return f"add {measures} to MEASURES"
+    if len(candidates) < 2:
+        return advice
+    surface = current_surface()
+    if len(candidates) == 2:
+        first, last = candidates
+        condition = f"if matches begin at {first} and end at {last}"
+    else:  # it is not clear which columns they are
+        first, last = surface.example_match_ends
+        condition = "with the columns at which matches begin and end"
+    name_ends = surface.advice_on_match_ends.format(first=first, last=last)
+    return f"{name_ends} {condition}; or {advice}"
 
 
 def series_column_missing(*, name: str) -> MatchRecognizePlanError:

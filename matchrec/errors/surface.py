@@ -140,9 +140,7 @@ class Surface:
         "pass a clause or a SASE+ query with its DataFrame, matchrec.{name}(df, ...)"
     )
     # How to say where a match begins and ends, with the columns `{first}` and `{last}`.
-    advice_on_match_ends: str = (
-        'write between=("{first}", "{last}"), or match="..." for ALL ROWS PER MATCH'
-    )
+    advice_on_match_ends: str = 'write between=("{first}", "{last}")'
     # The two columns in this advice if it is not clear which columns they are.
     example_match_ends: tuple[str, str] = ("...", "...")
     # What to do if `{name}` is a function that the user has written.
@@ -290,9 +288,7 @@ _ADVICE_ON_INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )
 _ADVICE_ON_GLOBAL_VIEW = "write CREATE TEMPORARY VIEW without GLOBAL"
-_ADVICE_ON_MATCH_ENDS = (
-    "write --between {first} {last}, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH"
-)
+_ADVICE_ON_MATCH_ENDS = "write --between {first} {last}"
 # A client of the gateway, which sends SQL from any language.
 GATEWAY = Surface(
     program=ProgramKind.GATEWAY,

@@ -196,7 +196,9 @@ def test_a_picture_needs_the_ends_of_matches(
     low = RISES.replace("AS a", "AS low").replace("AS b", "AS high")
     output = run_failing_cell(shell, f"%%matchrec --plot t v\n{low}", capsys)
     # The result has exactly two columns of the type of `t`.
-    assert "write --between low high, or MATCH_NUMBER() AS match_number for ALL ROWS" in output
+    assert (
+        "write --between low high if matches begin at low and end at high; or add FIRST" in output
+    )
     plot = shell.run_cell_magic("matchrec", "--plot t v --between low high", low)
     assert repr(plot) == "<Plot: 2 matches in 1 series, page 1 of 1>"
 
