@@ -98,7 +98,7 @@ def no_attribute(
     """Return the error for an attribute that an object of matchrec does not have.
 
     The message suggests the most similar attribute, such as `followed_by` for `followedBy` of
-    Flink.
+    Flink. If no attribute is similar, the user may mean a column of the DataFrame.
 
     Args:
         owner: the object.
@@ -121,6 +121,7 @@ def no_attribute(
         elif frame_class and near is None:
             frame_attribute = find_public_attribute(name, frame_class)
             near = f"{frame}.{frame_attribute}" if frame_attribute else None
+            near = near or f"{frame}[{name!r}] for a column"
     hint = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
 

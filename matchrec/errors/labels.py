@@ -9,7 +9,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest_or_part
 from matchrec.errors.quoting import quote_for_python
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, show_count, write_name
@@ -28,7 +28,7 @@ def unknown_label_column(
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of a backtest that names no column of `labels`."""
     surface = current_surface()
-    near = find_nearest(name, columns)
+    near = find_nearest_or_part(name, columns)
     hint = f"write {surface.write_option(argument, near)}" if near else "name one of these"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_option(argument)}`",

@@ -10,7 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     about_argument,
 )
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest_or_part
 from matchrec.errors.run.location import RowLocation
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_names, shorten
@@ -61,7 +61,7 @@ def inexact_cast(*, aggregate: object, exact: object) -> MatchRecognizePlanError
 
 def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for an aggregate over a measure that the query does not have."""
-    near = find_nearest(name, measures)
+    near = find_nearest_or_part(name, measures)
     if near:
         hint = f"write {near}"
     else:

@@ -288,6 +288,7 @@ def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
         "run": ".show() or .to_df()",
         "execute": ".show() or .to_df()",
         "toDF": ".to_df()",
+        "b": ".to_df()['b'] for a column",
     }.items():
         with pytest.raises(AttributeError) as caught:
             getattr(query, name)
