@@ -47,6 +47,7 @@ def value_of_wrong_type(
     """
     surface = current_surface()
     option = surface.name_option(argument)
+    rows = "one row" if argument == "row" else "one partition"
     note_on_name = ""
     if argument == "row" and isinstance(value, str) and "=" in value:  # `row="ts=3"`
         note_on_name = f"{option} has a value of `{name}` alone, without a name"
@@ -58,7 +59,7 @@ def value_of_wrong_type(
         advice = f"--row {quote(example)}"
     return MatchRecognizePlanError(
         f"`{option}` has {value!r} for column `{name}` of type {type_name}",
-        notes=(f"a value of `{name}` is {example}", note_on_name),
+        notes=(f"for example, {rows} has `{name}` = {example}", note_on_name),
         hint=f"write {advice}, or leave {option} out",
         code="value-of-wrong-type",
     )

@@ -118,14 +118,14 @@ def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanErro
     )
 
 
-# NOT.
+# Negated stages.
 
 
 def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for not_next or not_followed_by of a group."""
     return MatchRecognizeUnsupportedError(
         f"{call} is not supported for a group",
-        notes=("a NOT forbids one event",),
+        notes=("a negated stage is about one event",),
         hint=f'write {call}("name").where(...) for each event that must not occur',
         code="negated-group",
     )
@@ -134,26 +134,26 @@ def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
 def negation_after_optional(
     *, call: str, name: str, optional_stage: str
 ) -> MatchRecognizeUnsupportedError:
-    """Return the error for a NOT that directly follows an optional stage.
+    """Return the error for a negated stage that directly follows an optional stage.
 
     Args:
-        call: the method of the NOT.
-        name: the name of the NOT.
-        optional_stage: the stage before the NOT.
+        call: the method that adds the negated stage.
+        name: the name of the negated stage.
+        optional_stage: the stage before it.
     """
     return MatchRecognizeUnsupportedError(
         f"{call}({name!r}) is not supported directly after {optional_stage}, which is optional",
-        notes=("a NOT begins after the previous event, which may be missing",),
+        notes=("a negated stage begins after the previous event, which may be missing",),
         hint=f"remove optional() from {optional_stage}, or append a stage before {call}",
         code="negation-after-optional",
     )
 
 
 def quantifier_on_negated_stage(*, call: str, stage: str) -> MatchRecognizePlanError:
-    """Return the error for a quantifier of a NOT."""
+    """Return the error for a quantifier of a negated stage."""
     return MatchRecognizePlanError(
-        f"{call}() is not allowed for {stage}, which is a NOT",
-        notes=("a NOT accepts no event, so there is nothing to repeat or to leave out",),
+        f"{call}() is not allowed for the negated {stage}",
+        notes=("a negated stage accepts no event, so there is nothing to repeat or to leave out",),
         hint=f"call {call}() before not_next or not_followed_by, or after the next stage",
         code="quantifier-on-negated-stage",
     )

@@ -283,7 +283,7 @@ def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSes
     rows = spark.createDataFrame([("a", 1), ("b", 2)], "k string, day int")
     rows = rows.selectExpr("k", "date_add(DATE'2026-01-01', day) AS day")
     for key, day in (("a", "2026-01-02"), ("b", "2026-01-03")):
-        with pytest.raises(matchrec.MatchRecognizePlanError, match=f"a value of `day` is {day}"):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=f"one row has `day` = {day}"):
             matchrec.query(rows, "PARTITION BY k ORDER BY day PATTERN (A)").why(
                 partition={"k": key}, row="noon"
             )
@@ -531,17 +531,21 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "example"),
     [
-        ({"row": "each"}, "`row` has 'each' for column `day` of type date", "`day` is 2024"),
-        ({"row": 3}, "`row` has 3 for column `day` of type date", "`day` is 2024"),
+        (
+            {"row": "each"},
+            "`row` has 'each' for column `day` of type date",
+            "one row has `day` = 2024",
+        ),
+        ({"row": 3}, "`row` has 3 for column `day` of type date", "one row has `day` = 2024"),
         (
             {"partition": {"price": "low"}},
             "`partition` has 'low' for column `price` of type int",
-            "`price` is ",
+            "one partition has `price` = ",
         ),
         (
             {"partition": {"price": True}},
             "`partition` has True for column `price` of type int",
-            "`price` is ",
+            "one partition has `price` = ",
         ),
     ],
 )
@@ -555,7 +559,7 @@ def test_a_value_of_the_wrong_type_is_rejected(
         matchrec.query(rows, rises).why(**arguments)
     message_line, note, _ = str(caught.value).split("\n")
     assert message_line == f"{message} [value-of-wrong-type]"
-    assert note.startswith(f"  note: a value of {example}")
+    assert note.startswith(f"  note: for example, {example}")
 
 
 @pytest.mark.parametrize("value", [True, "true", " T ", 1])

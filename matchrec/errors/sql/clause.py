@@ -46,7 +46,7 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
         notes = (_ORDER,)
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE") or advice_on_query
     return MatchRecognizeParseError(
-        f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
+        f"`{text}` is not allowed at the start of a clause",
         span,
         notes=notes,
         hint=hint,
