@@ -88,12 +88,10 @@ def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedCol
     rankings = rank_columns(compiled_query, table)
     columns: list[EncodedColumn] = []
     for index in sent_columns.integer_columns:
-        ranking = rankings.get(index)
-        values = (
-            take_column(table, internal_names.name_column(index))
-            if ranking is None
-            else ranking.ranks
-        )
+        if index in rankings:
+            values = rankings[index].ranks
+        else:
+            values = take_column(table, internal_names.name_column(index))
         columns.append(EncodedColumn(encode_for_conditions(values), find_valid(values)))
     for index in sent_columns.float_columns:
         values = take_column(table, internal_names.name_column(index))
