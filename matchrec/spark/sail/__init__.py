@@ -19,5 +19,8 @@ Spark. No version is compared.
     refused_names,
     value_failures
     message_tables        looks an error up in the tables of these modules
-    statements            tells for which statements Sail's syntax errors are Spark's
+    statements            decides whether Spark, too, rejects a statement that Sail rejects
+    hidden_operations,    find operations and arguments in texts that are not parsed
+    call_arguments
+    ending                waits for Sail's tasks when the program ends
 """

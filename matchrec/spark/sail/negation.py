@@ -98,11 +98,11 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
         return
     fields = relation.rows.schema.fields
     decimal_columns = [field.name for field in fields if has_decimals(field.dataType)]
-    for span, text in negations:
-        if can_compute_decimals(text, decimal_columns):
-            if negates_to_scale_ten(relation.runner.spark):
-                raise errors.negated_decimal(span)
-            return
+    spans_with_decimals = [
+        span for span, text in negations if can_compute_decimals(text, decimal_columns)
+    ]
+    if spans_with_decimals and negates_to_scale_ten(relation.runner.spark):
+        raise errors.negated_decimal(spans_with_decimals[0])
 
 
 def can_negate(key: RowExpression) -> bool:

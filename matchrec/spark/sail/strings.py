@@ -203,10 +203,11 @@ def is_nonnegative_constant(number: Scalar) -> bool:
 
 def write_call(function: str, arguments: tuple[Scalar, ...], span: Span) -> Operation:
     """Return a call of a function with at least one argument."""
-    parts: list[str | Scalar] = [f"{function}("]
-    for argument in arguments:
-        parts += [argument, ", "]
-    parts[-1] = ")"
+    first_argument, *other_arguments = arguments
+    parts: list[str | Scalar] = [f"{function}(", first_argument]
+    for argument in other_arguments:
+        parts += [", ", argument]
+    parts.append(")")
     return Operation(function, tuple(parts), span)
 
 
