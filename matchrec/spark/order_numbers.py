@@ -24,7 +24,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
 from typing_extensions import override
 
-from matchrec.conditions.functions.calendar import find_month
+from matchrec.conditions.functions.calendar import find_month_and_day
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import to_value_type
@@ -242,8 +242,8 @@ def show_date(days: int) -> str:
     >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
     ['1970-01-01', '+11998-12-15', '-0221-09-04']
     """
-    month_number, day_of_month = find_month(days)  # January of the year 0 has the number 1
-    year, months_before = divmod(month_number - 1, MONTHS_PER_YEAR)
+    month, day_of_month = find_month_and_day(days)  # January of the year 0 has the number 1
+    year, months_before = divmod(month - 1, MONTHS_PER_YEAR)
     has_four_digits = 0 <= year <= MAXYEAR
     year_text = f"{year:04}" if has_four_digits else f"{year:+05}"  # a sign and four digits or more
     return f"{year_text}-{months_before + 1:02}-{day_of_month:02}"

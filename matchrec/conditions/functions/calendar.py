@@ -15,6 +15,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.function import FunctionError
@@ -41,19 +42,27 @@ OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?
 FIXED_OFFSETS = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
 
 
-def find_month(day: int) -> tuple[int, int]:
-    """Return the month of a day, and the day of the month, which is 1 for the first day.
+class MonthAndDay(NamedTuple):
+    """A day, as the month that it is in and its place in this month."""
 
-    Months are counted on from year to year: January of the year 0 is 1, and 1970-01-01 is in the
-    month 1970 * 12 + 1.
+    # The number of the month, which is counted on from year to year: January of the year 0 is 1,
+    # and January 1970 is 1970 * 12 + 1.
+    month: int
+    # The day of the month, from 1.
+    day: int
 
-    >>> find_month(0)
-    (23641, 1)
+
+def find_month_and_day(day: int) -> MonthAndDay:
+    """Return the month of a day, which is given by its number, and the day of the month.
+
+    >>> find_month_and_day(0)
+    MonthAndDay(month=23641, day=1)
     """
     cycle, day_of_cycle = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
     date_in_first_cycle = date.fromordinal(day_of_cycle + 1)
     year = cycle * YEARS_OF_CYCLE + date_in_first_cycle.year
-    return year * MONTHS_OF_YEAR + date_in_first_cycle.month, date_in_first_cycle.day
+    month = year * MONTHS_OF_YEAR + date_in_first_cycle.month
+    return MonthAndDay(month, date_in_first_cycle.day)
 
 
 @dataclass(frozen=True, slots=True)

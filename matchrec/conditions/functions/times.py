@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from matchrec.conditions import types
 from matchrec.conditions.functions import TIME_PREFIX
-from matchrec.conditions.functions.calendar import DAY, Zone, find_month, find_zone
+from matchrec.conditions.functions.calendar import DAY, Zone, find_month_and_day, find_zone
 from matchrec.conditions.functions.casts import build_strict_cast
 from matchrec.conditions.functions.function import (
     ANY_TYPE,
@@ -115,12 +115,12 @@ def count_months(start: int, end: int) -> int:
 
     From January 31, 12:00 to February 28, 13:00 there is none: day 28 is before day 31.
     """
-    start_month, start_day = find_month(start // DAY)
-    end_month, end_day = find_month(end // DAY)
-    months = end_month - start_month
+    start_date = find_month_and_day(start // DAY)
+    end_date = find_month_and_day(end // DAY)
+    months = end_date.month - start_date.month
     # How far both times are into their months, in microseconds.
-    end_in_month = end_day * DAY + end % DAY
-    start_in_month = start_day * DAY + start % DAY
+    end_in_month = end_date.day * DAY + end % DAY
+    start_in_month = start_date.day * DAY + start % DAY
     # The last month is not whole yet.
     if months > 0 and end_in_month < start_in_month:
         return months - 1
