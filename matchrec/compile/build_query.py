@@ -14,13 +14,13 @@ from typing_extensions import assert_never
 
 from matchrec.automaton.facts import output_needs_condition
 from matchrec.automaton.program import VariableId, VariableIds
-from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
 from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.compile.origins import find_measure_origin
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.compile.sent_columns import build_sent_columns, list_used_columns
 from matchrec.compile.split_query import SplitQuery
-from matchrec.compile.totals import link_totals
+from matchrec.compile.totals import LinkedTotals, link_totals
 from matchrec.compile.typed_conditions import TypedConditions
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.output import schema
@@ -114,7 +114,8 @@ class QueryCompiler:
         conditions = self.conditions
         joined_queries = self.joined_queries
         collector = outputs.collector
-        task, totalled_columns = self.add_totals(self.build_task(options.max_steps), collector)
+        linked_totals = self.add_totals(self.build_task(options.max_steps), collector)
+        task = linked_totals.task
         choice = choose_algorithm_and_strategy(task, options.algorithm)
         return CompiledQuery(
             pattern_text=show_pattern(plan.pattern),
@@ -139,7 +140,7 @@ class QueryCompiler:
             outputs=outputs.columns,
             ansi=conditions.ansi,
             window_rows=plan.within_rows,
-            totalled_columns=totalled_columns,
+            totalled_columns=linked_totals.columns,
             nearby_conditions=conditions.nearby_conditions,
             bits_needed_for_output=self.find_bits_needed_for_output(),
             can_be_searched_in_pieces=self.can_be_searched_in_pieces(),
@@ -174,19 +175,15 @@ class QueryCompiler:
             max_steps=max_steps,
         )
 
-    def add_totals(
-        self, task: Task, collector: ReadCollector
-    ) -> tuple[Task, tuple[TotalledColumn, ...]]:
-        """Return the task with the totals of the plan, and the columns that they read.
-
-        Without totals, the task is returned unchanged, and there are no columns.
+    def add_totals(self, task: Task, collector: ReadCollector) -> LinkedTotals:
+        """Return the task with the totals of the plan, if the plan has any, and their columns.
 
         Raises:
             MustBuildMatchesError: the matches must be built to compute the totals.
         """
         plan = self.query.plan
         if plan.totals is None:
-            return task, ()
+            return LinkedTotals(task, columns=())
         return link_totals(plan, plan.totals, task, collector, self.conditions.types)
 
     def find_condition_bits(self) -> Mapping[str, int | None]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from matchrec.automaton.ambiguity import can_find_match_twice
 from matchrec.automaton.determinise import determinise
@@ -55,16 +56,22 @@ TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
 EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
 
 
+class LinkedTotals(NamedTuple):
+    """A task with its totals, and the columns that the totals read."""
+
+    task: Task
+    # `Total.column` is an index in these columns.
+    columns: tuple[TotalledColumn, ...]
+
+
 def link_totals(
     plan: MatchPlan,
     totals: Totals,
     task: Task,
     collector: ReadCollector,
     column_types: Mapping[RowColumn, ValueType],
-) -> tuple[Task, tuple[TotalledColumn, ...]]:
-    """Return the task with its totals, and the columns that they read.
-
-    `Total.column` is the index of a column in the second part of the result.
+) -> LinkedTotals:
+    """Return the task with the totals of its plan.
 
     Args:
         plan: the plan of the query.
@@ -100,7 +107,7 @@ def link_totals(
         for aggregate in aggregates
     )
     task = replace(task, totals=TaskTotals(linked_totals, totals.grouping))
-    return task, columns
+    return LinkedTotals(task, columns)
 
 
 def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
