@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +25,8 @@ def encode_by_equality(values: pa.Array) -> IntArray:
     """
     if pa.types.is_struct(values.type):
         present = find_valid(values).astype(np.int64)
-        codes, _ = number_rows([present, *map(encode_by_equality, values.flatten())])
-        return np.where(find_valid(values), codes, -1)
+        rows = number_rows([present, *map(encode_by_equality, values.flatten())])
+        return np.where(find_valid(values), rows.numbers, -1)
     if pa.types.is_floating(values.type):
         _, codes = np.unique(read_floats(values), return_inverse=True)
         return np.where(find_valid(values), codes, -1).astype(np.int64)
@@ -34,18 +34,21 @@ def encode_by_equality(values: pa.Array) -> IntArray:
     return np.where(find_valid(indices), read_numbers(indices), -1).astype(np.int64)
 
 
-def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+class NumberedRows(NamedTuple):
+    """Rows that are numbered so that rows with equal codes have the same number."""
+
+    numbers: IntArray  # int64[n], the number of each row; a new number is the next one, from 0
+    first_rows: IntArray  # int64[d], for each number the first row that has it
+
+
+def number_rows(codes: Sequence[IntArray]) -> NumberedRows:
     """Number rows by their codes. Rows with equal codes in all arrays get the same number.
 
-    >>> number_rows([np.array([2, 0, 2]), np.array([0, 0, 1])])
-    (array([0, 1, 2]), array([0, 1, 2]))
+    >>> number_rows([np.array([2, 0, 2]), np.array([0, 0, 0])]).numbers
+    array([0, 1, 0])
 
     Args:
         codes: one or more arrays int64[n]. Each code is at least -1 and less than n.
-
-    Returns:
-        The number of each row, int64[n], in the order in which numbers first come; and the first
-        row with each number.
     """
     numbers = np.zeros(len(codes[0]), np.int64)
     for codes_of_column in codes:
@@ -55,4 +58,4 @@ def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     first_rows = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
     # From the last row to the first, so that the first row with a number is written last.
     first_rows[numbers[::-1]] = np.arange(len(numbers))[::-1]
-    return numbers, first_rows
+    return NumberedRows(numbers, first_rows)

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +64,13 @@ class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- a worker turns it into
         self.must_be_whole = must_be_whole
 
 
+class SearchRecord(NamedTuple):
+    """How far the search of a piece has come: two fields of `Piece`, as they are after it."""
+
+    frontier: Frontier
+    is_covered: BoolArray
+
+
 @dataclass(slots=True)
 class Piece:
     """The n rows of one search, in p partitions.
@@ -70,8 +78,8 @@ class Piece:
     All partitions are whole, except the last one if more of its rows will arrive, and the first one
     if earlier pieces had rows of it.
 
-    A search leaves `frontier` and `is_covered` as they are. `record_search` sets the values after
-    the search.
+    A search leaves `frontier` and `is_covered` as they are. `record_search` stores what they are
+    after the search.
     """
 
     table: pa.Table
@@ -85,9 +93,8 @@ class Piece:
     is_covered: BoolArray
     # The number of rows that no earlier piece had. They are the last rows of the table.
     new_rows: int
-    # `frontier` and `is_covered` after the search of this piece; None before the search.
-    frontier_after: Frontier | None = None
-    is_covered_after: BoolArray | None = None
+    # What the search of this piece has found; None before the search.
+    search_record: SearchRecord | None = None
 
     @classmethod
     def create_whole(cls, table: pa.Table, starts: IntArray) -> Piece:
@@ -117,14 +124,12 @@ class Piece:
                 may pass `self.is_covered`.
         """
         assert partitions.frontier is not None, "the partitions have the frontier of the piece"
-        self.frontier_after = partitions.frontier
-        self.is_covered_after = is_covered
+        self.search_record = SearchRecord(partitions.frontier, is_covered)
 
-    def read_search(self) -> tuple[Frontier, BoolArray]:
-        """Return `frontier` and `is_covered` after the search, as `record_search` has set them."""
-        assert self.frontier_after is not None, "`record_search` was called"
-        assert self.is_covered_after is not None, "`record_search` was called"
-        return self.frontier_after, self.is_covered_after
+    def read_search(self) -> SearchRecord:
+        """Return what `record_search` has recorded."""
+        assert self.search_record is not None, "`record_search` was called"
+        return self.search_record
 
     @property
     def new_partitions(self) -> int:
@@ -328,7 +333,8 @@ class WaitingRows:
             piece: the piece with all waiting rows, after its search.
             lookaround: how far the query looks before a match.
         """
-        frontier, is_covered = piece.read_search()
+        search = piece.read_search()
+        frontier = search.frontier
         start = int(frontier.next_start[-1])
         rows_to_keep = max(1, lookaround.rows_before)  # one, so that the partition is not empty
         dropped = max(start - rows_to_keep, 0)
@@ -338,7 +344,7 @@ class WaitingRows:
             match_number=int(frontier.match_number[-1]),
             step_count=int(frontier.step_count[-1]),
             rows_before=self.progress.rows_before + dropped,
-            is_covered=is_covered[dropped:].copy(),
+            is_covered=search.is_covered[dropped:].copy(),
         )
 
 

@@ -155,7 +155,7 @@ class SharedRows:
             encode_by_equality(take_column(self.table, internal_names.name_column(column)))
             for column in columns
         ]
-        new_partition, _ = number_rows([partition, *codes])
+        new_partition = number_rows([partition, *codes]).numbers
         order = np.argsort(new_partition, kind="stable")
         first_rows = np.flatnonzero(np.diff(new_partition[order], prepend=-1))
         return SharedRows(

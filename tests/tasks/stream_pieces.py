@@ -103,7 +103,7 @@ class Keys:
         """Return the number of the key of each event."""
         batch = self.worker.event_layout.encoding.decode_frame(frame)
         names = self.worker.event_layout.keys
-        return number_rows([encode_by_equality(batch.column(name)) for name in names])[0]
+        return number_rows([encode_by_equality(batch.column(name)) for name in names]).numbers
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
         """Yield the events of three buckets. The events of some keys arrive seconds later."""

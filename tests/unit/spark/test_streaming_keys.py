@@ -28,12 +28,12 @@ def test_keys_are_numbered_as_they_first_come() -> None:
         encode_by_equality(pa.array(values))
         for values in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])
     ]
-    number, first = number_rows(codes)
-    assert number.tolist() == [0, 1, 2, 3, 1]
-    assert first.tolist() == [0, 1, 2, 3]
-    number, first = number_rows([np.zeros(0, np.int64)])
-    assert not len(number)
-    assert not len(first)
+    keys = number_rows(codes)
+    assert keys.numbers.tolist() == [0, 1, 2, 3, 1]
+    assert keys.first_rows.tolist() == [0, 1, 2, 3]
+    no_keys = number_rows([np.zeros(0, np.int64)])
+    assert not len(no_keys.numbers)
+    assert not len(no_keys.first_rows)
 
 
 def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
