@@ -33,10 +33,10 @@ SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # the number of examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-# A quick run has one in 65 examples, a full run by day one in 13. Many lists of examples go through
+# A quick run has one in 85 examples, a full run by day one in 17. Many lists of examples go through
 # all combinations of a few values; every 64th or 8th example would have the same last value.
-PART = 65
-PART_OF_FULL = 13
+PART = 85
+PART_OF_FULL = 17
 
 
 def part() -> int:
