@@ -170,6 +170,11 @@ class Table:
             )
         for column in inferred_table.find_shortened_columns():
             print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
+        for column, reason in inferred_table.string_reasons.items():
+            print_notice(
+                f"the column `{column}` of table `{self.name}` is a STRING, "
+                f"{reason.describe(column)}"
+            )
         # Without this setting, Spark rejects times before 1900, because old versions wrote them in
         # another calendar.
         reader = spark.read.option("datetimeRebaseMode", "CORRECTED")

@@ -31,7 +31,8 @@ from matchrec.errors import tables as errors
 from matchrec.errors.kinds import format_labelled
 from matchrec.errors.wording import show_count
 from matchrec.plan.text import quote_name
-from matchrec.spark.csv_types import ArrowArray, CsvColumn, build_type_chains, find_arrow_zone
+from matchrec.spark.csv_strings import StringReason, find_string_reason
+from matchrec.spark.csv_types import ArrowArray, CsvColumn, build_type_chains, find_arrow_zone, trim
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -173,6 +174,8 @@ class CsvTable:
     files: tuple[CsvFile, ...]
     # The columns of the files by their names, followed by the columns of their folders.
     columns: dict[str, CsvColumn]
+    # For each STRING column whose values mostly look like numbers or times, why it is a STRING.
+    string_reasons: dict[str, StringReason]
 
     @property
     def schema(self) -> Any:
@@ -232,11 +235,29 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
         column_names += [column for column in file.folder_columns if column not in column_names]
     chains = build_type_chains(find_arrow_zone(zone))
     columns = {column_name: CsvColumn(list(chains)) for column_name in column_names}
+    string_reasons: dict[str, StringReason] = {}
     for file in nonempty_files:
         for texts in read_texts(name, file, column_names):
-            for column, column_texts in zip(columns.values(), texts, strict=True):
-                column.add(column_texts)
-    return CsvTable(name, nonempty_files, columns)
+            for column_name, column_texts in zip(column_names, texts, strict=True):
+                reason = add_texts(columns[column_name], column_texts)
+                if reason is not None:
+                    string_reasons[column_name] = reason
+    return CsvTable(name, nonempty_files, columns, string_reasons)
+
+
+def add_texts(column: CsvColumn, texts: ArrowArray) -> StringReason | None:
+    """Let a column read the texts of more rows.
+
+    Returns:
+        Why these texts make the column a STRING, if it was no STRING before and its values mostly
+        look like numbers or times; otherwise None.
+    """
+    was_string = not column.chains
+    column.add(texts)
+    if was_string or column.chains:
+        return None
+    trimmed, has_value = trim(texts)
+    return find_string_reason(trimmed.filter(has_value))
 
 
 def find_nonempty_files(

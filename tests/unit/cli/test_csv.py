@@ -105,6 +105,62 @@ def test_times_of_nanoseconds_are_cut_with_a_notice(embedded: Path) -> None:
     assert "times of `t` of table `x` are cut to microseconds" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("values", "problem", "cure"),
+    [
+        (["9", "10.5", "N/A", "8"], "`N/A` cannot be read as a number", "TRY_CAST(v AS DOUBLE)"),
+        (
+            ["2024-01-05", "0000-00-00", "2024-01-06 10:00"],
+            "`0000-00-00` cannot be read as a date or time",
+            "TRY_CAST(v AS TIMESTAMP)",
+        ),
+        (
+            ["1/31/2024", "02/01/2024"],
+            "`1/31/2024` is not written as 2024-01-31",
+            "TO_DATE(v, 'M/d/yyyy')",
+        ),
+        (
+            ["01/02/2024", "31/01/2024", "30/01/2024"],
+            "`01/02/2024` is not written as 2024-01-31",
+            "TO_DATE(v, 'd/M/yyyy')",
+        ),
+        (
+            ["31.1.2024", "01.02.2024"],
+            "`31.1.2024` is not written as 2024-01-31",
+            "TO_DATE(v, 'd.M.yyyy')",
+        ),
+        (
+            ['"$1,234.50"', '"2,000"', "7"],
+            "`$1,234.50` is not written as 1234.50",
+            "CAST(REGEXP_REPLACE(v, '[^0-9.-]', '') AS DOUBLE)",
+        ),
+    ],
+)
+def test_a_notice_says_why_numbers_and_times_are_strings(
+    values: list[str], problem: str, cure: str, embedded: Path
+) -> None:
+    (embedded / "x.csv").write_text("\n".join(["v", *values, ""]))
+    result = invoke(
+        "run",
+        "-c",
+        f"SELECT typeof({cure}) AS t, count({cure}) AS n FROM 'x.csv' GROUP BY 1",
+        "--format",
+        "csv",
+    )
+    assert result.stderr == (
+        f"the column `v` of table `x` is a STRING, because {problem}; to read it, write {cure}\n"
+    )
+    readable_count = len([value for value in values if value not in ("N/A", "0000-00-00")])
+    (row,) = result.stdout.splitlines()[1:]
+    assert row in {f"{type_name},{readable_count}" for type_name in ("double", "date", "timestamp")}
+
+
+def test_no_notice_for_words_among_which_some_are_numbers(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("v\n7\nIBM\n8\nAAPL\n")
+    result = invoke("run", "-c", "SELECT count(*) AS n FROM 'x.csv'", "--format", "csv")
+    assert result.stderr == ""
+
+
 def test_names_of_columns(embedded: Path) -> None:
     """The columns have two equal names, an empty name, and a name that SQL must quote."""
     (embedded / "x.csv").write_text('a,A,,"b.`c (d)"\n1,2,3,4\n')
