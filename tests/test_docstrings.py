@@ -133,7 +133,7 @@ def test_the_reference_has_the_help_of_every_command() -> None:
     """If the test fails, run `python -m tests.pages.reference`."""
     text = (REFERENCE / "command_line.md").read_text(encoding="utf-8")
     assert text == reference.write_commands(text)
-    for option in ("--overwrite", "--series COLUMN", "--row VALUE", "--schema 'NAME: COLUMNS'"):
+    for option in ("--overwrite", "--by COLUMN", "--row VALUE", "--schema 'NAME: COLUMNS'"):
         assert f"\n  {option} " in text
 
 

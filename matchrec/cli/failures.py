@@ -63,11 +63,12 @@ WRONG_OPTION_CODES = frozenset(
         "value-of-wrong-type",
         "unknown-row",
         "wrong-number-of-order-values",
-        # --x, --y, --series and --between
+        # --x, --y, --by, --between and --page
         "unknown-plot-column",
         "ambiguous-plot-column",
         "wrong-axis-type",
         "series-column-missing",
+        "unknown-plot-page",
         # --start, --end and --key
         "unknown-label-column",
         "wrong-number-of-keys",

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 import matchrec
+from matchrec.cli.argument_types import PICTURE_TYPE, WholeNumber
+from matchrec.cli.common_options import combine_options
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.messages import print_notice, show_busy
 from matchrec.cli.written_files import replace_when_complete
 from matchrec.errors import command as errors
+
+PLOT_OPTIONS = combine_options(
+    click.option(
+        "--plot",
+        "picture",
+        type=PICTURE_TYPE,
+        help="Draw the matches over the input rows, as png, svg or pdf.",
+    ),
+    click.option(
+        "--x",
+        metavar="COLUMN",
+        help="Horizontal axis: times, dates or numbers. Required by --plot.",
+    ),
+    click.option(
+        "--y", metavar="COLUMN", help="Vertical axis: numbers or strings. Required by --plot."
+    ),
+    click.option("--by", metavar="COLUMN", help="Draw a series for each value of this column."),
+    click.option(
+        "--between",
+        nargs=2,
+        metavar="FIRST LAST",
+        help="Result columns with the first and the last x of a match. [default: by their names]",
+    ),
+    click.option(
+        "--match",
+        metavar="COLUMN",
+        help="Result column with the match number, for ALL ROWS PER MATCH. [default: by its name]",
+    ),
+    click.option("--page", type=WholeNumber(example=1), help="Page to draw. [default: 1]"),
+    click.option(
+        "--panels",
+        type=WholeNumber(example=6),
+        help="Draw at most N panels on a page. [default: 6]",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +63,14 @@ class PlotOptions:
     x: str
     y: str
     # The column with a series for each of its values; None for a single series.
-    series: str | None
+    by: str | None = None
     # The columns of the result with the first and the last x of a match; None to find them.
-    between: tuple[str, str] | None
+    between: tuple[str, str] | None = None
+    # The column of the result with the match number; None to find it.
+    match: str | None = None
+    # The number of the page to draw, from 1, and the largest number of panels on it.
+    page: int = 1
+    panels: int = 6
 
     def draw(self, query: matchrec.Query) -> None:
         """Draw the matches of a query over its rows, and write the picture.
@@ -36,28 +80,27 @@ class PlotOptions:
                 written.
         """
         with show_busy("Drawing"), raise_run_errors():
-            plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
+            plot = query.plot(
+                x=self.x,
+                y=self.y,
+                by=self.by,
+                between=self.between,
+                match=self.match,
+                page=self.page,
+                panels=self.panels,
+            )
         with replace_when_complete(self.picture) as temporary_file:
             plot.save(temporary_file)
-        print_notice(f"picture written to {self.picture}")
+        print_notice(f"picture written to {self.picture}: {plot.summary}")
 
 
-def read_plot_options(
-    picture: Path | None,
-    *,
-    x: str | None,
-    y: str | None,
-    series: str | None,
-    between: tuple[str, str] | None,
-) -> PlotOptions | None:
+def read_plot_options(picture: Path | None, options: Mapping[str, Any]) -> PlotOptions | None:
     """Return the options of a picture; None without --plot.
 
     Args:
         picture: the file of --plot; None without this option.
-        x: the column of --x; None without this option.
-        y: the column of --y; None without this option.
-        series: the column of --series; None without this option.
-        between: the two columns of --between; None without this option.
+        options: the values of the other fields of `PlotOptions`; None for an option that is not
+            passed.
 
     Raises:
         click.UsageError: --plot lacks an axis, or another option lacks --plot.
@@ -65,19 +108,17 @@ def read_plot_options(
     """
     from matchrec.explain.pictures.figures import check_matplotlib
 
+    passed_options = {name: value for name, value in options.items() if value is not None}
     if picture is None:
-        columns = {"x": x, "y": y, "series": series, "between": between}
-        for name, value in columns.items():
-            if value is not None:
-                error = errors.argument_needs_another(argument=f"--{name}", other="--plot")
-                raise click.UsageError(str(error))
+        for name in passed_options:
+            error = errors.argument_needs_another(argument=f"--{name}", other="--plot")
+            raise click.UsageError(str(error))
         return None
-    if x is None:
-        raise make_missing_axis_error("--x")
-    if y is None:
-        raise make_missing_axis_error("--y")
+    for axis in ("x", "y"):
+        if axis not in passed_options:
+            raise make_missing_axis_error(f"--{axis}")
     check_matplotlib()
-    return PlotOptions(picture, x, y, series, between)
+    return PlotOptions(picture, **passed_options)
 
 
 def make_missing_axis_error(option: str) -> click.UsageError:

@@ -51,13 +51,13 @@ TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest
 
 
 def make_picture_option(picture: str) -> common_options.OptionDecorator[Any]:
-    """Return the option `--svg`, which writes a picture that matplotlib draws to a file.
+    """Return the option `--picture`, which writes a picture that matplotlib draws to a file.
 
     Args:
         picture: what the picture shows, for the help.
     """
     help_text = f"Write a picture of {picture} to FILE, by its name as svg, png or pdf."
-    return click.option("--svg", type=PICTURE_TYPE, help=help_text)
+    return click.option("--picture", "picture_file", type=PICTURE_TYPE, help=help_text)
 
 
 def check_drawing(picture_file: Path | None) -> None:
@@ -82,16 +82,23 @@ def check_drawing(picture_file: Path | None) -> None:
     "--analyze", is_flag=True, help="Also run the query and show counters. Only on Spark."
 )
 @click.option("--dot", type=FILE_TYPE, help="Write the states of the search to FILE, for Graphviz.")
-@click.option("--svg", type=SVG_TYPE, help="Write a picture of the row pattern to FILE, as svg.")
+@click.option(
+    "--picture",
+    "picture_file",
+    type=SVG_TYPE,
+    help="Write a picture of the row pattern to FILE, as svg.",
+)
 @pass_request
-def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
+def explain(
+    request: QueryRequest, analyze: bool, dot: Path | None, picture_file: Path | None
+) -> None:
     """Explain how a query runs.
 
     QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
-      matchrec explain v_shapes.sql --table stocks=stocks.csv --svg pattern.svg
+      matchrec explain v_shapes.sql --table stocks=stocks.csv --picture pattern.svg
     """
     with request.open_query() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
@@ -101,8 +108,8 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
         print(explanation)
     if dot:
         write_text(dot, explanation.dot())
-    if svg:
-        write_pictures(explanation, svg)
+    if picture_file:
+        write_pictures(explanation, picture_file)
 
 
 # The option that prints the table of an answer instead of its text.
@@ -182,7 +189,7 @@ def why(  # noqa: PLR0913 -- one for each option
     row: Sequence[str],
     limit: int,
     format_name: str,
-    svg: Path | None,
+    picture_file: Path | None,
 ) -> None:
     """Explain why rows match or do not match.
 
@@ -192,13 +199,13 @@ def why(  # noqa: PLR0913 -- one for each option
     Example:
       matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
-    check_drawing(svg)
+    check_drawing(picture_file)
     pairs = parse_partition(partition, request)
     values = {name: read_plain_value(value) for name, value in pairs} or None
     order_values = tuple(read_plain_value(value) for value in row) or None
     with request.open_query() as (spark, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
-        print_answer(spark, answer, format_name, svg)
+        print_answer(spark, answer, format_name, picture_file)
 
 
 @click.command(cls=QueryCommand)
@@ -207,7 +214,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @ANSWER_FORMAT_OPTION
 @make_picture_option("the counts")
 @pass_request
-def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
+def coverage(request: QueryRequest, format_name: str, picture_file: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
 
     QUERY is a file, or - for standard input, as in `matchrec run`.
@@ -216,11 +223,11 @@ def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
-    check_drawing(svg)
+    check_drawing(picture_file)
     surface = replace(current_surface(), why_command=write_other_command("why"))
     with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
-        print_answer(spark, answer, format_name, svg)
+        print_answer(spark, answer, format_name, picture_file)
 
 
 @click.command(cls=QueryCommand)
@@ -252,7 +259,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     end: str,
     key: Sequence[str],
     format_name: str,
-    svg: Path | None,
+    picture_file: Path | None,
 ) -> None:
     """Compare the matches with labelled incidents.
 
@@ -265,14 +272,14 @@ def backtest(  # noqa: PLR0913 -- one for each option
     """
     from matchrec.spark.backends import read_table
 
-    check_drawing(svg)
+    check_drawing(picture_file)
     with request.open_query() as (spark, query):
         with blame_option("--labels"):
             labels_frame = read_table(spark, labels)
         answer = query.backtest(
             labels_frame, key=list(key) or None, start=start, end=end, clause=request.clause
         )
-        print_answer(spark, answer, format_name, svg)
+        print_answer(spark, answer, format_name, picture_file)
 
 
 @click.command(cls=QueryCommand)
@@ -293,7 +300,7 @@ def sweep(
     clause_table: str | None,
     grid: GridOption,
     format_name: str,
-    svg: Path | None,
+    picture_file: Path | None,
 ) -> None:
     """Count the matches for each combination of parameter values.
 
@@ -311,7 +318,7 @@ def sweep(
     from matchrec.api.text_kinds import is_query
     from matchrec.spark.backends import read_table
 
-    check_drawing(svg)
+    check_drawing(picture_file)
     clause_text = request.query_statement.text
     if is_query(clause_text):
         raise click.UsageError(str(errors.query_for_clause()))
@@ -326,4 +333,4 @@ def sweep(
         answer = matchrec.sweep(
             rows, clause_text, dict(grid), dialect=request.dialect, options=request.run_options
         )
-        print_answer(spark, answer, format_name, svg)
+        print_answer(spark, answer, format_name, picture_file)

@@ -13,13 +13,13 @@ import click
 
 import matchrec
 from matchrec.cli import common_options
-from matchrec.cli.argument_types import PICTURE_TYPE, ParsedType, WholeNumber
+from matchrec.cli.argument_types import ParsedType, WholeNumber
 from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import ignore_warnings, is_terminal, print_notice, report_warnings
-from matchrec.cli.plot_options import PlotOptions, read_plot_options
+from matchrec.cli.plot_options import PLOT_OPTIONS, PlotOptions, read_plot_options
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
@@ -86,25 +86,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     type=WholeNumber(most=MAX_ROWS),
     help="Print or write at most N rows. [default: 20 as a table, else all]",
 )
-@click.option(
-    "--plot",
-    "picture",
-    type=PICTURE_TYPE,
-    help="Draw the matches over the input rows, as png, svg or pdf.",
-)
-@click.option(
-    "--x", metavar="COLUMN", help="Horizontal axis: times, dates or numbers. Required by --plot."
-)
-@click.option(
-    "--y", metavar="COLUMN", help="Vertical axis: numbers or strings. Required by --plot."
-)
-@click.option("--series", metavar="COLUMN", help="Draw a series for each value of this column.")
-@click.option(
-    "--between",
-    nargs=2,
-    metavar="FIRST LAST",
-    help="Result columns with the first and the last x of a match. [default: by their names]",
-)
+@PLOT_OPTIONS
 @common_options.IGNORE_OPTION
 @pass_request
 def run(  # noqa: PLR0913 -- one for each option
@@ -115,8 +97,11 @@ def run(  # noqa: PLR0913 -- one for each option
     picture: Path | None,
     x: str | None,
     y: str | None,
-    series: str | None,
+    by: str | None,
     between: tuple[str, str] | None,
+    match: str | None,
+    page: int | None,
+    panels: int | None,
     ignore: Sequence[str],
 ) -> None:
     """Run a query over files, and print or write its rows.
@@ -134,7 +119,18 @@ def run(  # noqa: PLR0913 -- one for each option
     if request.clause is not None and not request.aggregates:
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
-    plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
+    plot = read_plot_options(
+        picture,
+        {
+            "x": x,
+            "y": y,
+            "by": by,
+            "between": between,
+            "match": match,
+            "page": page,
+            "panels": panels,
+        },
+    )
     if file is not None and format_name is not None:
         check_format_of_file(format_name, file)
     output = RowDestination(format_name or TABLE, file, limit)

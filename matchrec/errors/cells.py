@@ -30,8 +30,8 @@ def unknown_cell_option(*, option: str, options: Sequence[str]) -> MatchRecogniz
     near = find_nearest(option.lstrip("-"), names)
     if near:
         hint = f"write {names[near]}"
-    if option in ("--x", "--y", "--by", "--series"):
-        hint = "write --plot X Y, or --plot X Y SERIES, with names of columns"
+    if option in ("--x", "--y", "--by"):
+        hint = "write --plot X Y, or --plot X Y BY, with names of columns"
     return MatchRecognizePlanError(
         f"unknown option `{option}` of `%%matchrec`", hint=hint, code="unknown-cell-option"
     )
@@ -56,7 +56,7 @@ def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
                 "if there are several series, their column"
             ),
         ),
-        hint="write --plot X Y, or --plot X Y SERIES, with names of columns",
+        hint="write --plot X Y, or --plot X Y BY, with names of columns",
         code="wrong-plot-columns",
     )
 

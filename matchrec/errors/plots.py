@@ -123,8 +123,8 @@ def backtest_not_drawable(*, type_name: str) -> MatchRecognizePlanError:
 def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
     """Return the error for `page` of `plot` with a number that is too small or too large."""
     return MatchRecognizePlanError(
-        f"unknown page {page} of `plot`: there {'is' if pages == 1 else 'are'} "
+        f"unknown page {page} of {_name_plot()}: there {'is' if pages == 1 else 'are'} "
         f"{show_count(pages, 'page')}",
-        hint=f"write page={pages}",
+        hint=f"write {current_surface().write_option('page', pages)}",
         code="unknown-plot-page",
     )

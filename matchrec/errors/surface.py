@@ -60,8 +60,8 @@ class Surface:
     # The options that the surface writes in its own form, such as `--max-steps`, by their names in
     # Python; None for all options. The field does not matter for Python, which has no such options.
     own_options: frozenset[str] | None = None
-    # For each argument in Python whose option has another name: this name. `{"by": "series"}` is
-    # for `--series`.
+    # For each argument in Python whose option has another name: this name. `--result` needs
+    # `{"output": "result"}`.
     option_names: Mapping[str, str] = field(default_factory=dict)
     # The call or command that runs a whole query.
     query_call: str = "matchrec.sql"
@@ -313,7 +313,7 @@ GATEWAY = Surface(
 )
 COMMAND_LINE = Surface(
     program=ProgramKind.COMMAND_LINE,
-    option_names={"output": "result", "by": "series"},
+    option_names={"output": "result"},
     query_call="matchrec run",
     timeouts_call="a Pattern with --timeouts",
     analyze_option="--analyze",
@@ -345,7 +345,9 @@ COMMAND_LINE = Surface(
         "SELECT {name} AS {new_name}, ...; and pass --labels v"
     ),
     advice_on_clause="write --language sase for a text of SASE+",
-    advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,
+    advice_on_match_ends=(
+        "write --between {first} {last}, or --match COLUMN for ALL ROWS PER MATCH"
+    ),
     example_match_ends=("FIRST", "LAST"),
     advice_on_own_function=(
         "if {name} is your own function, run the query from Python, after spark.udf.register"

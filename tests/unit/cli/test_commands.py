@@ -128,12 +128,20 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
 
 def test_why_and_coverage(embedded: Path) -> None:
     arguments = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
-    why = invoke(*arguments, "--svg", "why.svg")
+    why = invoke(*arguments, "--picture", "why.svg")
     assert why.exit_code == 0, why.stderr
     assert "4 > 5" in why.stdout
     assert "<svg" in (embedded / "why.svg").read_text()
     coverage = invoke(
-        "coverage", "streaks.sql", *STOCKS, "--clause", "1", "--sort", "worker", "--svg", "far.svg"
+        "coverage",
+        "streaks.sql",
+        *STOCKS,
+        "--clause",
+        "1",
+        "--sort",
+        "worker",
+        "--picture",
+        "far.svg",
     )
     assert coverage.exit_code == 0, coverage.stderr
     assert "A UP+" in coverage.stdout
@@ -210,7 +218,7 @@ def test_a_partition_of_an_equivalence_test(embedded: Path) -> None:
 def test_backtest(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
-    arguments = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")
+    arguments = ("--start", "begins", "--end", "ends", "--key", "sym", "--picture", "hits.svg")
     result = invoke("backtest", "streaks.sql", *STOCKS, *labels, *arguments)
     assert result.exit_code == 0, result.stderr
     assert "2 incidents: 1 hit, 1 missed" in result.stdout
@@ -243,7 +251,7 @@ def test_a_table_of_labels_that_does_not_exist(embedded: Path) -> None:
 
 def test_sweep(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
-    arguments = ("--events", "t", "--grid", "n=1,2", "--svg", "grid.svg")
+    arguments = ("--events", "t", "--grid", "n=1,2", "--picture", "grid.svg")
     result = invoke("sweep", "-", *STOCKS, *arguments, stdin=clause)
     assert result.exit_code == 0, result.stderr
     lines = [line.split()[:4] for line in result.stdout.splitlines()]
@@ -542,7 +550,7 @@ def test_questions_about_events(files: Path) -> None:
     ("name", "start"), [("far.png", b"\x89PNG"), ("far.pdf", b"%PDF"), ("far.svg", b"<?xml")]
 )
 def test_a_picture_in_each_format(name: str, start: bytes, embedded: Path) -> None:
-    result = invoke("coverage", "streaks.sql", *STOCKS, "--svg", name)
+    result = invoke("coverage", "streaks.sql", *STOCKS, "--picture", name)
     assert result.stderr == f"picture written to {name}\n"
     assert (embedded / name).read_bytes().startswith(start)
 
@@ -554,13 +562,13 @@ def test_matplotlib_is_missed_before_an_engine_starts(
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setattr(queries, "open_local_session", None)
     for command in ("coverage", "why"):
-        message = invoke_failing(command, "streaks.sql", *STOCKS, "--svg", "x.png", code=1)
+        message = invoke_failing(command, "streaks.sql", *STOCKS, "--picture", "x.png", code=1)
         assert "[missing-matplotlib]" in message
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
-    assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", stdin=both).exit_code == 0
+    assert invoke("explain", "-", *STOCKS, "--picture", "nfa.svg", stdin=both).exit_code == 0
     for name in ("nfa.svg", "nfa.2.svg"):
         assert (embedded / name).read_text().startswith("<svg")
 
@@ -629,6 +637,7 @@ def test_a_mistake_in_a_query_without_a_clause(embedded: Path) -> None:
     assert "Project [*]" not in shown
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.SkipTargetWarning")
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
@@ -797,9 +806,12 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--arg", ":n=1"), "remove it: --arg n=VALUE"),
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
-        (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
-        (("explain", "-", "--svg", "nfa.png"), "known endings: .svg\n  help: write nfa.svg\n"),
-        (("why", "-", "--svg", "x.gif"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
+        (("explain", "-", "--picture", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
+        (("explain", "-", "--picture", "nfa.png"), "known endings: .svg\n  help: write nfa.svg\n"),
+        (
+            ("why", "-", "--picture", "x.gif"),
+            "known endings: .png, .svg, .pdf\n  help: write x.png\n",
+        ),
         (("demo", "--output", "x.gif"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
         (("run", "-", "--plot", "x"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
         (("check", "-", "--sort", "auto"), "unknown option `--sort` of `matchrec check`"),

@@ -268,7 +268,9 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     [
         (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("transpile", "--to", "trino"), "write --write"),
-        (("run", "-c", "SELECT 1", "--by", "sym"), "write --series for a picture, or --per"),
+        (("explain", "-c", "SELECT 1", "--by", "sym"), "write --per for totals"),
+        (("why", "-c", "SELECT 1", "--svg", "a.svg"), "write --picture FILE"),
+        (("run", "-c", "SELECT 1", "--picture", "a.svg"), "write --plot FILE"),
         (("why", "--key", "sym=a"), "write --partition"),
         (("run", "-o", "x.csv"), "write --output FILE"),
         (("run", "-", "t=prices.csv"), "write --table t=prices.csv"),

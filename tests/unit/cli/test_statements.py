@@ -241,7 +241,7 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
             "COUNT(*) AS n", "FIRST(ts) AS first_ts, LAST(ts) AS last_ts"
         )
     )
-    axes = ("--x", "ts", "--y", "price", "--series", "sym")
+    axes = ("--x", "ts", "--y", "price", "--by", "sym")
     result = invoke("run", "drawn.sql", "--plot", "a.svg", *axes, *CSV)
     assert result.exit_code == 0, result.stderr
     assert "<svg" in (embedded / "a.svg").read_text()
@@ -259,12 +259,31 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     assert (embedded / "prices.csv").read_text() == PRICES
 
 
+def test_a_page_and_the_match_number_of_a_picture(embedded: Path) -> None:
+    text = STREAKS.replace("FROM t", "FROM 'prices.csv'").replace(
+        "COUNT(*) AS n", "MATCH_NUMBER() AS number ALL ROWS PER MATCH"
+    )
+    arguments = ("run", "-", "--plot", "a.svg", "--x", "ts", "--y", "price", "--by", "sym", *CSV)
+    message = catch_message(*arguments, stdin=text)
+    assert "write --between FIRST LAST, or --match COLUMN for ALL ROWS PER MATCH" in message
+    arguments = (*arguments, "--match", "number", "--panels", "1")
+    result = invoke(*arguments, "--page", "2", stdin=text)
+    assert result.exit_code == 0, result.stderr
+    assert "picture written to a.svg: 1 match in 1 series, page 2 of 2" in result.stderr
+    message = catch_message(*arguments, "--page", "3", stdin=text, code=2)
+    assert "unknown page 3 of `--plot`: there are 2 pages" in message
+    assert "help: write --page 2" in message
+    assert "`--page` is not allowed without `--plot`" in catch_message(
+        "run", "-", "--page", "2", stdin=text, code=2
+    )
+
+
 STEPS = CLAUSE.replace("COUNT(*) AS n", "FIRST(ts) AS first_ts, LAST(ts) AS last_ts")
 VIEW = "CREATE OR REPLACE TEMP VIEW drawn AS SELECT * FROM 'prices.csv'"
-PLOT = ("--plot", "a.svg", "--x", "ts", "--y", "price", "--series", "sym")
+PLOT = ("--plot", "a.svg", "--x", "ts", "--y", "price", "--by", "sym")
 
 
-@pytest.mark.parametrize("option", ["--x", "--y", "--series"])
+@pytest.mark.parametrize("option", ["--x", "--y", "--by"])
 @pytest.mark.parametrize("earlier", ["", f"{VIEW}; "])
 def test_a_wrong_column_of_a_picture_prints_no_rows(
     option: str, earlier: str, embedded: Path
