@@ -69,7 +69,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     def build_order_term(end: End) -> Term:
         """Return the order value of the first or the last row of a match."""
         row = Navigation(end=end, semantics=Semantics.FINAL)
-        return make_column(row, order.text, order.span_or_start, order.names)
+        return make_column(row, order.text, order.span_or_start, order.column_path)
 
     return replace(
         add_equivalence_keys(plan),

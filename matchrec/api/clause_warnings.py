@@ -59,7 +59,7 @@ def find_nanosecond_warnings(
 
     def find_name(expression: RowExpression) -> str:
         """Return the name of the column that an expression is; "" if it is not a column."""
-        return columns.find_by_text(expression.text) or columns.find(expression.names) or ""
+        return columns.find_by_text(expression.text) or columns.find(expression.column_path) or ""
 
     order = [find_name(item.expression) for item in plan.order_by]
     keys = [find_name(key) for key in plan.partition_keys]

@@ -80,7 +80,9 @@ def list_partition_keys(text: str, language: str, values: Mapping[str, object]) 
         keys = lower_site(sites[0], values).partition_keys if len(sites) == 1 else ()
     else:
         keys = ()
-    return [key.name or (key.names[-1] if key.names else key.text) for key in keys]
+    return [
+        key.output_name or (key.column_path[-1] if key.column_path else key.text) for key in keys
+    ]
 
 
 @contextmanager

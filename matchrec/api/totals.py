@@ -182,11 +182,12 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
     measures = {}
     for number, item in enumerate(plan.order_by):
         key = item.expression
-        if len(key.names) == 1 and key.text not in partition_texts:
+        if len(key.column_path) == 1 and key.text not in partition_texts:
             term = replace(
-                make_column(navigation, key.text, names=key.names), span=key.span_or_start
+                make_column(navigation, key.text, column_path=key.column_path),
+                span=key.span_or_start,
             )
-            measures[key.names[0]] = Measure(name_key(number), term)
+            measures[key.column_path[0]] = Measure(name_key(number), term)
     if not measures:
         raise errors.no_sort_column(per=grouping.value)
     return measures

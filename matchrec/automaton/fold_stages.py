@@ -87,10 +87,10 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
 # `target` of the choice is set later, when states are numbered.
 _ChoiceAndTarget = tuple[Choice, GuardedState | None]
 
-# A choice that stands for skipping a row, the last choice of each state while states are numbered.
+# A placeholder for skipping a row: the last choice of each state while states are numbered.
 # `number_states` numbers only states to which choices lead, and the state in which a run waits
 # after it skips a row needs a number, too. The target is None if no row may be skipped.
-_SKIP = Choice(guard=0, variable=None, target=None)
+_SKIP_PLACEHOLDER = Choice(guard=0, variable=None, target=None)
 
 
 def fold_stages(
@@ -244,9 +244,9 @@ class _StageFolder:
         return ending_tests
 
     def iterate_choices_and_skip(self, waiting_state: GuardedState) -> Iterator[_ChoiceAndTarget]:
-        """Yield the choices of a waiting state, then _SKIP, each with its target."""
+        """Yield the choices of a waiting state, then _SKIP_PLACEHOLDER, each with its target."""
         yield from self.iterate_choices(waiting_state)
-        yield _SKIP, self.find_state_after_skip(waiting_state)
+        yield _SKIP_PLACEHOLDER, self.find_state_after_skip(waiting_state)
 
     def iterate_choices(self, waiting_state: GuardedState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, in the order in which the search tries them.

@@ -74,7 +74,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     if condition is None:
         return reference
     argument = f"CASE WHEN {write_row_sql(condition)} THEN {reference.argument} END"
-    return replace(reference, argument=argument, names=())
+    return replace(reference, argument=argument, column_path=())
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:

@@ -24,7 +24,7 @@ class TextPadder:
     """A padder of the texts that the conditions of a plan compare, see `pad_plan`."""
 
     # Returns the n of a CHAR(n) column, None for any other column. The argument is
-    # `ColumnReference.names`.
+    # `ColumnReference.column_path`.
     find_char_length: Callable[[tuple[str, ...]], int | None]
     # Returns whether a constant, as SQL, is a text.
     is_text: Callable[[str], bool]
@@ -95,7 +95,7 @@ class TextPadder:
         column = scalar.references[0]
         if not is_single_reference(scalar) or not isinstance(column, expression.ColumnReference):
             return None
-        length = self.find_char_length(column.names)
+        length = self.find_char_length(column.column_path)
         return None if length is None else str(length)
 
 

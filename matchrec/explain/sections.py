@@ -74,7 +74,7 @@ def show_order_by(items: Sequence[SortItem]) -> str:
 
 def show_partition_key(key: RowExpression) -> str:
     """Return a key of PARTITION BY as it is written in a query."""
-    return f"{key.text} AS {quote_name(key.name)}" if key.name else key.text
+    return f"{key.text} AS {quote_name(key.output_name)}" if key.output_name else key.text
 
 
 def show_sort_item(item: SortItem) -> str:

@@ -193,8 +193,8 @@ def list_partition_columns(
     """
     partition_outputs = []
     for key in dict.fromkeys(plan.partition_by):
-        name = key.name or input_columns.find_by_text(key.text) or name_expression(key.text)
-        partition_outputs.append(RowOutput(key.text, name, key.span if key.name else None))
+        name = key.output_name or input_columns.find_by_text(key.text) or name_expression(key.text)
+        partition_outputs.append(RowOutput(key.text, name, key.span if key.output_name else None))
     return partition_outputs
 
 

@@ -34,7 +34,10 @@ def make_number(number: int, span: Span) -> Term:
 
 
 def make_column(
-    navigation: Navigation, argument: str, span: Span | None = None, names: tuple[str, ...] = ()
+    navigation: Navigation,
+    argument: str,
+    span: Span | None = None,
+    column_path: tuple[str, ...] = (),
 ) -> Term:
     """Return a column on the row that a navigation finds as an expression.
 
@@ -43,9 +46,11 @@ def make_column(
         argument: SQL over that row. It must have no operations, since the result says that it has
             none.
         span: where the user wrote the column; None if they did not write it.
-        names: the names of the column, see `ColumnReference.names`.
+        column_path: the path of the column, see `ColumnReference.column_path`.
     """
-    reference = ColumnReference(navigation, argument, span, operations=NO_OPERATIONS, names=names)
+    reference = ColumnReference(
+        navigation, argument, span, operations=NO_OPERATIONS, column_path=column_path
+    )
     return Term((reference,), span or Span(0, 0))
 
 

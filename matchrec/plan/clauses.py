@@ -36,13 +36,13 @@ class RowExpression:
     text: str
     # Where the SQL was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
-    # The name that the user gave a partition column in the result; None if they gave none.
-    name: str | None = None
+    # The name of the result column of a PARTITION BY key, as in `date(ts) AS day`; None without AS.
+    output_name: str | None = None
     # The value if it is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the SQL is more
-    # than a column.
-    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    # The path of the column: ("price",), or ("t", "price") with a qualifier or for a field. Empty
+    # if the SQL is not just a column.
+    column_path: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # Whether the value is the same for all rows, but only the engine can compute it: `1 - 1` or
     # `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)

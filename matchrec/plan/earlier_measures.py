@@ -140,6 +140,6 @@ def find_lone_name(reference: ColumnReference) -> str | None:
     # The argument of `LAST(peak)` is `peak`, so the span is longer.
     span = reference.span
     is_whole_reference = span is not None and span.end - span.start == len(reference.argument)
-    if len(reference.names) == 1 and is_whole_reference:
-        return reference.names[0]
+    if len(reference.column_path) == 1 and is_whole_reference:
+        return reference.column_path[0]
     return None

@@ -108,9 +108,9 @@ class ColumnReference:
     span: Span | None = field(default=None, compare=False)
     # The names of the operations of the argument, such as `/`: see `plan.operations`.
     operations: Operations = field(default=UNPARSED, compare=False, repr=False)
-    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the argument is
-    # not just a column.
-    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    # The path of the column: ("price",), or ("t", "price") with a qualifier or for a field. Empty
+    # if the argument is not just a column.
+    column_path: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # The names of the columns, in their order, if the argument is a struct of columns. Otherwise
     # empty.
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
@@ -464,14 +464,15 @@ def find_amount(scalar: Scalar) -> Amount | None:
     return scalar.amount if isinstance(scalar, Term) else None
 
 
-def find_column_names(scalar: Scalar) -> tuple[str, ...]:
-    """Return the names of the column that an expression consists of, see `ColumnReference.names`.
+def find_column_path(scalar: Scalar) -> tuple[str, ...]:
+    """Return the path of the column that an expression consists of.
 
-    The result is empty if the expression is anything but a column.
+    The path is as in `ColumnReference.column_path`. The result is empty if the expression is
+    anything but a column.
     """
     match scalar.pieces:
-        case (ColumnReference(names=names),):
-            return names
+        case (ColumnReference(column_path=column_path),):
+            return column_path
         case _:
             return ()
 

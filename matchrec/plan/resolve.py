@@ -32,18 +32,18 @@ class InputColumns:
     # Whether names that differ in case are different.
     case_sensitive: bool = False
 
-    def find(self, names: tuple[str, ...]) -> str | None:
+    def find(self, column_path: tuple[str, ...]) -> str | None:
         """Return the input's spelling of a column, or None if the name is unknown or ambiguous.
 
         Args:
-            names: the name of a column, perhaps after a qualifier; empty for no column.
+            column_path: the name of a column, perhaps after a qualifier; empty for no column.
 
         >>> InputColumns(("price",), "t").find(("T", "PRICE"))
         'price'
         """
-        if not names:
+        if not column_path:
             return None
-        *qualifiers, name = names
+        *qualifiers, name = column_path
         if qualifiers:
             is_alias = len(qualifiers) == 1 and self.are_same(qualifiers[0], self.alias or "")
             if not is_alias:
@@ -102,10 +102,10 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
 
         If the reference is not just a column of the input, it is returned unchanged.
         """
-        name = columns.find(reference.names)
+        name = columns.find(reference.column_path)
         if name is None:
             return reference
-        return replace(reference, argument=quote_name(name), names=(name,))
+        return replace(reference, argument=quote_name(name), column_path=(name,))
 
     return replace(
         map_expressions(plan, lambda scalar, _: map_column_references(scalar, resolve_reference)),
@@ -125,10 +125,10 @@ def resolve_row_expression(expression: RowExpression, columns: InputColumns) -> 
 
     If the expression is not just a column of the input, it is returned unchanged.
     """
-    name = columns.find(expression.names)
+    name = columns.find(expression.column_path)
     if name is None:
         return expression
-    return replace(expression, text=quote_name(name), names=(name,))
+    return replace(expression, text=quote_name(name), column_path=(name,))
 
 
 def reject_ambiguous_words(plan: MatchPlan, words: Set[str]) -> None:

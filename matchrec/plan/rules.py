@@ -210,7 +210,7 @@ def is_used_instead(name: str, similar_name: str, plan: MatchPlan) -> bool | Non
             if variable is not None:
                 used_names.add(variable)
             elif isinstance(reference, ColumnReference):
-                used_names.update(part.upper() for part in reference.names[:-1])
+                used_names.update(part.upper() for part in reference.column_path[:-1])
     is_name_used = name.upper() in used_names
     is_similar_name_used = similar_name in used_names
     return None if is_name_used == is_similar_name_used else is_name_used

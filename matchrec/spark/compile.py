@@ -386,7 +386,7 @@ def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
             column = columns.find_by_text(key.text)
             if column is None:
                 continue  # the key is an expression
-            if not columns.are_same(key.name or column, column_test.column):
+            if not columns.are_same(key.output_name or column, column_test.column):
                 continue
             key_type = to_value_type(request.relation.find_type(key.text))
             if key_type.family is not Family.FLOATING:

@@ -337,7 +337,7 @@ class MatchRequest:
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
-        texts = [key.text for key in plan.sorted_by if self.columns.find(key.names) is None]
+        texts = [key.text for key in plan.sorted_by if self.columns.find(key.column_path) is None]
         texts += [length.text for length in plan.computed_lengths]
         self.relation.find_fields(texts)
 

@@ -87,7 +87,7 @@ class TargetFinder:
         """Return the SQL of each partition key, by the name of the key."""
         key_texts = {}
         for key in self.plan.partition_keys:
-            name = key.name or self.request.columns.find_by_text(key.text) or key.text
+            name = key.output_name or self.request.columns.find_by_text(key.text) or key.text
             key_texts[name] = key.text
         return key_texts
 

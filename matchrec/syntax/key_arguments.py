@@ -86,4 +86,4 @@ def _read_argument(
 def make_key_expression(text: str) -> RowExpression:
     """Return the key with a text that `read_order_by` or `read_partition_by` has returned."""
     expression = parse_row_expression(read_tokens(text), ClausePart.ORDER_BY)
-    return RowExpression(text, names=expression.names, operations=expression.operations)
+    return RowExpression(text, column_path=expression.column_path, operations=expression.operations)

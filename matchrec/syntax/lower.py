@@ -265,7 +265,9 @@ def _lower_definitions(
 
 def _lower_partition_key(key: nodes.PartitionKey) -> RowExpression:
     """Return the expression of a PARTITION BY key, with its name."""
-    return replace(parse_row_expression(key.expression, ClausePart.PARTITION_BY), name=key.name)
+    return replace(
+        parse_row_expression(key.expression, ClausePart.PARTITION_BY), output_name=key.name
+    )
 
 
 def _lower_sort_key(key: nodes.SortKey) -> SortItem:

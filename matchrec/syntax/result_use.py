@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
-    find_column_names,
+    find_column_path,
     render,
     split_conjuncts,
 )
@@ -136,9 +136,9 @@ def _read_column_test(conjunct: Scalar, alias: str | None) -> ColumnTest | None:
     if not isinstance(conjunct, Operation) or conjunct.operator not in _COMPARISONS:
         return None
     column, *others = conjunct.operands
-    names = find_column_names(column)
-    has_column_of_clause = len(names) == 1 or (
-        len(names) == 2 and alias is not None and names[0].lower() == alias.lower()
+    column_path = find_column_path(column)
+    has_column_of_clause = len(column_path) == 1 or (
+        len(column_path) == 2 and alias is not None and column_path[0].lower() == alias.lower()
     )
     starts_with_column = conjunct.parts[0] is column
     if not has_column_of_clause or not starts_with_column:
@@ -146,7 +146,7 @@ def _read_column_test(conjunct: Scalar, alias: str | None) -> ColumnTest | None:
     if not all(_is_constant(operand) for operand in others):
         return None
     comparison = replace(conjunct, parts=conjunct.parts[1:])  # without the column
-    return ColumnTest(names[-1], render(comparison, str).strip())
+    return ColumnTest(column_path[-1], render(comparison, str).strip())
 
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:

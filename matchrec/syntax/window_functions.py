@@ -21,7 +21,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    find_column_names,
+    find_column_path,
     list_inputs,
     reads_columns_only,
     write_row_sql,
@@ -108,6 +108,6 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
         write_row_sql(term),
         span,
         operations=term.operations,
-        names=find_column_names(term),
+        column_path=find_column_path(term),
     )
     return Term((reference,), span)

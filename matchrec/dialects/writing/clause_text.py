@@ -67,7 +67,7 @@ def _write_list(keyword: str, items: Iterable[str]) -> Iterator[str]:
 def _write_partition_keys(plan: MatchPlan) -> Iterator[str]:
     """Yield the keys of PARTITION BY, each with its alias if it has one."""
     for key in plan.partition_by:
-        alias = "" if key.name is None else f" AS {quote_column(key.name)}"
+        alias = "" if key.output_name is None else f" AS {quote_column(key.output_name)}"
         yield f"{key.text}{alias}"
 
 

@@ -220,7 +220,7 @@ def _make_key_shapes(keys: tuple[clauses.RowExpression, ...]) -> Shape:
 
     Order and names matter, because the keys of PARTITION BY are columns of the output.
     """
-    return tuple((_make_text_shape(key.text), key.name) for key in keys)
+    return tuple((_make_text_shape(key.text), key.output_name) for key in keys)
 
 
 def _make_measure_shape(measure: clauses.Measure) -> Shape:

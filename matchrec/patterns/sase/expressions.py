@@ -614,7 +614,7 @@ class EventReader(ScalarReader):
 
     def reject_variable(self, attribute: Term) -> None:
         """Raise an error for an attribute of an equivalence test with a variable: `[a.symbol]`."""
-        first_name, *other_names = expression.find_column_names(attribute)
+        first_name, *other_names = expression.find_column_path(attribute)
         if other_names and first_name in self.components.by_name:
             raise errors.equivalence_test_on_variable(
                 attribute.span, variable=first_name, attribute=".".join(other_names)

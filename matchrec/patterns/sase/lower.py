@@ -39,7 +39,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    find_column_names,
+    find_column_path,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -106,7 +106,7 @@ def make_type_expression(text: str) -> RowExpression:
 
     The text is not parsed here: the engine reports mistakes in it.
     """
-    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
+    return RowExpression(text, column_path=read_column_path(read_tokens(text).tokens))
 
 
 def build_pattern(components: Components) -> RowPattern:
@@ -138,7 +138,7 @@ def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
         RowExpression(
             write_row_sql(attribute),
             attribute.span,
-            names=find_column_names(attribute),
+            column_path=find_column_path(attribute),
             operations=attribute.operations,
         )
         for attribute in query.equivalent_attributes
@@ -253,7 +253,10 @@ def build_event_conditions(
     conditions: list[Scalar] = []
     if component.event_type is not None:
         event_type = make_column(
-            Navigation(variable), type_column.text, component.event_type.span, type_column.names
+            Navigation(variable),
+            type_column.text,
+            component.event_type.span,
+            type_column.column_path,
         )
         conditions.append(make_comparison("=", event_type, component.event_type))
     first_variable = query.components.test_points[0]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from matchrec.errors import sase as errors
 from matchrec.plan.clauses import FirstMatches, MatchOutput, Measure, RowExpression
-from matchrec.plan.expression import Scalar, Term, find_column_names
+from matchrec.plan.expression import Scalar, Term, find_column_path
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token
 
@@ -110,7 +110,7 @@ class Identifier:
     @property
     def attribute_names(self) -> tuple[str, ...]:
         """Return the names of the attribute: `("quote", "price")`; empty if there is none."""
-        return () if self.attribute is None else find_column_names(self.attribute)
+        return () if self.attribute is None else find_column_path(self.attribute)
 
     @property
     def events(self) -> str:

@@ -40,7 +40,7 @@ from matchrec.patterns.sase.windows import NumberWithUnit, make_window
 from matchrec.plan.build_expressions import make_literal
 from matchrec.plan.change_expressions import set_final_semantics
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
-from matchrec.plan.expression import Scalar, Term, find_column_names
+from matchrec.plan.expression import Scalar, Term, find_column_path
 from matchrec.plan.rules import check_unique
 from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed
@@ -408,9 +408,9 @@ class QueryReader(EventReader):
         if self.accept("AS"):
             name = self.read_token("a name", *NAME_KINDS)
             return Measure(name.text, value, name.span)
-        names = find_column_names(value)
+        column_path = find_column_path(value)
         text = " ".join(self.sequence.text_at(value.span).split())
-        return Measure(names[-1] if names else text, value, value.span)
+        return Measure(column_path[-1] if column_path else text, value, value.span)
 
 
 def check_variables(components: Sequence[Component]) -> None:

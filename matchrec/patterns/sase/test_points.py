@@ -101,8 +101,8 @@ def _find_attribute(reference: Reference) -> str:
     if isinstance(reference, Aggregate):
         references = list_inner_references(reference)
     for column in references:
-        if isinstance(column, ColumnReference) and column.names:
-            return ".".join(column.names)
+        if isinstance(column, ColumnReference) and column.column_path:
+            return ".".join(column.column_path)
     return "x"
 
 

@@ -128,11 +128,11 @@ def _bind_aggregate(aggregate: Aggregate, names_by_spelling: Mapping[str, str]) 
     counted_stage = _find_counted_stage(aggregate, names_by_spelling)
     if counted_stage is None:
         for reference in list_inner_references(aggregate):
-            if isinstance(reference, ColumnReference) and len(reference.names) > 1:
+            if isinstance(reference, ColumnReference) and len(reference.column_path) > 1:
                 # The qualifier is not a stage, or the parser would have found the variable.
                 raise errors.unknown_stage_in_aggregate(
                     reference.span,
-                    name=reference.names[0],
+                    name=reference.column_path[0],
                     function=aggregate.function,
                     stages=tuple(dict.fromkeys(names_by_spelling.values())),
                 )

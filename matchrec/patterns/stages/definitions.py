@@ -61,7 +61,7 @@ def make_sum(navigation: Navigation, sql: str) -> Term:
 
 def make_order_column(navigation: Navigation, order: clauses.RowExpression) -> Term:
     """Return the order column on the row that a navigation finds."""
-    return make_column(navigation, order.text, names=order.names)
+    return make_column(navigation, order.text, column_path=order.column_path)
 
 
 def write_window_end(order: str, window: str) -> str:

@@ -178,7 +178,7 @@ def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWar
     plan = context.plan
     match context.comparison.operands[0]:
         case Term((ColumnReference() as reference,)):
-            is_plain_column = len(reference.names) == 1
+            is_plain_column = len(reference.column_path) == 1
             reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
             is_column_of_tested_row = is_plain_column and reads_tested_row
         case _:

@@ -51,7 +51,8 @@ def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 def find_folded_name(expression: RowExpression) -> str:
     """Return the name of a column in lower case, or the text of an expression."""
-    return expression.names[-1].casefold() if expression.names else expression.text
+    column_path = expression.column_path
+    return column_path[-1].casefold() if column_path else expression.text
 
 
 def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -32,9 +32,9 @@ def reads_nearby_row(
 
 def show_plain_argument(reference: ColumnReference) -> str:
     """Return the argument of a reference, without backticks that the name does not need."""
-    if len(reference.names) != 1:
+    if len(reference.column_path) != 1:
         return reference.argument
-    name = reference.names[0]
+    name = reference.column_path[0]
     return name if name.isascii() and name.isidentifier() else reference.argument
 
 

@@ -305,7 +305,7 @@ class Diagnosis:
             columns=self.columns.names,
             variables=list_users_variables(plan),
             measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},
-            keys=tuple(key.name for key in plan.partition_by if key.name),
+            keys=tuple(key.output_name for key in plan.partition_by if key.output_name),
             call=expression.call,
             example=self.choose_example_column(expression),
             is_over_window=is_argument and plan.rows_per_match.is_window_output,
@@ -320,7 +320,9 @@ class Diagnosis:
         numbers, if an aggregate is called; any column; `x`. Columns of PARTITION BY and ORDER BY
         come last: a column of PARTITION BY has the same value on all rows of a match.
         """
-        columns_of_expression = [self.columns.find(column.names) for column in expression.columns]
+        columns_of_expression = [
+            self.columns.find(column.column_path) for column in expression.columns
+        ]
         likely_names = [name for name in columns_of_expression if name is not None]
         if expression.call and not likely_names:
             fields = self.relation.rows.schema.fields
@@ -349,8 +351,8 @@ def find_full_name(field: str, expression: ExpressionSql) -> str | None:
         expression: the expression.
     """
     for reference in expression.columns:
-        if len(reference.names) > 1 and reference.names[-1] == field:
-            return ".".join(reference.names)
+        if len(reference.column_path) > 1 and reference.column_path[-1] == field:
+            return ".".join(reference.column_path)
     return None
 
 

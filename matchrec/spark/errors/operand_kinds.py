@@ -90,8 +90,8 @@ class KindFinder:
         if not scalar.references:
             return find_kind_of_literal(render(scalar, str))
         match scalar.pieces:
-            case (ColumnReference(argument=argument, names=names),):
-                type_ = self.find_column_type(argument, names)
+            case (ColumnReference(argument=argument, column_path=column_path),):
+                type_ = self.find_column_type(argument, column_path)
                 return None if type_ is None else classify_type(type_.simpleString())
             case (Classifier(),):
                 return TypeKind.STRING
@@ -103,19 +103,19 @@ class KindFinder:
                 return self.find(argument)
         return None
 
-    def find_column_type(self, argument: str, names: tuple[str, ...]) -> DataType | None:
+    def find_column_type(self, argument: str, column_path: tuple[str, ...]) -> DataType | None:
         """Return the type of a reference's column; None if it is not just a column of the input.
 
         Args:
             argument: the SQL of the reference.
-            names: its names, see `ColumnReference.names`.
+            column_path: its path, see `ColumnReference.column_path`.
         """
         field = self.relation.known_fields.get(argument)
         if field is not None:
             return field.dataType
-        if len(names) != 1:
+        if len(column_path) != 1:
             return None
-        return self.column_types.get(names[0].lower())
+        return self.column_types.get(column_path[0].lower())
 
     @cached_property
     def column_types(self) -> dict[str, DataType]:

@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
-    find_column_names,
+    find_column_path,
     render,
     split_branches,
 )
@@ -159,7 +159,7 @@ class FamilyFinder:
             case Term((Aggregate(function=function, arguments=(argument, *_)),)):
                 return self.find_aggregate_family(function, argument)
             case Term() if scalar.references:
-                column = self.columns.find(find_column_names(scalar))
+                column = self.columns.find(find_column_path(scalar))
                 return None if column is None else self.column_families.get(column)
         return read_literal_family(render(scalar, str))
 

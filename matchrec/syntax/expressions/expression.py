@@ -20,7 +20,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     find_amount,
-    find_column_names,
+    find_column_path,
 )
 from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations, name_operation
 from matchrec.plan.words import NONDETERMINISTIC
@@ -331,7 +331,7 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
         reader.write_span(tree.span),
         tree.span,
         amount=amount,
-        names=find_column_names(tree),
+        column_path=find_column_path(tree),
         is_constant=amount is None and is_constant,
         operations=tree.operations,
         scalar=tree,

@@ -35,7 +35,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     collect_text_operations,
-    find_column_names,
+    find_column_path,
     write_row_sql,
 )
 from matchrec.syntax.amounts import MAX_ROWS, read_whole_number
@@ -131,7 +131,7 @@ def _read_operand(
         navigation,
         write_row_sql(tree),
         operations=collect_text_operations(tree),
-        names=find_column_names(tree),
+        column_path=find_column_path(tree),
     )
     return Term((reference,), span)
 

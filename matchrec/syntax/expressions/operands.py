@@ -145,8 +145,8 @@ class OperandReader(CallReader):
         self.last_read = None if is_star else span
         column_start = name_indices[1] if has_variable else start
         text = self.write_span(self.sequence.span(column_start, self.position))
-        names = read_column_path(self.tokens[column_start : self.position])
-        return make_column(Navigation(variable), text, span, names)
+        column_path = read_column_path(self.tokens[column_start : self.position])
+        return make_column(Navigation(variable), text, span, column_path)
 
     def _is_lambda_parameter(self, name: str, *, has_variable: bool) -> bool:
         """Return whether a name is a parameter of a lambda around it.

@@ -30,7 +30,7 @@ CLAUSE = "PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s PATTERN (A+) DEFINE A
 def split_rule(condition: str, *divided_by: str) -> SplitQuery:
     """Return a rule with a condition, whose partitions are divided further by some columns."""
     plan = lower_clause(parse_clause(CLAUSE + condition))
-    equal = tuple(RowExpression(name, names=(name,)) for name in divided_by)
+    equal = tuple(RowExpression(name, column_path=(name,)) for name in divided_by)
     return split_plan(replace(plan, equivalence_keys=equal), COLUMNS, scope=RowScope.WORKER)
 
 
