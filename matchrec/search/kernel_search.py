@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil, prod
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -298,6 +298,9 @@ class KernelSearch(ABC, Generic[W]):
     def grow_arrays(self, status: int) -> None:
         """Make the arrays that are full at least twice as large.
 
+        A larger ring of rows, such as the memo, begins empty, because a row has another place in
+        it. Finding its values again takes no longer than filling the smaller ring did.
+
         Args:
             status: the status of the kernel, which says which arrays are full: a key of `sizes`.
         """
@@ -306,6 +309,9 @@ class KernelSearch(ABC, Generic[W]):
             size *= 2
         self.sizes[status] = size
         self.allocate_arrays()
+        if status == layout.MEMO_FULL:
+            progress = cast("layout.RememberedRows", self.progress)
+            progress.memo_to = progress.start
 
     def make_output(self, match_count: int, row_count: int) -> layout.OutputArrays:
         """Return an empty output with room for some matches and mapped rows."""

@@ -1,4 +1,4 @@
-"""The base class of searches that follow one run at a time: its arrays, and how they grow."""
+"""The base class of searches that follow one run at a time, with its arrays."""
 
 from __future__ import annotations
 
@@ -33,13 +33,3 @@ class PathSearch(KernelSearch[W]):
         program = self.rules.program.copy()
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
-
-    def grow_arrays(self, status: int) -> None:
-        """Make the arrays that `status` says are full at least twice as large.
-
-        A larger memo begins empty, because a row has another place in a larger ring. Finding the
-        failures again takes no longer than filling the smaller ring did.
-        """
-        super().grow_arrays(status)
-        if status == layout.MEMO_FULL:
-            self.progress.memo_to = self.progress.start

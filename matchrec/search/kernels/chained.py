@@ -307,11 +307,6 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
 
-    def grow_arrays(self, status: int) -> None:
-        """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
-        super().grow_arrays(status)
-        self.progress.memo_to = self.progress.start
-
     def make_output(self, match_count: int, row_count: int) -> OutputArrays:
         """Return an empty output, and forget the continuations into the previous output."""
         self.progress.memo_to = self.progress.start

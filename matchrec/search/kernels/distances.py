@@ -419,8 +419,3 @@ class DistanceSearch(KernelSearch[DistanceWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
-
-    def grow_arrays(self, status: int) -> None:
-        """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
-        super().grow_arrays(status)
-        self.progress.memo_to = self.progress.start

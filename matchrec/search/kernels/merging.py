@@ -642,5 +642,3 @@ class MergingSearch(BufferSearch[MergingWork]):
             least_nodes = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least_nodes)
         super().grow_arrays(status)
-        if status == layout.MEMO_FULL:  # a row is elsewhere in a larger ring
-            self.progress.memo_to = self.progress.start
