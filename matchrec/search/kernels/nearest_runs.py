@@ -11,9 +11,12 @@ Two depth-first kernels count: `coverage` and `selection_coverage`. They call th
 module. For each depth d of their path, they keep the nearest run among the runs that begin with the
 first d rows of the path:
 
-    ends[d]      how this run ended: see the columns END_...
-    trails[d]    the occurrences in PATTERN that its rows after the first d took, as bits
-    remembered_runs  the nearest run from a state at a row on, for each failure that is remembered
+    ends[d]            how this run ended: see the columns END_...
+    trails[d]          the occurrences in PATTERN that its rows after the first d took, as bits
+
+They also keep, for each failure that is remembered:
+
+    remembered_runs    the nearest run from the state at the row on
 
 When a search goes back a row, it puts this row before the nearest run from the next depth on, and
 compares the result with the nearest run from this depth on (`keep_nearer`).
@@ -43,8 +46,8 @@ class RunCounts(NamedTuple):
 
     # int64[s], the least number of further rows that a match needs, by state.
     remaining_rows: IntArray
-    # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
-    # need fewer rows.
+    # The choices by which a match would need fewer rows: those of state i are
+    # nearer_choices[first_nearer[i] : first_nearer[i + 1]].
     first_nearer: IntArray
     nearer_choices: IntArray
     # int64[c], for each choice, the occurrence in PATTERN of the variable that it maps a row to.
