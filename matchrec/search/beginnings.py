@@ -22,8 +22,8 @@ limited, a search can also fail because it takes too many steps. Then only the f
 is compared.
 
 A search of all runs at once does not leave out single rows. But a stream need not search a key that
-has no live runs if none of its new rows can begin a run. `find_possible_starts` returns the rows
-that can, by the first row of the match alone.
+has no live runs if none of its new rows can begin a run. `mark_possible_first_rows` marks the
+rows that can, by the first row of the match alone.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def pack_states(states: Iterable[int], word_count: int) -> list[int]:
     return packed
 
 
-def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
+def mark_possible_first_rows(task: Task, partitions: Partitions) -> BoolArray:
     """Return for each row whether its row conditions allow a run to begin with it: bool[n].
 
     Unlike `find_possible_beginnings`, this is for event selection, and looks at one row only.

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.output.rows import find_output_rows
-from matchrec.search.beginnings import find_possible_starts
+from matchrec.search.beginnings import mark_possible_first_rows
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.flat_arrays import add_up_before
 from matchrec.search.incremental import (
@@ -89,7 +89,7 @@ class EventSelectionSearch(StreamSearch[EventSelectionStates]):
         search_rows = rows.search_rows
         if task.absences:  # rows are kept even if no run begins with them
             return np.zeros(len(search_rows.new_counts), np.bool_)
-        can_start = find_possible_starts(task, rows.partitions)
+        can_start = mark_possible_first_rows(task, rows.partitions)
         start_counts = np.diff(add_up_before(can_start)[search_rows.starts])  # for each key
         has_start = start_counts > 0
         if task.max_matches is not None:

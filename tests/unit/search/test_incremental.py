@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.search.beginnings import find_possible_starts
+from matchrec.search.beginnings import mark_possible_first_rows
 from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import ResumedSearch, SearchCall, SearchState, make_empty_state
 from matchrec.search.matches import Matches, RunFailure
@@ -146,7 +146,7 @@ def search_and_finish(
 
 def can_begin(task: Task, call: SearchCall) -> bool:
     """Return whether a run may begin with a row. If not, a key without kept rows has no run."""
-    return bool(find_possible_starts(task, call.partitions).any())
+    return bool(mark_possible_first_rows(task, call.partitions).any())
 
 
 def make_call(
