@@ -88,7 +88,7 @@ def require_family(step: TypedOperation, operand: TypedStep, family: Family) -> 
     if operand.type == VOID and family is Family.INTEGER:
         return make_null(INT)  # the index in `A.array[NULL]`
     if operand.type.family is not family:
-        raise make_argument_error(step, operand.type)
+        raise build_argument_error(step, [operand.type])
     return operand
 
 
@@ -104,7 +104,7 @@ def convert_to_parameter_type(
     if type_ == VOID:
         return make_null(target)
     if type_.family not in IMPLICIT_SOURCES[target.family]:
-        raise make_argument_error(step, type_)
+        raise build_argument_error(step, [type_])
     if type_.family is target.family is Family.STRING:
         return operand
     if type_.family is target.family and type_.bits <= target.bits:
@@ -113,9 +113,22 @@ def convert_to_parameter_type(
     return cast_implicitly(typer, step, operand, target)
 
 
-def make_argument_error(step: TypedOperation, type_: ValueType) -> MatchRecognizeError:
-    """Return the error for a function that does not take a value of a type."""
-    return conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
+def build_argument_error(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
+    """Return the error for a function that does not take arguments of these types.
+
+    Args:
+        step: the call of the function.
+        types: the type of the wrong argument; or the types of all arguments, which the function
+            does not take together.
+    """
+    type_names = [type_.name for type_ in types]
+    if len(type_names) == 1:
+        value = f"{type_names[0]} as {step.words[0]}" if step.words else type_names[0]
+        return conditions.wrong_argument_type(step.span, function=step.operator, value=value)
+    first_names = ", ".join(type_names[:-1])
+    return conditions.types_cannot_be_combined(
+        step.operator, first_names, type_names[-1], step.span
+    )
 
 
 def cast_implicitly(

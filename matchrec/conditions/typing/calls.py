@@ -15,10 +15,14 @@ from matchrec.conditions.functions.calendar import has_fixed_offset, is_known_zo
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import ArithmeticOperator, PythonCall
 from matchrec.conditions.types import INTERVAL, TIMESTAMP_NTZ, Family, ValueType
-from matchrec.conditions.typing.arguments import convert_argument, unify_arguments
+from matchrec.conditions.typing.arguments import (
+    build_argument_error,
+    convert_argument,
+    unify_arguments,
+)
 from matchrec.conditions.typing.numbers import build_time_arithmetic
 from matchrec.conditions.typing.typer import Typer, are_columns, make_types_error
-from matchrec.errors import MatchRecognizeError, conditions
+from matchrec.errors import conditions
 
 
 def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -50,18 +54,6 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     check_time_zone(typer, step, (*use.types, type_))
     expressions = tuple(argument.expression for argument in arguments)
     return TypedStep(PythonCall(name, expressions, use, type_), type_)
-
-
-def build_argument_error(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
-    """Return the error for a function that has no result for arguments of these types."""
-    type_names = [type_.name for type_ in types]
-    if len(type_names) == 1:
-        value = f"{type_names[0]} as {step.words[0]}" if step.words else type_names[0]
-        return conditions.wrong_argument_type(step.span, function=step.operator, value=value)
-    first_names = ", ".join(type_names[:-1])
-    return conditions.types_cannot_be_combined(
-        step.operator, first_names, type_names[-1], step.span
-    )
 
 
 def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueType]) -> None:
