@@ -172,11 +172,9 @@ class Ranges:
         cut_rows = in_stretches.where(f"{internal_names.STRETCH} IS NOT NULL")
         # For each stretch, the bits of the conditions that hold for some row, and the row count. If
         # no condition is needed, the rows can lack the column of bits.
-        bits = (
-            f"bit_or({internal_names.FIRST_BITS} & {self.needed_mask}L)"
-            if self.needed_mask
-            else "0L"
-        )
+        bits = "0L"
+        if self.needed_mask:
+            bits = f"bit_or({internal_names.FIRST_BITS} & {self.needed_mask}L)"
         stretch_bits = expr(f"{bits} AS {internal_names.FIRST_BITS}")
         row_count = expr(f"count(*) AS {internal_names.STRETCH_ROWS}")
         stretches = cut_rows.groupBy(internal_names.KEY_CLASS, internal_names.STRETCH).agg(

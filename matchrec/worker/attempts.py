@@ -18,7 +18,7 @@ from matchrec.search.kernels import nearest_runs
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import internal_names
 from matchrec.worker.arrays import take_column
-from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
+from matchrec.worker.coverage_input import cast_to_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
 from matchrec.worker.task_input import TaskInput
 
@@ -82,7 +82,7 @@ class AttemptWorker:
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
         columns += make_note_columns(notes, has_notes, last_rows - starts)
-        return make_batch(columns, self.schema)
+        return cast_to_batch(columns, self.schema)
 
 
 def make_note_columns(

@@ -23,7 +23,7 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker import internal_names
 from matchrec.worker.arrays import take_column
-from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
+from matchrec.worker.coverage_input import cast_to_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
 from matchrec.worker.task_input import TaskInput
 
@@ -72,7 +72,7 @@ class CoverageWorker:
             columns_of_run = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
         else:
             columns_of_run = nearest.list_columns()
-        yield make_batch([pa.array([all_counts]), *columns_of_run], self.schema)
+        yield cast_to_batch([pa.array([all_counts]), *columns_of_run], self.schema)
 
     def search_piece(self, piece: Piece, counts: Counts) -> Figures:
         """Search a piece, add to `counts` in place, and return the figures of the piece.

@@ -47,7 +47,7 @@ def prepare_partitions(
         yield add_nearby_bits(partitions, compiled_query.nearby_conditions)
 
 
-def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+def cast_to_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
     """Return columns as a batch, cast to the types of a schema."""
     arrays = [
         values.cast(data_type) for values, data_type in zip(columns, schema.types, strict=True)

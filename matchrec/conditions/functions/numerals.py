@@ -67,12 +67,12 @@ def make_arithmetic(operator: str) -> Function:
     """Return the function of two decimals or integers for one of the OPERATIONS."""
     return Function(
         (ANY_TYPE, ANY_TYPE),
-        partial(find_operation_type, operator),
-        partial(build_operation, operator),
+        partial(find_arithmetic_result_type, operator),
+        partial(build_arithmetic, operator),
     )
 
 
-def find_operation_type(operator: str, use: FunctionUse) -> ValueType | None:
+def find_arithmetic_result_type(operator: str, use: FunctionUse) -> ValueType | None:
     """Return the type of an operation; None unless both operands are decimals or integers."""
     if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
         return None
@@ -80,7 +80,7 @@ def find_operation_type(operator: str, use: FunctionUse) -> ValueType | None:
     return find_arithmetic_type(operator, find_decimal_type(left), find_decimal_type(right))
 
 
-def build_operation(operator: str, use: FunctionUse) -> Compute:
+def build_arithmetic(operator: str, use: FunctionUse) -> Compute:
     """Return the function that computes an operation, rounded half away from zero to its type.
 
     Its value is NULL, or in ANSI mode an error, if the right operand of a division is 0, or if the
@@ -88,7 +88,7 @@ def build_operation(operator: str, use: FunctionUse) -> Compute:
     """
     operation = OPERATIONS[operator]
     is_division = operator in DIVISIONS
-    type_ = find_operation_type(operator, use)
+    type_ = find_arithmetic_result_type(operator, use)
     assert type_ is not None
     unit = Decimal(1).scaleb(-type_.scale)
     limit = Decimal(10) ** (type_.precision - type_.scale)

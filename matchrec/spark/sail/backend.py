@@ -153,7 +153,7 @@ class Sail(SparkConnect):
 
         plan = cast("Any", frame)._explain_string(mode="formatted")  # with schemas and statistics
         try:
-            plan_text.check_plan(plan)
+            plan_text.check_is_plan(plan)
         except AnalysisException:
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
@@ -362,7 +362,7 @@ def plan_query(frame: DataFrame) -> None:
         plan = cast("Any", frame)._explain_string()
     except SparkRuntimeException as error:  # nothing has run: Sail has only planned
         raise AnalysisException(str(error)) from error
-    plan_text.check_plan(plan)
+    plan_text.check_is_plan(plan)
 
 
 def describe_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:

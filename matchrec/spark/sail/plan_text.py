@@ -62,7 +62,7 @@ TYPES_OF_SPARK = {
 UNSIGNED_TYPES = {"UInt8", "UInt16", "UInt32", "UInt64"}
 
 
-def check_plan(plan: str) -> None:
+def check_is_plan(plan: str) -> None:
     """Check that a text is a plan, and not the reason why a query cannot run.
 
     Args:
