@@ -84,7 +84,7 @@ def report_ranges(options: Options) -> Iterator[str]:
             )
             for cut, options_of_cut in RANGE_OPTIONS.items():
                 jobs[f"{name}, {place}, {cut}"] = make_job(text, options_of_cut)
-    tasks = measure_jobs(drawn.tables["crimes"].frame, jobs, options.rounds, RANGE_CORES)
+    tasks = measure_jobs(drawn.tables["crimes"].create_frame, jobs, options.rounds, RANGE_CORES)
     rows = list_rows(jobs, tasks, options.rounds, RANGE_CORES)
     yield from format_table([f"{options.rows:,} rows", *list_headings(RANGE_CORES)], rows)
 

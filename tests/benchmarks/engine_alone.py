@@ -104,7 +104,7 @@ class Workload:
 
     @property
     def aim(self) -> str:
-        """The milliseconds that the search may take, as text; "" if there is no aim."""
+        """Return the milliseconds that the search may take, as text; "" if there is no aim."""
         return "" if self.most_seconds is None else f"{self.most_seconds * 1000:.0f}"
 
 
@@ -144,7 +144,7 @@ def make_partitions(bits: IntArray, size: int, *columns: FloatArray) -> Partitio
     values = np.array(columns, np.float64).reshape(len(columns), row_count)
     return Partitions(
         starts=np.append(np.arange(0, row_count, size), row_count).astype(np.int64),
-        satisfied=bits.astype(np.uint64).reshape(row_count, 1),
+        condition_bits=bits.astype(np.uint64).reshape(row_count, 1),
         columns=values.view(np.int64),
         valid=np.ones(values.shape, np.bool_),
         integer_count=0,

@@ -78,7 +78,7 @@ def find_shortest_duration(tasks: Iterable[Task], cores: int) -> float:
 def find_makespan(seconds: Iterable[float], cores: int) -> float:
     """Return when the last task ends if each starts on the core that is free first.
 
-    >>> makespan([3, 1, 1, 2], 2)
+    >>> find_makespan([3, 1, 1, 2], 2)
     4.0
     """
     free = [0.0] * cores

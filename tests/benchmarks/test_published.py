@@ -216,8 +216,8 @@ def list_template_conditions(shape: Shape) -> dict[str, Condition]:
                 near = (abs(row[axis] - first[axis]) <= NEAR for axis in ("lat", "lon"))
                 is_mapped = is_mapped and all(near)
             if "district" in shape.name:
-                is_mapped = is_mapped and row.district == int(DRAWN.words["district"])
-            return is_mapped and row.kind == int(DRAWN.words[name])
+                is_mapped = is_mapped and row.district == int(DRAWN.replacements["district"])
+            return is_mapped and row.kind == int(DRAWN.replacements[name])
 
         return holds
 

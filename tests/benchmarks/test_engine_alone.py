@@ -1,0 +1,20 @@
+"""The searches of the benchmark `engine_alone`, over few rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.benchmarks.engine_alone import (
+    FALLS,
+    RISES,
+    make_partitions,
+    make_task,
+    measure_algorithms,
+)
+
+
+def test_each_algorithm_finds_the_v_shape_of_each_partition() -> None:
+    """A row that does neither, one that falls and one that rises make a V; there are two."""
+    moves = np.array([0, 1 << FALLS, 1 << RISES] * 2)
+    v_shape = make_task("A B+ C+", {"B": FALLS, "C": RISES})
+    assert measure_algorithms(v_shape, make_partitions(moves, 3)).match_count == 2
