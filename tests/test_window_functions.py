@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[Callable[[random.Random], Rows], str]] = {
 
 @pytest.fixture
 def tables(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session with random rows in the tables of the page."""
+    """Yield a session with random rows in the tables of the page."""
     for name, (rows, schema) in TABLES.items():
         drawn = rows(random.Random(name))
         spark.createDataFrame(drawn, schema).createOrReplaceTempView(name)

@@ -48,7 +48,7 @@ class TickFiles:
 
     @property
     def name(self) -> str:
-        """The name of the folder with the files."""
+        """Return the name of the folder with the files."""
         return f"{self.number}_{self.keys}_{self.width}"
 
     def write(self, folder: Path) -> None:

@@ -31,7 +31,7 @@ class FreshCopy:
 
     @property
     def compiled(self) -> Path:
-        """The folder of the kernels that the processes of this copy have compiled."""
+        """Return the folder of the kernels that the processes of this copy have compiled."""
         return self.folder / "compiled"
 
     def forget_compiled(self) -> None:

@@ -54,11 +54,11 @@ class Server:
     """Where it listens."""
 
     def threads(self) -> int:
-        """How many threads the process has."""
+        """Return how many threads the process has."""
         return len(list(Path(f"/proc/{self.process}/task").iterdir()))
 
     def resident_megabytes(self) -> float:
-        """The memory of the process."""
+        """Return the memory of the process."""
         pages = int(Path(f"/proc/{self.process}/statm").read_text(encoding="ascii").split()[1])
         return pages * 4096 / 1e6
 
@@ -76,14 +76,14 @@ def start_server(code: str, *arguments: str) -> Iterator[Server]:
 
 
 def seconds_of(run: Callable[[], object]) -> float:
-    """How long a call takes."""
+    """Return how long a call takes."""
     began = time.perf_counter()
     run()
     return time.perf_counter() - began
 
 
 def new_client(address: str) -> Any:
-    """A client with a session of its own, which has the view `ticks`."""
+    """Return a client with a session of its own, which has the view `ticks`."""
     client: Any = connect(address)
     client.sql(
         "CREATE TEMP VIEW ticks AS "

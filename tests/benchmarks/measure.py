@@ -63,17 +63,17 @@ class Times:
 
     @property
     def clock(self) -> list[float]:
-        """The elapsed seconds of each run."""
+        """Return the elapsed seconds of each run."""
         return [run.clock for run in self.runs]
 
     @property
     def median(self) -> float:
-        """The median of the elapsed seconds."""
+        """Return the median of the elapsed seconds."""
         return statistics.median(self.clock)
 
     @property
     def median_cpu(self) -> float:
-        """The median of the CPU seconds."""
+        """Return the median of the CPU seconds."""
         return statistics.median(run.cpu for run in self.runs)
 
     def ratio(self, floor: Times) -> float:

@@ -82,7 +82,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The query in SASE+."""
+        """Return the query in SASE+."""
         has_c = self.predicate == "p3*"
         return TEMPLATE.format(
             more=", stock c" if has_c else "",
@@ -94,7 +94,7 @@ class Cell:
 
     @property
     def events(self) -> pd.DataFrame:
-        """The events of all symbols, symbol after symbol."""
+        """Return the events of all symbols, symbol after symbol."""
         return make_stream(self.windows * self.window, self.rises, self.wrapped)
 
 
@@ -119,17 +119,17 @@ class Result:
 
     @property
     def length(self) -> float:
-        """The mean number of events of a match."""
+        """Return the mean number of events of a match."""
         return self.mapped / max(1, self.matches)
 
     @property
     def runs(self) -> float:
-        """The mean number of runs at a time step, of all symbols together."""
+        """Return the mean number of runs at a time step, of all symbols together."""
         return SYMBOLS * (self.reads - 1)
 
     @property
     def reads(self) -> float:
-        """How many runs read an event on average, including the run that it may begin."""
+        """Return how many runs read an event on average, including the run that it may begin."""
         return float(self.counters[layout.READS]) / self.events
 
 

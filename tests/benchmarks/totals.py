@@ -89,7 +89,7 @@ class Workload:
 
     @property
     def query(self) -> str:
-        """The SASE+ query with its window."""
+        """Return the SASE+ query with its window."""
         return self.text.replace("{window}", str(self.window))
 
     def prepare(self) -> tuple[Task, Partitions]:

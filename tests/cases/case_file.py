@@ -82,13 +82,13 @@ class MatchRecord:
 
     @property
     def skip(self) -> str:
-        """The AFTER MATCH SKIP option without the word `skip`; `past last row` by default."""
+        """Return AFTER MATCH SKIP without the word `skip`; `past last row` by default."""
         skips = (line for line in self.options if line.startswith("skip "))
         return next((line.removeprefix("skip ") for line in skips), "past last row")
 
     @property
     def subsets(self) -> dict[str, tuple[str, ...]]:
-        """The members of each union variable."""
+        """Return the members of each union variable."""
         lines = (
             line.removeprefix("subset ") for line in self.options if line.startswith("subset ")
         )
@@ -144,32 +144,32 @@ class CaseFile:
 
     @property
     def tables(self) -> tuple[DataRecord, ...]:
-        """The `data` records."""
+        """Return the `data` records."""
         return tuple(r for r in self.records if isinstance(r, DataRecord))
 
     @property
     def queries(self) -> tuple[QueryRecord, ...]:
-        """The `query` records."""
+        """Return the `query` records."""
         return tuple(r for r in self.records if isinstance(r, QueryRecord))
 
     @property
     def matches(self) -> tuple[MatchRecord, ...]:
-        """The `match` records."""
+        """Return the `match` records."""
         return tuple(r for r in self.records if isinstance(r, MatchRecord))
 
     @property
     def errors(self) -> tuple[ErrorRecord, ...]:
-        """The `error` records."""
+        """Return the `error` records."""
         return tuple(r for r in self.records if isinstance(r, ErrorRecord))
 
     @property
     def patterns(self) -> tuple[PatternRecord, ...]:
-        """The `pattern` records."""
+        """Return the `pattern` records."""
         return tuple(r for r in self.records if isinstance(r, PatternRecord))
 
     @property
     def refused(self) -> tuple[RefusedRecord, ...]:
-        """The `refused` records."""
+        """Return the `refused` records."""
         return tuple(r for r in self.records if isinstance(r, RefusedRecord))
 
     def with_expected(self, expected: Mapping[int, Sequence[str]]) -> str:

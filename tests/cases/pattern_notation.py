@@ -48,12 +48,12 @@ class Question:
 
     @property
     def strategy(self) -> Skip:
-        """The after-match skip strategy."""
+        """Return the after-match skip strategy."""
         return read_skip(self.skip) if self.skip else Skip()
 
     @property
     def streams(self) -> dict[str, list[Event]]:
-        """The events of each partition, in order."""
+        """Return the events of each partition, in order."""
         return read_events(self.words)
 
 

@@ -65,7 +65,7 @@ class Order:
 
     @property
     def text(self) -> str:
-        """The SQL of the item."""
+        """Return the SQL of the item."""
         direction = "DESC" if self.descending else "ASC"
         return f"{self.column} {direction} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
 

@@ -77,7 +77,7 @@ class Generator:
 
     @property
     def positive(self) -> list[Component]:
-        """The components that are not negated."""
+        """Return the components that are not negated."""
         return [component for component in self.components if not component.negated]
 
     # Values that a predicate may read

@@ -391,5 +391,5 @@ class Query:
 
     @property
     def positive(self) -> tuple[Component, ...]:
-        """The components that are not negated."""
+        """Return the components that are not negated."""
         return tuple(component for component in self.components if not component.negated)

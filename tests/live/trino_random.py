@@ -93,7 +93,7 @@ class Case:
 
     @property
     def sql(self) -> str:
-        """The query in Trino's SQL, with its rows."""
+        """Return the query in Trino's SQL, with its rows."""
         return self.translate(self.batch.text(self.query, write_values(self.batch.rows)))
 
 

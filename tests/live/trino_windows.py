@@ -45,7 +45,7 @@ class Case:
 
     @property
     def sql(self) -> str:
-        """The query in Trino's SQL, with its rows."""
+        """Return the query in Trino's SQL, with its rows."""
         return translate_to_trino(self.query.text(self.batch, write_values(self.batch.rows)))
 
 

@@ -58,12 +58,12 @@ class Match:
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
-        """The positions of all its events, in ascending order."""
+        """Return the positions of all its events, in ascending order."""
         return tuple(sorted(chain.from_iterable(positions for _, positions in self.mapped)))
 
     @property
     def first(self) -> int:
-        """The position of its first event."""
+        """Return the position of its first event."""
         return self.positions[0]
 
     def positions_of(self, stage: str) -> tuple[int, ...]:
@@ -125,12 +125,12 @@ class Run:
 
     @property
     def first(self) -> int:
-        """The position of the first accepted event."""
+        """Return the position of the first accepted event."""
         return self.accepted[0][1]
 
     @property
     def last(self) -> int:
-        """The position of the last accepted event."""
+        """Return the position of the last accepted event."""
         return self.accepted[-1][1]
 
     def pass_negated(self, *negated: Not) -> Run:

@@ -18,7 +18,7 @@ from pandas_match_recognize import match_recognize
 
 
 def frame_of(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
-    """The table of the job, and the seconds of reading it."""
+    """Return the table of the job, and the seconds of reading it."""
     began = time.perf_counter()
     names = [name for name, _ in job["columns"]]
     dates = [name for name, type_ in job["columns"] if type_ == "timestamp"]

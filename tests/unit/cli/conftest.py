@@ -21,7 +21,7 @@ PRICES = "sym,ts,price\nX,1,10\nX,2,11\nX,3,12\nY,1,5\nY,2,4\nY,3,9\n"
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, in which the test runs."""
+    """Return the folder, in which the test runs."""
     (tmp_path / "streaks.sql").write_text(STREAKS)
     (tmp_path / "prices.csv").write_text(PRICES)
     monkeypatch.chdir(tmp_path)
@@ -30,7 +30,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def embedded(spark: SparkSession, files: Path) -> Iterator[Path]:
-    """The folder of `files`, where commands run in the session of the tests."""
+    """Yield the folder of `files`, where commands run in the session of the tests."""
     with commands_in(spark):
         yield files
 

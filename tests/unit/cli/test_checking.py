@@ -17,7 +17,7 @@ OK = "ok; columns of the result: sym STRING, low INT, high INT, n BIGINT"
 
 @pytest.fixture
 def several(embedded: Path) -> Path:
-    """The folder, with a query that is right and two with a mistake."""
+    """Return the folder, with a query that is right and two with a mistake."""
     (embedded / "column.sql").write_text(STREAKS.replace("PREV(price)", "PREV(prise)"))
     (embedded / "keyword.sql").write_text(STREAKS.replace("PATTERN", "PATERN"))
     return embedded

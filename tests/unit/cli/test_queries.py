@@ -32,7 +32,7 @@ CSV = ("--format", "csv")
 
 @pytest.fixture
 def clicks(embedded: Path) -> Path:
-    """The folder with events, a query in SASE+ and Patterns."""
+    """Return the folder with events, a query in SASE+ and Patterns."""
     (embedded / "clicks.csv").write_text(CLICKS)
     (embedded / "pairs.sase").write_text(SASE)
     (embedded / "pairs.py").write_text(PATTERN)

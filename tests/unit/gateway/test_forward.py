@@ -32,13 +32,13 @@ KEYS = Path(__file__).parents[2] / "spark" / "gateway"
 
 @pytest.fixture
 def engine() -> FakeEngine:
-    """The service behind the gateway."""
+    """Return the service behind the gateway."""
     return FakeEngine()
 
 
 @pytest.fixture
 def channel(engine: FakeEngine) -> Iterator[Any]:
-    """A channel to a gateway in front of the engine."""
+    """Yield a channel to a gateway in front of the engine."""
     with run_engine(engine) as (port, _), open_channel(f"sc://localhost:{port}") as channel:
         yield channel
 
@@ -308,7 +308,7 @@ class SlowPlanner:
 
 @pytest.fixture
 def planner(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowPlanner]:
-    """The planner of the gateway."""
+    """Yield the planner of the gateway."""
     planner = SlowPlanner()
     monkeypatch.setattr(serve, "Planner", lambda _address, _prepare: planner)
     yield planner
@@ -317,7 +317,7 @@ def planner(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowPlanner]:
 
 @pytest.fixture
 def waiting(planner: SlowPlanner, channel: Any) -> Iterator[Waiting]:
-    """An execution that is being planned."""
+    """Yield an execution that is being planned."""
     with ThreadPoolExecutor(3) as threads:
         yield Waiting(planner, channel, threads)
         planner.may_end.set()

@@ -26,7 +26,7 @@ CALLER = Caller(KEY, tags=("nightly", "operation"), metadata=(("x-team", "blue")
 
 @pytest.fixture
 def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The sessions that were prepared, in their order."""
+    """Return the sessions that were prepared, in their order."""
     sessions: list[Any] = []
     monkeypatch.setattr(planner, "tune", sessions.append)
     return sessions
@@ -34,7 +34,7 @@ def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def plans() -> Iterator[Planner]:
-    """A planner for a server that does not exist."""
+    """Yield a planner for a server that does not exist."""
     plans = Planner("sc://nowhere:1/;x-cluster=seven", None)
     yield plans
     plans.close()

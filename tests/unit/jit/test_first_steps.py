@@ -322,7 +322,7 @@ def test_the_caller_of_an_optional_kernel_takes_its_steps(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> LateKernel[..., Any]:
-    """A kernel that is neither compiled nor kept, in a process that has loaded numba."""
+    """Return a kernel that is neither compiled nor kept, in a process that has loaded numba."""
     import numba  # noqa: F401
 
     kernel: LateKernel[..., Any] = LinearKernel(add_up.function, add_up.options)

@@ -25,7 +25,7 @@ ROWS, BUDGET = 1 << 18, 1000  # of a batch; bytes in memory
 
 @pytest.fixture(autouse=True)
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that Spark has for its workers; the other one is missing."""
+    """Return the folder that Spark has for its workers; the other one is missing."""
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path}/missing,{tmp_path}")
     return tmp_path
 
