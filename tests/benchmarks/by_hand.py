@@ -1,9 +1,10 @@
 """What users would write instead of MATCH_RECOGNIZE: window SQL, and a function for applyInPandas.
 
-The window SQL gives the same rows, also where a match keeps the next one from beginning on its
-rows. Every window of a query has the same partitions and order (or the reverse), so that Spark
-shuffles and sorts once. In braces: the table, its columns (keys, order, value, event), the words of
-the events and, for the funnel, what the purchase is compared with.
+The window SQL gives the same rows as the clause: a row of a match cannot begin the next match.
+Every window of a query has the same partitions and the same order, or the reverse one, so that
+Spark shuffles and sorts once. The texts have placeholders in braces for the table, its columns
+(key, time, value, event) and the names of events. `{within}` of the funnel is the end of a
+condition on the time of the purchase.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import pandas as pd
 from pyspark.sql import DataFrame
 
-# Only rows at which the direction turns are kept; a V is three of them: top, bottom, end. Its end
-# may be the next one's top, which is then taken: the next V begins one row later and needs two rows
-# that fall; otherwise it is no match and leaves its end to the one after it. So along a chain of
-# such Vs every second one matches, counted anew from each that matches in any case.
+# Only the rows at which the price turns are kept. Three of them are a V: top, bottom, end.
+#
+# The end of a V can be the top of the next V. If the first V is a match, its end is taken. Then the
+# next V begins one row later, and is a match only if it has another falling row (`is_long`). If it
+# has none, it is not a match, and its end is free for the V after it. So in a chain of Vs that
+# share rows, every second V is a match. The count starts again (`place` is 0) at each V that is a
+# match in any case: it is long, or shares no row with the V before it.
 VSHAPE = """
 WITH steps AS (
   SELECT {key}, {time}, {value}, lag({value}) OVER w AS before, lead({value}) OVER w AS after,
@@ -56,9 +60,11 @@ SELECT symbol, ts, b, c FROM (
   FROM ticks WINDOW w AS (PARTITION BY symbol ORDER BY ts))
 WHERE is_a AND is_b AND is_c"""
 
-# Backwards in time, a view's cart and that cart's purchase are the last ones seen. Views of one
-# purchase compete for it. One that comes before the previous purchase is taken by that one's match,
-# if there is one: so a purchase that has only such views matches if the previous one does not.
+# The windows go backwards in time, so the next cart after a view, and the next purchase after that
+# cart, are the last ones seen. Several views can lead to one purchase, and the first one counts.
+# But if the previous purchase ends a match, the views before it are in that match. So a purchase
+# all of whose views come before the previous purchase ends a match only if the previous one does
+# not: in a chain of such purchases, every second one (`place` is even) ends a match.
 FUNNEL = """
 WITH ahead AS (
   SELECT *,
@@ -94,7 +100,8 @@ taken AS (
   WINDOW w AS (PARTITION BY {key} ORDER BY purchase_ts))
 SELECT {key}, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
 
-# Backwards in time, the next row that is no A ends the match of every A before it.
+# The window goes backwards in time: the next row that is not an A ends the match of every A before
+# it.
 OVERLAPS = """
 SELECT symbol, ts AS s, coalesce(stop.e, last_ts) AS e, coalesce(stop.n, last_n + 1) - n AS n
 FROM (

@@ -1,13 +1,15 @@
-"""The Pattern API beside Flink CEP: `python -m tests.benchmarks.cep --flink LIB`.
+"""Compare the Pattern API with Flink CEP.
 
-    --flink LIB   a folder with Flink's jars: `pyflink/lib` of an installed `apache-flink`
-    --events N    --keys K    --rounds R
+    python -m tests.benchmarks.cep [--flink LIB] [--events N] [--keys K] [--rounds R]
 
-Three patterns over the same events, both with two cores: strict V-shapes for each key; an a
-followed by b within ten minutes; one or more a followed by any b within them. Both have the events
-in memory before the clock starts; Flink's batch job over them is timed from its start to its end, a
-job of Spark with its planning. Prints Markdown. Without --flink only matchrec runs. Needs Java 17,
-for Flink with its compiler.
+LIB is a folder with Flink's jars, such as `pyflink/lib` of an installed `apache-flink`. Without
+`--flink`, only matchrec is measured.
+
+Both run three patterns over the same events with two cores: strict V-shapes for each key; an `a`
+followed by a `b` within ten minutes; one or more `a` followed by any `b` within ten minutes. The
+events are in memory before the clock starts. A job of Flink is timed from its start to its end, and
+a query of matchrec with its planning. The output is Markdown. Spark needs Java 17, and Flink also
+needs its compiler `javac`.
 """
 
 from __future__ import annotations
@@ -165,6 +167,7 @@ def report(count: int, ours: dict[str, Result], theirs: dict[str, Result]) -> It
     """
 
     def list_rows() -> Iterator[Sequence[str]]:
+        """Yield the cells of each workload."""
         for workload in WORKLOADS:
             our_result = ours[workload.name]
             their_result = theirs.get(workload.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -75,15 +76,15 @@ def report_ranges(options: Options) -> Iterator[str]:
             frame.sparkSession, text, crimes=frame, options=options_of_cut
         )
 
-    for place in ("near", "in a district"):
+    for location in ("near", "in a district"):
         for name, pattern in TEMPLATES.items():
             text = (
-                make_template(name, pattern, place, drawn)
+                make_template(name, pattern, location, drawn)
                 .workload()
                 .query.replace("FROM crimes", "FROM {crimes}")
             )
             for cut, options_of_cut in RANGE_OPTIONS.items():
-                jobs[f"{name}, {place}, {cut}"] = make_job(text, options_of_cut)
+                jobs[f"{name}, {location}, {cut}"] = make_job(text, options_of_cut)
     tasks = measure_jobs(drawn.tables["crimes"].create_frame, jobs, options.rounds, RANGE_CORES)
     rows = list_rows(jobs, tasks, options.rounds, RANGE_CORES)
     yield from format_table([f"{options.rows:,} rows", *list_headings(RANGE_CORES)], rows)
@@ -134,7 +135,7 @@ def measure_jobs(
             rows(spark).repartition(max(cores)).write.parquet(path)
             frame = spark.read.parquet(path)
             for number in range(-1, rounds):  # the first one is not counted
-                for name, ask in jobs.items():
+                for name, make_result in jobs.items():
                     spark.sparkContext.setJobDescription(f"{name} {number}")
-                    run_query(lambda ask=ask: ask(frame))
+                    run_query(partial(make_result, frame))
         return list(read_tasks(log))

@@ -1,4 +1,4 @@
-"""The four queries for which DuckDB's authors published times, over their tables made anew.
+"""The four queries for which DuckDB's authors published times, over tables made like theirs.
 
 A table has a row number `i` and a small number `v` that repeats. Each query counts the rows of the
 clause.
@@ -16,8 +16,9 @@ from tests.benchmarks.workloads import Workload
 
 AIM = 1.0
 
-# How many times fewer rows than the largest table has.
-SHORTER = {"pairs": 1, "partitions": 1, "runs": 4, "mixed": 10}
+# For each table, the number of rows of the largest table divided by its own.
+SIZE_DIVISORS = {"pairs": 1, "partitions": 1, "runs": 4, "mixed": 10}
+# SQL for the columns `v` and, in the table of partitions, `p`.
 VALUES = {
     "pairs": ("id % 5",),
     "partitions": ("id % 5", "id DIV 100"),
@@ -25,7 +26,8 @@ VALUES = {
     "mixed": ("id * 2654435761L % 1000",),
 }
 
-# Of the runs of rows below 12, each odd one begins a match, and the next one ends it.
+# A match is A+ B+ A+: a run of rows below 12, the rows between, and the next run. Runs are numbered
+# from 1, so each odd run begins a match, and the even run after it ends the match.
 RUNS = """
 WITH steps AS (
   SELECT i, v < 12 AS is_a, lag(v < 12) OVER (ORDER BY i) AS was_a FROM runs),
@@ -104,7 +106,7 @@ def draw_numbers(rows: int) -> DrawnTables:
         items = ["CAST(id AS INT) AS i"]
         for text, column in zip(texts, "vp", strict=False):
             items.append(f"CAST({text} AS INT) AS {column}")
-        tables[name] = DrawnTable(tuple(items), rows // SHORTER[name], 1, scales_keys=False)
+        tables[name] = DrawnTable(tuple(items), rows // SIZE_DIVISORS[name], 1, scales_keys=False)
     return DrawnTables(tables, {})
 
 

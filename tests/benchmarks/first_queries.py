@@ -223,8 +223,8 @@ def recipes(options: Options) -> Iterator[str]:
                     name.replace("_", " "),
                     show_seconds([empty.first]),
                     show_seconds([compiled.first]),
-                    show_seconds([one.first for one in warm]),
-                    show_seconds([one.second for one in warm]),
+                    show_seconds([run.first for run in warm]),
+                    show_seconds([run.second for run in warm]),
                     AIM,
                 ]
             )
@@ -250,7 +250,7 @@ def list_kernels(
         waiting: the kernels that the first query of a recipe waits for, by recipe.
     """
     for kernel, seconds in sorted(kernels.items(), key=lambda item: -median(item[1])):
-        waits = sum(kernel in found for found in waiting.values())
+        waits = sum(kernel in awaited_kernels for awaited_kernels in waiting.values())
         yield [kernel, str(len(seconds)), str(waits), show_seconds(seconds)]
 
 

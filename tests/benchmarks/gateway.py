@@ -1,4 +1,4 @@
-"""What the gateway costs: a forwarded call, a large result, and thousands of planned queries.
+"""Measure what the gateway costs: a small call, a large result, and thousands of planned queries.
 
     python -m tests.benchmarks.gateway [--queries 10000] [--gigabytes 1] [--rounds 3]
 
@@ -11,22 +11,28 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from tests.benchmarks.machine import describe_versions, read_load_averages
+from tests.benchmarks.measure import count_seconds
+from tests.benchmarks.processes import PAGE_BYTES
 from tests.spark.gateway.connecting import connect
 
+# The number of small calls whose mean time is one figure.
 CALLS = 1_000
+# The number of sessions among which the planned queries are divided.
 SESSIONS = 64
+# How often the threads and the memory are printed while queries are planned.
 REPORTS = 10
+# The columns of the large result, which are BIGINT.
 COLUMNS = 8
-BYTES_OF_A_ROW = 8 * COLUMNS
+BYTES_PER_ROW = 8 * COLUMNS
 START_SAIL = """
 import sys
 import matchrec
@@ -48,19 +54,18 @@ FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
 class Server:
     """A server in a process of its own."""
 
-    process: int
-    """The number of the process."""
+    process_id: int
+    # The address at which it listens.
     address: str
-    """Where it listens."""
 
-    def threads(self) -> int:
-        """Return how many threads the process has."""
-        return len(list(Path(f"/proc/{self.process}/task").iterdir()))
+    def count_threads(self) -> int:
+        """Return the number of threads of the process."""
+        return len(list(Path(f"/proc/{self.process_id}/task").iterdir()))
 
-    def resident_megabytes(self) -> float:
-        """Return the memory of the process."""
-        pages = int(Path(f"/proc/{self.process}/statm").read_text(encoding="ascii").split()[1])
-        return pages * 4096 / 1e6
+    def measure_resident_megabytes(self) -> float:
+        """Return the memory of the process that is resident, in millions of bytes."""
+        pages = int(Path(f"/proc/{self.process_id}/statm").read_text(encoding="ascii").split()[1])
+        return pages * PAGE_BYTES / 1e6
 
 
 @contextmanager
@@ -75,14 +80,7 @@ def start_server(code: str, *arguments: str) -> Iterator[Server]:
         process.kill()
 
 
-def seconds_of(run: Callable[[], object]) -> float:
-    """Return how long a call takes."""
-    began = time.perf_counter()
-    run()
-    return time.perf_counter() - began
-
-
-def new_client(address: str) -> Any:
+def create_client(address: str) -> Any:
     """Return a client with a session of its own, which has the view `ticks`."""
     client: Any = connect(address)
     client.sql(
@@ -92,14 +90,14 @@ def new_client(address: str) -> Any:
     return client
 
 
-def ask_settings(client: Any) -> None:
-    """Make many small calls."""
+def read_setting_often(client: Any) -> None:
+    """Make `CALLS` small calls: read a setting of the session."""
     for _ in range(CALLS):
         client.conf.get("spark.sql.session.timeZone")
 
 
 def fetch_rows(client: Any, rows: int) -> None:
-    """Fetch a large result."""
+    """Fetch a result of that many rows as an Arrow table."""
     numbers = client.range(rows)
     numbers.select(
         *((numbers.id + column).alias(f"c{column}") for column in range(COLUMNS))
@@ -107,14 +105,14 @@ def fetch_rows(client: Any, rows: int) -> None:
 
 
 def measure_calls(sail: Server, gateway: Server, rounds: int, gigabytes: float) -> None:
-    """Ask directly and through the gateway, alternately, and print the medians."""
-    clients = [new_client(address) for address in (sail.address, gateway.address)]
-    rows = int(gigabytes * 1e9 / BYTES_OF_A_ROW)
+    """Call Sail directly and through the gateway, alternately, and print the medians."""
+    clients = [create_client(address) for address in (sail.address, gateway.address)]
+    rows = int(gigabytes * 1e9 / BYTES_PER_ROW)
     calls: list[tuple[float, ...]] = []
     results: list[tuple[float, ...]] = []
     for _ in range(rounds):
-        calls.append(tuple(seconds_of(lambda c=c: ask_settings(c)) for c in clients))
-        results.append(tuple(seconds_of(lambda c=c: fetch_rows(c, rows)) for c in clients))
+        calls.append(tuple(count_seconds(partial(read_setting_often, c)) for c in clients))
+        results.append(tuple(count_seconds(partial(fetch_rows, c, rows)) for c in clients))
     direct, through = (median(column) / CALLS * 1e3 for column in zip(*calls, strict=True))
     print(f"a small call: {direct:.2f} ms directly, {through:.2f} ms through the gateway")
     direct, through = (median(column) for column in zip(*results, strict=True))
@@ -123,30 +121,33 @@ def measure_calls(sail: Server, gateway: Server, rounds: int, gigabytes: float) 
 
 
 def measure_queries(sail: Server, gateway: Server, queries: int) -> None:
-    """Plan many queries in 64 sessions, one after the other, and print what they leave behind."""
-    queries_of_a_session = max(1, queries // SESSIONS)
+    """Plan many queries in `SESSIONS` sessions, one after the other.
+
+    Now and then, print the threads and the memory of both servers, which should not grow.
+    """
+    queries_per_session = max(1, queries // SESSIONS)
     for number in range(queries):
-        if number % queries_of_a_session == 0:
-            client = new_client(gateway.address)
+        if number % queries_per_session == 0:
+            client = create_client(gateway.address)
         client.sql(FALLS)
         if number % max(1, queries // REPORTS) == 0:
-            print_state(sail, gateway, number)
-        if (number + 1) % queries_of_a_session == 0:
+            print_resources(sail, gateway, number)
+        if (number + 1) % queries_per_session == 0:
             client.stop()
-    print_state(sail, gateway, queries)
+    print_resources(sail, gateway, queries)
 
 
-def print_state(sail: Server, gateway: Server, queries: int) -> None:
+def print_resources(sail: Server, gateway: Server, queries: int) -> None:
     """Print the threads and the memory of both servers."""
-    states = (
-        f"{name} {server.threads()} threads, {server.resident_megabytes():,.0f} MB"
+    texts = (
+        f"{name} {server.count_threads()} threads, {server.measure_resident_megabytes():,.0f} MB"
         for name, server in (("gateway", gateway), ("Sail", sail))
     )
-    print(f"after {queries:,} queries: {'; '.join(states)}", flush=True)
+    print(f"after {queries:,} queries: {'; '.join(texts)}", flush=True)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Start Sail and the gateway, and print all figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--gigabytes", type=float, default=1.0)

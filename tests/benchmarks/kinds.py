@@ -16,8 +16,10 @@ from tests.benchmarks.workloads import Workload, write_clause
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of query. Its texts have placeholders, such as `{value}`, for the replacements of
-    `DrawnTables`."""
+    """A kind of query.
+
+    Its texts have placeholders, such as `{value}`, for the replacements of `DrawnTables`.
+    """
 
     name: str
     table: str  # placeholder of the table's name
@@ -28,7 +30,7 @@ class Kind:
     first_order: str = ""  # a column before it in ORDER BY
 
     def workload(self, drawn: DrawnTables) -> Workload:
-        """Return the workload with the texts of a seed in place of the placeholders."""
+        """Return the workload, with the texts of a seed instead of the placeholders."""
         table = drawn.replacements[self.table]
         replacements = {**drawn.replacements, "table": table}
         replacements["time"] = self.order or replacements["time"]

@@ -1,7 +1,8 @@
-"""Window SQL for each kind of query, as one would write it who knows Spark well.
+"""Window SQL for each kind of query, as an expert in Spark would write it.
 
-Rows are narrowed before the shuffle and dropped as early as the question allows. Every window of a
-query has the same partitions and order (or the reverse), so that Spark shuffles once.
+Columns are dropped before the shuffle, and rows as early as possible. Every window of a query has
+the same partitions and the same order, or the reverse one, so that Spark shuffles once. The texts
+have placeholders in braces, as those of `kinds`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ SELECT {key}, s, e, {value} - x0 AS rise FROM (
 WHERE x1 > x0 + {jump} AND x2 > x1 + {jump} AND {value} < x2 - {jump}
   AND t1 - s <= {near} AND t2 - t1 <= {near} AND e - t2 <= {near}"""
 
-# The last row that began a run of LOW began the one before a HIGH. Sums from the partition's start
-# on, here and there, make the run's.
+# The run of LOW before a HIGH began with the last row that begins a run of LOW. The count and the
+# sum of the run are differences: the totals of the partition up to the HIGH, less the totals up to
+# the row before the run.
 RUNS = """
 SELECT {key}, run.s, {time} AS e, n - run.n AS n, total - run.total AS total FROM (
   SELECT {key}, {time}, is_high, was_low, n, total,
@@ -44,7 +46,8 @@ SELECT {key}, run.s, {time} AS e, n - run.n AS n, total - run.total AS total FRO
   WINDOW so_far AS (PARTITION BY {key} ORDER BY {time} ROWS UNBOUNDED PRECEDING))
 WHERE is_high AND was_low"""
 
-# Backwards in time, the last row seen that is not LOW ends the run of a LOW.
+# The innermost window goes backwards in time, so the last row seen that is not LOW is the row that
+# ends the run of a LOW.
 RUNS_ALL_ROWS = """
 SELECT {key}, {time}, CASE WHEN is_low THEN 'LOW' ELSE 'HIGH' END AS c, s, {value}, {amount} FROM (
   SELECT *, last_value(CASE WHEN is_low AND NOT coalesce(was_low, FALSE) THEN {time} END)
@@ -66,8 +69,8 @@ VSHAPE_OF_TWO = by_hand.VSHAPE.replace("{key}, {time}", "{key}, {group}, {time}"
     "ORDER BY {time}", "ORDER BY {group}, {time}"
 )
 
-# Tops, bottoms and ends as of the V-shape; a W is two shapes that adjoin, and every second one of a
-# chain of shapes begins one.
+# Tops, bottoms and ends are those of the V-shape (see `by_hand`). A W is two Vs that share a row.
+# In a chain of Vs that share rows, every second V begins a W.
 WSHAPE = """
 WITH steps AS (
   SELECT {key}, {time}, {value}, lag({value}) OVER w AS before, lead({value}) OVER w AS after
@@ -96,7 +99,8 @@ chained AS (
 SELECT {key}, {time} AS s, bottom, end_ts AS middle, next_bottom, next_end AS e
 FROM chained WHERE place % 2 = 0 AND next_top = end_ts"""
 
-# Only the first and the last rows of sessions are kept, so what follows a first one is its last.
+# Only the first and the last row of each session are kept, so the next row after a first row is the
+# last row of the session.
 SESSIONS = """
 SELECT {key}, s, IF(is_last, s, next) AS e, IF(is_last, n, next_n) - n + 1 AS n,
   IF(is_last, total, next_total) - total + {amount} AS total
@@ -129,10 +133,16 @@ SELECT {key}, e, last_a, least(n - stop - 1, {longest}) AS n FROM (
 WHERE is_b AND n - stop - 1 >= {shortest}"""
 
 
-def runs_in_a_row(joins: str, joined: str, column: str, least: int) -> str:
-    """Runs of at least so many rows, in the way of the sessions. column: of the first row.
+def write_runs(joins_previous: str, joined_by_next: str, column: str, least: int) -> str:
+    """Return window SQL for the runs of consecutive rows that belong together.
 
-    joins, joined: whether a row goes on with the run of the one before, and the next one with its.
+    Only the first and the last row of each run are kept, as for the sessions.
+
+    Args:
+        joins_previous: SQL that is true if a row continues the run of the row before it.
+        joined_by_next: SQL that is true if the next row continues the run of a row.
+        column: a column of the first row that is returned.
+        least: the least number of rows of a run.
     """
     return f"""
 SELECT {{key}}, s, IF(is_last, s, next) AS e, {column}, IF(is_last, n, next_n) - n + 1 AS n
@@ -141,20 +151,19 @@ FROM (
     lead(n) OVER w AS next_n
   FROM (
     SELECT {{key}}, {{time}}, {column}, row_number() OVER w AS n,
-      NOT coalesce({joins}, FALSE) AS is_first, NOT coalesce({joined}, FALSE) AS is_last
+      NOT coalesce({joins_previous}, FALSE) AS is_first,
+      NOT coalesce({joined_by_next}, FALSE) AS is_last
     FROM {{table}} WINDOW w AS (PARTITION BY {{key}} ORDER BY {{time}}))
   WHERE is_first OR is_last
   WINDOW w AS (PARTITION BY {{key}} ORDER BY {{time}}))
 WHERE is_first AND IF(is_last, n, next_n) - n + 1 >= {least}"""
 
 
-ISLANDS = runs_in_a_row(
+ISLANDS = write_runs(
     "{event} = lag({event}) OVER w", "lead({event}) OVER w = {event}", "{event}", 1
 )
-STUCK = runs_in_a_row(
-    "{value} = lag({value}) OVER w", "lead({value}) OVER w = {value}", "{value}", 6
-)
-ROTATIONS = runs_in_a_row(
+STUCK = write_runs("{value} = lag({value}) OVER w", "lead({value}) OVER w = {value}", "{value}", 6)
+ROTATIONS = write_runs(
     "{origin} = lag({destination}) OVER w AND {value} >= lag({value}) OVER w",
     "lead({origin}) OVER w = {destination} AND lead({value}) OVER w >= {value}",
     "{value}",
@@ -181,8 +190,8 @@ SELECT {key}, s, e FROM (
   WINDOW w AS (PARTITION BY {key} ORDER BY {time}))
 WHERE has_passed AND had_failed AND e - s <= {spell}"""
 
-# Of a run of HI only the first row is kept, with how many HI there are before it, and of the others
-# those that are LO: so a LO that follows a first HI ends its match.
+# Of each run of HI only the first row is kept, with the number of HI before it. Of the other rows
+# only LO is kept. So a LO directly after a kept HI ends a match.
 HYSTERESIS = """
 SELECT {key}, run.s, e, highs - run.highs AS n FROM (
   SELECT {key}, {time} AS e, is_low, highs,

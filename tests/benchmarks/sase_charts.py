@@ -21,7 +21,9 @@ from tests.benchmarks.pictures import new_figure, save
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = DOCS / "contributing" / "sase_benchmark.md"
 
-Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (and engine)
+# By query: a rate, a rate for each algorithm, or a rate for each size of the window. In experiment
+# 6, it has a rate for each algorithm for each size of the window.
+Rates = dict[str, Any]
 
 # How the markers of the algorithms are filled, the same for all panels.
 FILLS = {"basic": "none", "merging": "full", "backtracking": "bottom"}
@@ -67,8 +69,8 @@ COLUMNS = {
 }
 
 
-def read_page(page: str) -> dict[str, Measured]:
-    """Return what the tables of the page have, in the form that `sase` measures it.
+def read_page(page: str) -> dict[str, Rates]:
+    """Return the rates in the tables of the page, by the number of the experiment.
 
     >>> page = "## 1. A\\n\\n| query | events/s |\\n|---|---:|\\n| p1 s2 | 3,000 |\\n"
     >>> read_page(page)["1"]
@@ -80,25 +82,31 @@ def read_page(page: str) -> dict[str, Measured]:
     }
 
 
-def read_experiment(number: str, section: str) -> Measured:
+def read_experiment(number: str, section: str) -> Rates:
     """Return the rates of the experiment with a number, from its section of the page."""
     lines = [line for line in section.splitlines() if line.startswith("|")]
     head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
-    measured: Measured = {}
+    rates_by_query: Rates = {}
     for row in rows:
         # Two columns may have the same name: rates come first, before what was counted.
         cells = dict(reversed(list(zip(head, row, strict=True))))
         name, _, window = cells["query"].partition(", W = ")
         rates = tuple(float(cells[column].replace(",", "")) for column in COLUMNS[number])
         if number == "6":  # a row for each window
-            measured.setdefault(name, []).append(rates)
+            rates_by_query.setdefault(name, []).append(rates)
         elif window in ("", "500"):
-            measured[name] = rates[0] if len(rates) == 1 else rates
-    return measured
+            rates_by_query[name] = rates[0] if len(rates) == 1 else rates
+    return rates_by_query
 
 
-def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> None:
-    """Draw a panel for each experiment. The file is the same for the same figures."""
+def draw(rates_by_experiment: dict[str, Rates], sizes: Sequence[int], path: Path) -> None:
+    """Draw a panel for each experiment, as SVG. The file is the same for the same figures.
+
+    Args:
+        rates_by_experiment: the rates, by the number of the experiment.
+        sizes: the sizes of the window.
+        path: the file.
+    """
     figure = new_figure(figsize=(WIDTH, 9.2))
     panels = figure.subplots(3, 2).flat
     for panel, (number, title) in zip(panels, TITLES.items(), strict=True):
@@ -110,63 +118,79 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
         panel.set_axisbelow(True)
-        found = measured.get(number, {})
+        rates_by_query = rates_by_experiment.get(number, {})
         if number in ("2", "6"):
-            lines(panel, found, sizes)
-        elif found:
+            draw_lines(panel, rates_by_query, sizes)
+        elif rates_by_query:
             engines = {
                 "1": ALGORITHMS[:1],
                 "3": ALGORITHMS[::2],
                 "4": ALGORITHMS,
                 "5": ALGORITHMS[:2],
             }
-            points(panel, found, engines[number])
+            draw_points(panel, rates_by_query, engines[number])
     save(figure, path)
 
 
-def style(query: str) -> dict[str, Any]:
+def choose_style(query: str) -> dict[str, Any]:
     """Return the colour, the marker and the sizes of a query as arguments of matplotlib."""
     colour, marker, size = QUERIES[query]
     sizes: Any = {"markersize": size, "linewidth": size / 3}
     return {"color": colour, "marker": marker, "markerfacecoloralt": "none", **sizes}
 
 
-def points(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
-    """Draw a group of points for each query, with a point for each algorithm."""
+def draw_points(panel: Axes, rates_by_query: Rates, engines: Sequence[str]) -> None:
+    """Draw a group of points for each query, with a point for each algorithm.
+
+    Args:
+        panel: the panel.
+        rates_by_query: for each query, its rate; a rate for each algorithm if there are several.
+        engines: the algorithms.
+    """
     distance = 0.6 / len(engines)
-    for index, (query, rates) in enumerate(found.items()):
-        for place, engine in enumerate(engines):
-            rate = rates[place] if len(engines) > 1 else rates
-            x = index + (place - (len(engines) - 1) / 2) * distance
-            panel.plot([x], [rate], fillstyle=FILLS[engine], **{**style(query), "markersize": 7})
-    panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
-    panel.set_xlim(-0.6, len(found) - 0.4)
+    for query_index, (query, rates) in enumerate(rates_by_query.items()):
+        for engine_index, engine in enumerate(engines):
+            rate = rates[engine_index] if len(engines) > 1 else rates
+            # The points of a query are around its tick.
+            x = query_index + (engine_index - (len(engines) - 1) / 2) * distance
+            point_style = {**choose_style(query), "markersize": 7}
+            panel.plot([x], [rate], fillstyle=FILLS[engine], **point_style)
+    query_count = len(rates_by_query)
+    panel.set_xticks(range(query_count), [name.replace(" ", "\n") for name in rates_by_query])
+    panel.set_xlim(-0.6, query_count - 0.4)
     panel.set_xlabel("condition (p) and strategy (s)", fontsize=TEXT_SIZE)
     grey: Any = {"color": GREY, "marker": "o", "markerfacecoloralt": "none", "linestyle": ""}
     handles = [Line2D([], [], label=engine, fillstyle=FILLS[engine], **grey) for engine in engines]
     panel.legend(handles=handles, **LEGEND, ncols=len(engines))
 
 
-def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
-    """Draw a line for each query, and a dotted one for basic if there are two algorithms."""
+def draw_lines(panel: Axes, rates_by_query: Rates, sizes: Sequence[int]) -> None:
+    """Draw a line for each query, and a dotted one for basic if there are two algorithms.
+
+    Args:
+        panel: the panel.
+        rates_by_query: for each query, a rate for each size, or the rates of two algorithms.
+        sizes: the sizes of the window.
+    """
     handles = []
-    has_two = False
-    for query, rates in found.items():
-        has_two = isinstance(rates[0], tuple)
-        if has_two:
-            basic = [rate[0] for rate in rates]
-            panel.plot(sizes, basic, linestyle=":", fillstyle=FILLS["basic"], **style(query))
-        best = [rate[-1] if has_two else rate for rate in rates]
-        fill = FILLS["merging" if has_two else "basic"]
-        handles += panel.plot(sizes, best, label=query, fillstyle=fill, **style(query))
-    if has_two:
+    has_two_algorithms = False
+    for query, rates in rates_by_query.items():
+        has_two_algorithms = isinstance(rates[0], tuple)
+        style = choose_style(query)
+        if has_two_algorithms:
+            basic_rates = [basic_rate for basic_rate, _ in rates]
+            panel.plot(sizes, basic_rates, linestyle=":", fillstyle=FILLS["basic"], **style)
+        last_rates = [rate[-1] if has_two_algorithms else rate for rate in rates]
+        fill = FILLS["merging" if has_two_algorithms else "basic"]
+        handles += panel.plot(sizes, last_rates, label=query, fillstyle=fill, **style)
+    if has_two_algorithms:
         for form, algorithm in (("-", "merging"), (":", "basic")):
             grey: Any = {"color": GREY, "marker": "o", "markerfacecoloralt": "none"}
             fill = FILLS[algorithm]
             handles.append(Line2D([], [], linestyle=form, label=algorithm, fillstyle=fill, **grey))
     panel.set_xticks(sizes)
     panel.set_xlabel("window W, in events", fontsize=TEXT_SIZE)
-    if found:
+    if rates_by_query:
         panel.legend(handles=handles, **LEGEND, ncols=3)
 
 

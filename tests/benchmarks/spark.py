@@ -5,16 +5,20 @@
         [--memory-rows N] [--flink-python PATH] [--pandas-python PATH]
         [--duckdb-python PATH] [--write docs]
 
-Prints Markdown. `--write docs` also puts every part's tables between its marks in
-`docs/contributing/benchmarks.md`, and draws its charts in `docs/images`. The interpreters are those
-of virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
-`--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
-the queries that others have published; `--data` names a folder where their tables stay, to be read
-again. `sail` and `small` run on Sail, without Java; `crossing` is like `sail` on Spark, and `above`
-divides what Spark takes above it. `duckdb` is the queries of DuckDB's authors, on Sail. With
-`--duckdb-python`, DuckDB runs window SQL, and its own MATCH_RECOGNIZE if that DuckDB has the
-clause; the lines say whether it has.
-Needs Linux, as it reads /proc.
+It prints Markdown. `--scale 0.01 --rounds 1` checks that everything runs. It needs Linux, because
+it reads /proc.
+
+- `--parts` names the tables. `sail` and `small` run on Sail, without Java. `crossing` is the table
+  of `sail`, but on Spark; `above` divides the time that Spark takes in addition to the data
+  transfer. `duckdb` measures the queries of DuckDB's authors, on Sail.
+- `--write docs` also writes the table of each part between its marks in
+  `docs/contributing/benchmarks.md`, and draws the charts of this page in `docs/images`.
+- `--seed` and `--rows` are for the kinds of queries and for the queries that others have published.
+  `--data` names a folder that keeps their tables for later runs.
+- The interpreters are those of virtual environments with `apache-flink`, with
+  `pandas-match-recognize`, and with `duckdb` and `pyarrow`. With `--duckdb-python`, DuckDB runs
+  window SQL, and its own MATCH_RECOGNIZE if this DuckDB has the clause. A line below the table says
+  whether it has.
 """
 
 from __future__ import annotations
@@ -98,27 +102,27 @@ def main() -> None:
         CLAUSE_IN_DUCKDB.name: arguments.duckdb_python,
     }
     options = Options(
-        arguments.scale,
-        arguments.rounds,
-        arguments.only,
-        {name: path for name, path in interpreters.items() if path},
-        arguments.memory_rows,
-        arguments.seed,
-        arguments.rows,
-        arguments.data,
-        arguments.memory,
-        arguments.trino,
+        scale=arguments.scale,
+        rounds=arguments.rounds,
+        only=arguments.only,
+        interpreters={name: path for name, path in interpreters.items() if path},
+        memory_rows=arguments.memory_rows,
+        seed=arguments.seed,
+        rows=arguments.rows,
+        data=arguments.data,
+        memory=arguments.memory,
+        trino=arguments.trino,
     )
     loads = [read_load_averages()]
     for name in arguments.parts.split(","):
         part = list(PARTS[name](options))
         loads.append(read_load_averages())
-        report(name, part, arguments.write)
-    report("machine", [describe_machine(loads)], arguments.write)
+        print_part(name, part, arguments.write)
+    print_part("machine", [describe_machine(loads)], arguments.write)
 
 
-def report(name: str, lines: list[str], folder: Path | None) -> None:
-    """Prints a part, and writes it where that is asked for."""
+def print_part(name: str, lines: list[str], folder: Path | None) -> None:
+    """Print the table of a part, and write it to its page if a folder of docs is named."""
     print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
     if folder is not None:
         write_section(folder / PAGE, name, ["", *lines, ""])

@@ -1,7 +1,7 @@
-"""A live Trino beside the others, over its statement protocol, with the rows in its memory.
+"""Measure a query on a live Trino, over its statement protocol, with the rows in Trino's memory.
 
-Its result stays with it: the rows are counted and every column goes into a checksum, so that no
-measure is left out. Processor seconds are those of its own statistics.
+The rows of the result are not fetched. Trino counts them, and computes a checksum of every column,
+so that it must compute all measures. The CPU seconds are those of Trino's statistics.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Print whether DuckDB accepts a query, in an interpreter that has it; knows nothing of matchrec.
+"""Print whether DuckDB accepts a query. Runs in an interpreter that has DuckDB, without matchrec.
 
-Reads `{"query": ...}` from standard input. Prints the version and, if DuckDB does not accept the
-query, the reason under `refused`.
+It reads `{"query": ...}` from standard input, and prints a JSON object: `version`, and `refused`
+with the reason if DuckDB does not accept the query.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import duckdb
 
 
 def main() -> None:
+    """Read the query, and print the answer."""
     query = json.load(sys.stdin)["query"]
     figures = {"version": duckdb.__version__}
     try:

@@ -1,9 +1,9 @@
-"""DuckDB, in an interpreter that has it; knows nothing of matchrec.
+"""Measure a query in DuckDB. Runs in an interpreter that has DuckDB, without matchrec.
 
-Reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the rows
-as Parquet, prints the figures as JSON. Each run reads the files with as many threads as are asked
-for and ends with a table of Arrow's; one before the first is not counted. If DuckDB does not accept
-the query, the figures are the version and the reason under `refused`.
+It reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the
+rows of the query as Parquet, and prints the figures as JSON. A run reads the files with the number
+of threads of the job, and ends with an Arrow table. The first run is not counted. If DuckDB does
+not accept the query, the figures are only `version`, and `refused` with the reason.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import duckdb
 
 
 def main() -> None:
+    """Run the job, and print its figures."""
     job = json.load(sys.stdin)
     connection = duckdb.connect(config={"threads": job["threads"]})
     connection.execute("SET TimeZone = 'UTC'")
@@ -31,17 +32,24 @@ def main() -> None:
     began = time.perf_counter()
     connection.sql(f"SELECT * FROM {job['table']}").to_arrow_table()
     reading = time.perf_counter() - began
-    seconds, processor = [], []
+    elapsed_seconds = []
+    cpu_seconds = []
     for _ in range(1 + job["rounds"]):
-        began, used = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
+        cpu_before = time.process_time()
         connection.sql(job["query"]).to_arrow_table()
-        seconds.append(time.perf_counter() - began)
-        processor.append(time.process_time() - used)
+        elapsed_seconds.append(time.perf_counter() - began)
+        cpu_seconds.append(time.process_time() - cpu_before)
     folder = Path(job["output"])
     folder.mkdir()
     connection.execute(f"COPY ({job['query']}) TO '{folder}/part-0.parquet'")
-    figures = {"version": duckdb.__version__, "seconds": seconds[1:], "processor": processor[1:]}
-    print(json.dumps(figures | {"reading": reading}))
+    figures = {
+        "version": duckdb.__version__,
+        "seconds": elapsed_seconds[1:],
+        "processor": cpu_seconds[1:],
+        "reading": reading,
+    }
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Flink SQL over a stream, in an interpreter that has `apache-flink`; knows nothing of matchrec.
+"""Measure a query over a stream in Flink SQL. Runs in an interpreter that has `apache-flink`.
 
-Reads a job from standard input as JSON: the CSV file of the events, a query over `ticks`, folders
-for rows and checkpoints. Prints its figures as JSON. The bytes of the state are those of the
-largest checkpoint that was seen while the job ran.
+It does not use matchrec. It reads a job from standard input as JSON: `file`, the CSV file of the
+events; `query`, a query over the table `ticks`; `output` and `checkpoints`, folders for the rows
+and the checkpoints. It prints the figures as JSON. The bytes of the state are those of the largest
+checkpoint that was complete while the job ran.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
-from run_flink import SETTINGS, into
+from run_flink import SETTINGS, insert_into_new_table
 
 CHECKPOINTS = {
     "execution.checkpointing.interval": "1 s",
@@ -27,20 +28,25 @@ TICKS = """CREATE TABLE ticks (k BIGINT, ts TIMESTAMP(3), price INT,
   WITH ('connector' = 'filesystem', 'path' = 'file://{file}', 'format' = 'csv')"""
 
 
-class Checkpoints:
-    """Looks at the checkpoints of a job as long as it runs."""
+class CheckpointWatcher:
+    """A watcher of the checkpoints of a job, in a thread that runs as long as the job."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.largest, self.ended = folder, 0, threading.Event()
+        self.folder = folder
+        # The bytes of the largest checkpoint so far.
+        self.largest = 0
+        # Is set when the job has ended.
+        self.has_ended = threading.Event()
 
-    def look(self) -> None:
-        while not self.ended.wait(0.1):
-            for one in self.folder.glob("*/chk-*"):
-                self.largest = max(self.largest, size_of(one))
+    def watch(self) -> None:
+        """Keep the size of the largest checkpoint until the job has ended."""
+        while not self.has_ended.wait(0.1):
+            for checkpoint in self.folder.glob("*/chk-*"):
+                self.largest = max(self.largest, measure_checkpoint(checkpoint))
 
 
-def size_of(checkpoint: Path) -> int:
-    """Bytes of a checkpoint that is complete; 0 of one that is not, or that goes meanwhile."""
+def measure_checkpoint(checkpoint: Path) -> int:
+    """Return the bytes of a checkpoint; 0 if it is not complete, or if Flink deletes it now."""
     try:
         if not (checkpoint / "_metadata").exists():
             return 0
@@ -50,26 +56,28 @@ def size_of(checkpoint: Path) -> int:
 
 
 def main() -> None:
+    """Run the job, and print its figures."""
     job = json.load(sys.stdin)
     env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     folder = f"file://{job['checkpoints']}"
-    places = {"execution.checkpointing.dir": folder, "state.checkpoints.dir": folder}
-    for name, value in {**SETTINGS, **CHECKPOINTS, **places}.items():
+    folders = {"execution.checkpointing.dir": folder, "state.checkpoints.dir": folder}
+    for name, value in {**SETTINGS, **CHECKPOINTS, **folders}.items():
         env.get_config().set(name, value)
     env.execute_sql(TICKS.format(file=job["file"]))
-    seen = Checkpoints(Path(job["checkpoints"]))
-    looking = threading.Thread(target=seen.look)
-    looking.start()
+    watcher = CheckpointWatcher(Path(job["checkpoints"]))
+    thread = threading.Thread(target=watcher.watch)
+    thread.start()
     target = f"'connector' = 'filesystem', 'path' = 'file://{job['output']}', 'format' = 'csv'"
     began = time.perf_counter()
     try:
-        into(env, "rows_out", target, job["query"])
+        insert_into_new_table(env, "rows_out", target, job["query"])
     finally:
-        seen.ended.set()
-        looking.join()
+        watcher.has_ended.set()
+        thread.join()
     seconds = time.perf_counter() - began
-    reading = into(env, "read", "'connector' = 'blackhole'", "SELECT * FROM ticks")
-    figures = {"seconds": seconds, "reading": reading, "state": seen.largest}
+    no_target = "'connector' = 'blackhole'"  # drops the rows
+    reading = insert_into_new_table(env, "read", no_target, "SELECT * FROM ticks")
+    figures = {"seconds": seconds, "reading": reading, "state": watcher.largest}
     print(json.dumps({"version": version("apache-flink"), **figures}))
 
 

@@ -1,7 +1,8 @@
-"""pandas-match-recognize, in an interpreter that has it; knows nothing of matchrec.
+"""Measure a query in pandas-match-recognize. Runs in an interpreter that has it, without matchrec.
 
-Reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the rows
-as CSV without header, prints the figures as JSON. The frame is in memory when the clock starts.
+It reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the
+rows of the query as CSV without a header, and prints the figures as JSON. The table is in memory
+when the clock starts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pandas as pd
 from pandas_match_recognize import match_recognize
 
 
-def frame_of(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
+def read_table(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
     """Return the table of the job, and the seconds of reading it."""
     began = time.perf_counter()
     names = [name for name, _ in job["columns"]]
@@ -28,8 +29,9 @@ def frame_of(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
 
 
 def main() -> None:
+    """Run the job, and print its figures."""
     job = json.load(sys.stdin)
-    frame, reading = frame_of(job)
+    frame, reading = read_table(job)
     seconds = []
     for _ in range(job["rounds"]):
         began = time.perf_counter()
