@@ -50,8 +50,8 @@ LIMITS = Limits(
 )
 # Parts of Trino's messages, by the failures of the oracle.
 ERRORS = {
-    "SKIP_TO_NO_ROW": "pattern variable is not present in match",
-    "SKIP_TO_FIRST_ROW": "cannot skip to first row of match",
+    "skip_to_missing_row": "pattern variable is not present in match",
+    "skip_to_first_row": "cannot skip to first row of match",
 }
 # How often each row is in a result. Values are texts.
 Rows = Counter[tuple[str | None, ...]]
