@@ -1,10 +1,10 @@
-"""Run random queries on a live Trino and on matchrec, and print where they differ from the oracle.
+"""Run random queries on a live Trino and on matchrec, and print what differs from the reference.
 
     python -m tests.live.trino_random --url http://localhost:8080 --count 5000 --seed 0
 
-The oracle is `tests.references.queries`, which computes the rows in plain Python. With --converted,
-Trino runs each query as `matchrec.transpile` writes it for Trino, and matchrec runs that query
-translated back to Spark's SQL.
+The reference is `tests.references.queries`, which computes the rows in plain Python. With
+--converted, Trino runs each query as `matchrec.transpile` writes it for Trino, and matchrec runs
+that query translated back to Spark's SQL.
 
 Queries that meet a known difference of Trino are not drawn: see `LIMITS` and
 `can_repeat_without_row`. docs/how-to/migration/trino.md explains the differences.
@@ -48,7 +48,7 @@ LIMITS = Limits(
     within=False,
     lists=False,
 )
-# Parts of Trino's messages, by the failures of the oracle.
+# Parts of Trino's messages, by the failures of the reference.
 ERRORS = {
     "skip_to_missing_row": "pattern variable is not present in match",
     "skip_to_first_row": "cannot skip to first row of match",
@@ -82,7 +82,7 @@ def can_repeat_without_row(pattern: RowPattern) -> bool:
 
 @dataclass(frozen=True)
 class Case:
-    """A query over some partitions, and what the oracle expects."""
+    """A query over some partitions, and what the reference expects."""
 
     batch: Batch
     query: Query
@@ -105,7 +105,7 @@ def list_cases(batch: Batch, answers: dict[Query, Answer], translate: Translate)
 
     Args:
         batch: the partitions.
-        answers: the queries with the oracle's answers.
+        answers: the queries with the reference's answers.
         translate: returns a query in Trino's SQL.
     """
     for query, answer in answers.items():
@@ -137,14 +137,14 @@ def show_value(value: Any) -> str | None:
 
 
 def is_right(case: Case, result: Rows | str) -> bool:
-    """Return whether Trino's result is what the oracle expects."""
+    """Return whether Trino's result is what the reference expects."""
     if isinstance(result, str):
         return isinstance(case.expected, set) and any(part in result for part in case.expected)
     return result == case.expected
 
 
 def show_difference(case: Case, result: Rows | str) -> str:
-    """Return the query of a case, what the oracle expects, and Trino's result."""
+    """Return the query of a case, what the reference expects, and Trino's result."""
     if isinstance(result, str) or isinstance(case.expected, set):
         lines = [f"    expected {case.expected}", f"    has      {result}"]
     else:
@@ -178,7 +178,7 @@ def show_smallest_difference(trino: Trino, case: Case, result: Rows | str) -> st
 
 
 def draw_batches(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Answer]]]:
-    """Yield batches with `count` queries in all, each with the oracle's answers to its queries.
+    """Yield batches with `count` queries in all, each with the reference's answers to its queries.
 
     Args:
         seed: the seed of the first batch. Each later batch has the next seed.

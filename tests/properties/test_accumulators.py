@@ -30,8 +30,9 @@ VALUES = {
     "ts": ["NULL", "'1582-10-04 12:00:00'", "'2024-10-27 02:30:00.000001'"],
 }
 TYPES = {"i": "BIGINT", "d": "DOUBLE", "f": "FLOAT", "m": "DECIMAL(6,2)", "s": "STRING"}
-CHOOSING_A_ROW = sorted(name for name, entry in AGGREGATE_ENTRIES.items() if entry.choice)
 TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
+# Aggregates that return the value of one of the rows, such as `first_value` and `max_by`.
+ROW_CHOOSING_AGGREGATES = sorted(name for name, entry in AGGREGATE_ENTRIES.items() if entry.choice)
 
 
 def draw_values(random: Random, rows: int) -> Iterator[str]:
@@ -50,7 +51,7 @@ def create_table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
 
 def draw_call(random: Random, *, ignores_nulls: bool) -> str:
     """Draw an aggregate over the rows of a variable, or over all rows."""
-    name = random.choice([*CHOOSING_A_ROW, *sorted(STATISTICS), "count", "count"])
+    name = random.choice([*ROW_CHOOSING_AGGREGATES, *sorted(STATISTICS), "count", "count"])
     prefix = random.choice(["", "A.", "B.", "U."])
     column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)
     arguments = f"{prefix}{column}"
@@ -84,8 +85,8 @@ def write_clause(random: Random, *, ignores_nulls: bool) -> str:
 
 @pytest.mark.parametrize("number", range(examples(40)))
 @pytest.mark.parametrize("size", [12, 300])
-def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
-    """Rows and types are the same to the last bit. Sail is not asked for its own median."""
+def test_random_measures_are_those_of_spark(spark: SparkSession, number: int, size: int) -> None:
+    """Rows and types are the same to the last bit. On Sail, no median is compared."""
     random = Random(f"{SEED} {number} {size}")
     ignores_nulls = not is_connect(spark) and random.random() < 0.5  # Sail needs OVER for it
     rows = create_table(spark, random, size)
@@ -99,8 +100,11 @@ def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
     assert sorted(map(str, result.collect())) == sorted(map(str, expected.collect())), text
 
 
-def test_a_long_match(spark: SparkSession) -> None:
-    """The memory for a row does not depend on the length of its match. Copies would be 30 GB."""
+def test_running_aggregates_of_a_long_match_fit_into_memory(spark: SparkSession) -> None:
+    """The memory for a row does not depend on the length of its match.
+
+    With a copy of its match for each row, this match would take 30 GB.
+    """
     rows = spark.range(50_000).selectExpr("id", "id % 4 AS c", "CAST(id AS DOUBLE) AS x")
     result = matchrec.match_recognize(
         rows,

@@ -1,8 +1,8 @@
-"""Random queries with a projection: unused columns never change the other columns.
+"""Random queries of which only some columns are selected: the other columns change nothing.
 
 The tests select subsets of the columns of a result, or count its rows, with and without WHERE, with
-each algorithm and transport. They are compared with the rows of the reference
-(`tests/references/queries`), which is called the oracle here. A long run:
+each algorithm and transport. They compare the result with the rows that the reference
+(`tests/references/queries`) finds for the whole query. A long run:
 
     MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_projections.py
 """
@@ -43,9 +43,11 @@ pytestmark = pytest.mark.filterwarnings(
 EXAMPLES = examples(20)
 QUERIES_PER_BATCH = 6
 PROJECTIONS_PER_QUERY = 4
-WAYS = tuple(product(ALGORITHMS, ("arrow", "pandas")))
+ALGORITHMS_AND_TRANSPORTS = tuple(product(ALGORITHMS, ("arrow", "pandas")))
+# A measure that reads no row. If only it is selected, a worker needs no column of the input.
 CONSTANT = Expression("'hit'", Type.TEXT, lambda _: "hit")
 
+# The values of a row, as texts.
 Texts = tuple[str | None, ...]
 
 
@@ -74,10 +76,12 @@ class Projection:
         select = query_text.replace("SELECT *", f"SELECT {select_list}", 1)
         return f"{select} WHERE {self.filter.text}"
 
-    def project(self, batch: Batch, query: Query, answer: Answer) -> list[tuple[Value, ...]]:
-        """Return the rows of the projection, given the answer of the oracle to the query."""
-        names = batch.columns(query)
-        rows = [dict(zip(names, row, strict=True)) for row in answer.all_rows()]
+    def project(self, rows: list[dict[str, Value]]) -> list[tuple[Value, ...]]:
+        """Return the rows of the projection.
+
+        Args:
+            rows: the rows of the whole result, as values by column name.
+        """
         selected_rows = [row for row in rows if self.filter.passes(row)]
         if not self.columns:
             return [(len(selected_rows),)]
@@ -86,53 +90,41 @@ class Projection:
 
 @dataclass(frozen=True)
 class Case:
-    """A projection of a query, and how the query is run."""
+    """A projection of a query of a batch, and how the query is run."""
 
+    batch: Batch
     query: Query
-    # The rows that the oracle finds for the query.
+    # The rows that the reference finds for the query.
     answer: Answer
     projection: Projection
     options: matchrec.Options
 
+    def write_sql(self) -> str:
+        """Return the SQL of the projection, over the view `random_rows`."""
+        return self.projection.write_sql(self.batch.text(self.query, "random_rows"))
+
+    def compute_expected_rows(self) -> list[Texts]:
+        """Return the rows of the projection that the reference gives."""
+        names = self.batch.columns(self.query)
+        rows = [dict(zip(names, row, strict=True)) for row in self.answer.all_rows()]
+        return [tuple(map(cast_to_text, row)) for row in self.projection.project(rows)]
+
+    def count_rows(self, rows: list[Texts]) -> Counter[Texts]:
+        """Count equal rows of the projection, after doubles are written as in Python."""
+        names = self.batch.columns(self.query)
+        types = dict(zip(names, find_column_types(self.batch, self.query), strict=True))
+        are_doubles = [types[name] is Type.FLOATING for name in self.projection.columns]
+        are_doubles = are_doubles or [False]  # `count(*)`
+        return Counter(
+            tuple(
+                str(float(text)) if is_double and text is not None else text
+                for text, is_double in zip(row, are_doubles, strict=True)
+            )
+            for row in rows
+        )
+
 
 ALL_ROWS = Filter("TRUE", lambda _: True)
-
-
-def draw_filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
-    """Draw conditions on keys, which are tested before the match, a constant and any column."""
-    name = random.choice(batch.columns(query))
-    filters = [
-        ALL_ROWS,
-        Filter(f"r.{name} IS NULL", lambda row: row[name] is None),
-        Filter(f"{name} IS NOT NULL", lambda row: row[name] is not None),
-        make_equality(name_constant(query), "hit"),
-    ]
-    for by in batch.by:
-        key = random.choice([row[by] for row in batch.rows if row[by] is not None])
-        filters.append(make_equality(by, key))
-    return filters
-
-
-def make_equality(name: str, value: Value) -> Filter:
-    """Return the condition that a column has a value."""
-    return Filter(f"{name} = {write_constant(value)}", lambda row: row[name] == value)
-
-
-def draw_projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
-    """Yield a count, and some subsets of the columns, each with a filter or without."""
-    names = batch.columns(query)
-    subsets = list(chain.from_iterable(combinations(names, n) for n in range(1, len(names) + 1)))
-    most = min(len(subsets), max(PROJECTIONS_PER_QUERY, EXAMPLES // 100))
-    conditions = draw_filters(batch, query, random)
-    yield Projection((), ALL_ROWS)
-    yield Projection((name_constant(query),), random.choice(conditions))
-    for subset in random.sample(subsets, most - 2):
-        yield Projection(subset, random.choice(conditions))
-
-
-def name_constant(query: Query) -> str:
-    """Return the name of the last measure, which is the constant."""
-    return f"m{len(query.measures) - 1}"
 
 
 def draw_batch(seed: int) -> Batch:
@@ -143,71 +135,99 @@ def draw_batch(seed: int) -> Batch:
     return replace(batch, queries=queries)
 
 
-def normalize_doubles(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> Texts:
-    """Return a row with doubles written as in Python."""
-    kinds = dict(zip(batch.columns(query), find_column_types(batch, query), strict=True))
-    return tuple(
-        str(float(text)) if kinds.get(name) is Type.FLOATING and text is not None else text
-        for name, text in zip(names or ("n",), row, strict=True)
-    )
-
-
-def choose_options(batch: Batch, query: Query, index: int) -> matchrec.Options:
-    """Return an algorithm and a transport, which is Arrow if pandas does not support the query.
-
-    Args:
-        batch: the batch of the query.
-        query: the query.
-        index: the index of its projection. Each projection runs in another way.
-    """
-    algorithm, transport = WAYS[index % len(WAYS)]
-    return matchrec.Options(
-        algorithm=algorithm, transport="arrow" if has_interval(batch, query) else transport
-    )
+def name_constant(query: Query) -> str:
+    """Return the name of the last measure, which is the constant."""
+    return f"m{len(query.measures) - 1}"
 
 
 def draw_cases(batch: Batch, random: Random) -> list[Case]:
     """Draw projections of the queries of a batch that do not fail; empty if all of them fail."""
-    return [
-        Case(query, answer, projection, choose_options(batch, query, index))
-        for query, answer in compute_answers(batch).items()
-        if not answer.failures
-        for index, projection in enumerate(draw_projections(batch, query, random))
+    cases = []
+    for query, answer in compute_answers(batch).items():
+        if answer.failures:
+            continue
+        for index, projection in enumerate(draw_projections(batch, query, random)):
+            options = choose_options(batch, query, index)
+            cases.append(Case(batch, query, answer, projection, options))
+    return cases
+
+
+def draw_projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
+    """Yield `count(*)`, the constant, and some subsets of the columns; most have a filter."""
+    names = batch.columns(query)
+    subsets = list(
+        chain.from_iterable(combinations(names, size) for size in range(1, len(names) + 1))
+    )
+    # In a long run, more examples are also more projections of each query.
+    most = min(len(subsets), max(PROJECTIONS_PER_QUERY, EXAMPLES // 100))
+    filters = draw_filters(batch, query, random)
+    yield Projection((), ALL_ROWS)
+    yield Projection((name_constant(query),), random.choice(filters))
+    for subset in random.sample(subsets, most - 2):
+        yield Projection(subset, random.choice(filters))
+
+
+def draw_filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
+    """Draw conditions on any column, on the constant, and on each partition key.
+
+    Conditions on partition keys are tested before the match.
+    """
+    name = random.choice(batch.columns(query))
+    filters = [
+        ALL_ROWS,
+        Filter(f"r.{name} IS NULL", lambda row: row[name] is None),
+        Filter(f"{name} IS NOT NULL", lambda row: row[name] is not None),
+        make_equality(name_constant(query), "hit"),
     ]
+    for key_name in batch.by:
+        key = random.choice([row[key_name] for row in batch.rows if row[key_name] is not None])
+        filters.append(make_equality(key_name, key))
+    return filters
 
 
-def run_cases(spark: SparkSession, batch: Batch, cases: list[Case]) -> list[list[Texts]]:
-    """Return the rows of each projection, with their values as texts. Runs one job for all."""
-    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+def make_equality(name: str, value: Value) -> Filter:
+    """Return the condition that a column has a value."""
+    return Filter(f"{name} = {write_constant(value)}", lambda row: row[name] == value)
+
+
+def choose_options(batch: Batch, query: Query, index: int) -> matchrec.Options:
+    """Return an algorithm and a transport: Arrow, if pandas does not support the query.
+
+    Args:
+        batch: the batch of the query.
+        query: the query.
+        index: the index of its projection. The projections of a query go round all combinations.
+    """
+    algorithm, transport = ALGORITHMS_AND_TRANSPORTS[index % len(ALGORITHMS_AND_TRANSPORTS)]
+    if has_interval(batch, query):
+        transport = "arrow"
+    return matchrec.Options(algorithm=algorithm, transport=transport)
+
+
+def run_cases(spark: SparkSession, cases: list[Case]) -> list[list[Texts]]:
+    """Return the rows of each case, with one job for all of them. The cases have one batch."""
+    with temporary_view(spark, cases[0].batch, "random_rows"), settings(spark, **INTERPRETED):
         frames = []
         for index, case in enumerate(cases):
-            text = case.projection.write_sql(batch.text(case.query, "random_rows"))
-            frame = matchrec.sql(spark, text, options=case.options)
+            frame = matchrec.sql(spark, case.write_sql(), options=case.options)
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{index} AS case_index", f"array({casts}) AS texts"))
         rows = reduce(DataFrame.unionAll, frames).collect()
-    texts_by_case: list[list[Texts]] = [[] for _ in cases]
+    rows_by_case: list[list[Texts]] = [[] for _ in cases]
     for row in rows:
-        texts_by_case[row.case_index].append(tuple(row.texts))
-    return texts_by_case
+        rows_by_case[row.case_index].append(tuple(row.texts))
+    return rows_by_case
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // 200)))
 def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
-    batch_seed = seed + 300_000  # not a seed of another module
+    batch_seed = seed + 300_000  # so that these batches are not those of other modules
     cases: list[Case] = []
     while not cases:  # every query of a batch may fail
-        batch = draw_batch(batch_seed)
-        cases = draw_cases(batch, random)
+        cases = draw_cases(draw_batch(batch_seed), random)
         batch_seed += 1_000_000
-    for case, actual_rows in zip(cases, run_cases(spark, batch, cases), strict=True):
-        names = case.projection.columns
-        actual = [normalize_doubles(batch, case.query, names, row) for row in actual_rows]
-        expected = [
-            normalize_doubles(batch, case.query, names, tuple(map(cast_to_text, row)))
-            for row in case.projection.project(batch, case.query, case.answer)
-        ]
-        text = case.projection.write_sql(batch.text(case.query, "random_rows"))
-        assert Counter(actual) == Counter(expected), (text, case.options)
+    for case, rows in zip(cases, run_cases(spark, cases), strict=True):
+        expected = case.count_rows(case.compute_expected_rows())
+        assert case.count_rows(rows) == expected, (case.write_sql(), case.options)

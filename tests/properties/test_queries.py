@@ -1,6 +1,6 @@
 """Random queries: both algorithms give the rows of a reference in plain Python.
 
-The reference (`tests/references/queries`) is called the oracle here. A long run:
+The reference is `tests/references/queries`. A long run:
 
     MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_queries.py
 """
@@ -51,7 +51,7 @@ MESSAGES = {
 
 
 def compute_answers(batch: Batch) -> dict[Query, Answer]:
-    """Return the answers of the oracle, without queries for which it would take too long."""
+    """Return the answers of the reference, without queries for which it would take too long."""
     answers = {}
     for query in batch.queries:
         with suppress(TooManyWords):
@@ -90,7 +90,7 @@ def count_rows(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | 
 def count_expected_rows(
     batch: Batch, query: Query, answer: Answer
 ) -> Counter[tuple[str | None, ...]]:
-    """Count the output rows of the oracle."""
+    """Count the output rows of the reference."""
     rows = [tuple(map(cast_to_text, row)) for row in answer.all_rows()]
     counts = count_rows(batch, query, rows)
     assert isinstance(counts, Counter)
@@ -182,7 +182,7 @@ def find_differences(
 def describe_difference(
     batch: Batch, query: Query, answer: Answer, results: list[Result]
 ) -> str | None:
-    """Describe the difference from the rows, or the error, of the oracle; None without one."""
+    """Describe the difference from the rows, or the error, of the reference; None without one."""
     if answer.failures:
         message = results[0]
         messages = [MESSAGES[kind] for kind in answer.failures.values()]
@@ -198,7 +198,7 @@ def describe_difference(
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
-def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
+def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH))
     assert find_differences(spark, batch, compute_answers(batch)) == []
 
@@ -224,7 +224,7 @@ def has_interval(batch: Batch, query: Query) -> bool:
         ("breadth_first", "pandas", 3),
     ],
 )
-def test_sql_gives_the_rows_of_the_oracle(
+def test_sql_gives_the_rows_of_the_reference(
     spark: SparkSession, algorithm: str, transport: str, partitions: int
 ) -> None:
     batch = random_batch(SEED + 100_000 + partitions, 6)
@@ -264,7 +264,7 @@ def test_sql_gives_the_rows_of_the_oracle(
 
 
 @pytest.mark.once
-def test_sql_fails_where_the_oracle_does(spark: SparkSession) -> None:
+def test_sql_fails_where_the_reference_does(spark: SparkSession) -> None:
     batch = random_batch(SEED + 200_000, 60)
     failing = {
         query: query_answer

@@ -1,6 +1,6 @@
 """Random clauses as one rule set: each rule has the rows and failures of the reference.
 
-The reference (`tests/references/queries`) is called the oracle here. A long run:
+The reference is `tests/references/queries`. A long run:
 
     MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_sets.py
 """
@@ -79,14 +79,14 @@ def list_failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any,
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
-def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
+def test_each_rule_gives_the_rows_and_failures_of_the_reference(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     batch = sort_ascending(random_batch(SEED + 700_000 + seed, RULES))
-    oracle: dict[str, tuple[Query, Answer]] = {
+    answers_by_rule: dict[str, tuple[Query, Answer]] = {
         f"rule {number}": pair for number, pair in enumerate(compute_answers(batch).items())
     }
-    rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
+    rules = {name: write_clause(batch, query) for name, (query, _) in answers_by_rule.items()}
     order = [item.column for item in batch.order]
     with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         for copies, rows_per_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
@@ -103,7 +103,7 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             rows = collect_rows_by_rule(matches, copies)
             errors = collect_failures(matches, copies)
             matches.unpersist()
-            for name, (query, expected) in oracle.items():
+            for name, (query, expected) in answers_by_rule.items():
                 expected_rows = count_expected_rows(batch, query, expected)
                 assert count_rows(batch, query, rows[name]) == expected_rows, name
                 assert list_failed_partitions(errors, name) == Counter(list(expected.failures)), (

@@ -1,6 +1,6 @@
 """Random clauses as one rule set over streams: the output so far is that of the reference.
 
-The reference (`tests/references/queries`) is called the oracle here. A long run:
+The reference is `tests/references/queries`. A long run:
 
     MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_streams.py
 """
@@ -55,10 +55,12 @@ Decided = dict[tuple[Any, ...], dict[int, int]]
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
-def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
+def test_rules_give_what_is_decided_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = sort_ascending(random_streams(SEED + 900_000 + seed, RULES))
-    oracle = {f"rule {number}": pair for number, pair in enumerate(compute_answers(batch).items())}
-    rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
+    answers_by_rule = {
+        f"rule {number}": pair for number, pair in enumerate(compute_answers(batch).items())
+    }
+    rules = {name: write_clause(batch, query) for name, (query, _) in answers_by_rule.items()}
     decided: Decided = {}
 
     with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
@@ -68,7 +70,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
         matches = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
         texts, errors = collect_rows_by_rule(matches), collect_failures(matches)
     for number, name in enumerate(rules):
-        query, answer = oracle[name]
+        query, answer = answers_by_rule[name]
         failures = set(answer.failures)
         assert set(list_failed_partitions(errors, name)) <= failures, name
         failed_keys = {cast_to_text(key) for (key,) in failures}
@@ -137,7 +139,7 @@ def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) ->
 def compute_expected_rows(
     batch: Batch, query: Query, until: dict[tuple[Any, ...], int]
 ) -> Counter[tuple[str | None, ...]]:
-    """Return the rows of the oracle up to the first undecided starting row of each partition."""
+    """Return the rows of the reference up to the first undecided starting row of each partition."""
     partitions = batch.partitions()
     rows = [
         tuple(map(cast_to_text, row))

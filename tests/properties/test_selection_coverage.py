@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -44,13 +45,18 @@ pytestmark = pytest.mark.night  # compiles searches of its own
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED", "FORBIDDEN")
 ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
-Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
-"""The coverage of a query:
 
-- by occurrence, the number of starting rows whose nearest run has reached it;
-- by the last occurrence of the nearest run and the reason of its end, the number of starting rows;
-- the starting rows of matches.
-"""
+
+class Outcome(NamedTuple):
+    """The coverage of a query over some rows."""
+
+    # By occurrence: the number of starting rows whose nearest run has reached it.
+    reached: Counter[int]
+    # The number of nearest runs by their last occurrence (None without rows) and the reason of
+    # their end.
+    ended: Counter[tuple[int | None, str]]
+    # The starting rows of matches.
+    matches: list[int]
 
 
 def run_search(query: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
@@ -62,11 +68,12 @@ def run_search(query: SelectionQuery, rows: WindowedRows, capacity: Capacity) ->
     partitions = rows.partitions(query.variables)
     counts, chunks = cover_both_sizes(annotated_task, partitions, capacity)
     ended: Counter[tuple[int | None, str]] = Counter()
-    for way, find_reason in np.argwhere(counts.end_counts).tolist():
+    for way, reason in np.argwhere(counts.end_counts).tolist():
+        # Way 0 is a run without rows; the others are the choices, from the first one on.
         occurrence = None if way == 0 else occurrences.occurrence_by_choice[way - 1]
-        ended[occurrence, REASONS[find_reason]] += int(counts.end_counts[way, find_reason])
-    reached = Counter({i: n for i, n in enumerate(counts.reached_counts.tolist()) if n})
-    return reached, ended, [start for chunk in chunks for start in chunk.start.tolist()]
+        ended[occurrence, REASONS[reason]] += int(counts.end_counts[way, reason])
+    reached = +Counter(dict(enumerate(counts.reached_counts.tolist())))
+    return Outcome(reached, ended, [start for chunk in chunks for start in chunk.start.tolist()])
 
 
 def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
@@ -84,29 +91,34 @@ def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
                 continue
             reached.update(set(covered.nearest.occurrences))
             last = covered.nearest.occurrences[-1] if covered.nearest.occurrences else None
-            ended[
-                last,
-                find_reason(covered.nearest, partition.window_end[start], len(partition.words)),
-            ] += 1
-    return reached, ended, starts
+            window_end = partition.window_end[start]
+            reason = find_end_reason(covered.nearest, window_end, len(partition.words))
+            ended[last, reason] += 1
+    return Outcome(reached, ended, starts)
 
 
-def find_reason(run: Run, end: int, rows: int) -> str:
-    """Return the reason of the end of a run."""
-    if run.end <= end:
+def find_end_reason(run: Run, window_end: int, row_count: int) -> str:
+    """Return why a run has ended, as one of REASONS.
+
+    Args:
+        run: the run.
+        window_end: the first row after the window of its starting row.
+        row_count: the number of rows of the partition.
+    """
+    if run.end <= window_end:
         return "FALSE"
-    return "NO_ROW" if end == rows else "OUT_OF_WINDOW"
+    return "NO_ROW" if window_end == row_count else "OUT_OF_WINDOW"
 
 
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
     """Assert that the search has the coverage of the reference."""
     expected = run_reference(query, rows)
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        reached, ended, starts = run_search(query, rows, capacity)
-        assert starts == expected[2], show_pattern(query.pattern)
-        assert ended == expected[1], show_pattern(query.pattern)
-        if not starts:
-            assert reached == expected[0], show_pattern(query.pattern)
+        outcome = run_search(query, rows, capacity)
+        assert outcome.matches == expected.matches, show_pattern(query.pattern)
+        assert outcome.ended == expected.ended, show_pattern(query.pattern)
+        if not outcome.matches:
+            assert outcome.reached == expected.reached, show_pattern(query.pattern)
 
 
 @pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
@@ -155,7 +167,7 @@ def test_random_conditions_on_the_run(
         if any(match or output is PREFERRED for match in partition.find_matches_from(start))
     ]
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        assert run_search(query, rows, capacity)[2] == starts, show_pattern(query.pattern)
+        assert run_search(query, rows, capacity).matches == starts, show_pattern(query.pattern)
 
 
 def reads_match_number(query: SelectionQuery) -> bool:

@@ -1,6 +1,6 @@
 """Random queries over streams: the output so far is that of the reference.
 
-The reference (`tests/references/queries`) is called the oracle here. A long run:
+The reference is `tests/references/queries`. A long run:
 
     MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_streams.py
 """
@@ -41,7 +41,7 @@ NUMBER = build_row_column("`n`")
 
 
 @pytest.mark.parametrize("seed", batches(2, size=10 * QUERIES))
-def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
+def test_streams_give_what_is_decided_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = random_streams(seed, QUERIES)
     answers = compute_answers(batch)
     texts = {query: batch.text(query, "random_rows") for query in answers}
@@ -69,7 +69,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
 def compute_expected_rows(
     batch: Batch, query: Query, run: StreamRun
 ) -> Counter[tuple[str | None, ...]]:
-    """Return the rows of the oracle up to the first undecided starting row of each partition."""
+    """Return the rows of the reference up to the first undecided starting row of each partition."""
     keys = run.prepared.columns[build_row_column("`k`")].filter(run.prepared.starts)
     rows = []
     partitions = batch.partitions()
