@@ -68,6 +68,7 @@ FOREIGN_OPTION_HINTS = {
     "--from": "--read",
     "--read": "--dialect",
     "--dialect": "--read",
+    "--language": "--read",
     "--key": "--partition",
     "--by": "--per for totals",
     "--svg": "--picture FILE",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import common_options
 from matchrec.cli.command_decorators import handle_failures
-from matchrec.cli.messages import PROGRAM, print_notice
+from matchrec.cli.failures import ExitCode
+from matchrec.cli.messages import PROGRAM, WARNING, print_notice
 from matchrec.cli.queries import QueryContent
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
+from matchrec.errors.wording import show_count
+
+if TYPE_CHECKING:
+    from matchrec.dialects.edits import TranslationNote
 
 # The words of `--read`: the dialects of SQL, and the other languages.
 INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
@@ -38,18 +44,27 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
     name="output",
     default="matches",
 )
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Also exit with code 1 if the SQL can be an error or have another result in the product.",
+)
 @handle_failures
-def transpile(query: QuerySource, read: str | None, write: str | None, **options: Any) -> None:
+def transpile(
+    query: QuerySource, read: str | None, write: str | None, strict: bool, **options: Any
+) -> None:
     """Translate a query to the SQL of a product.
 
-    Without --write, the product is Spark. Comments after the printed text list what differs in the
-    product. QUERY is a file, or - for standard input, as in `matchrec run`.
+    Without --write, the product is Spark. Comments after the printed text list what can be an error
+    or have another result in the product. QUERY is a file, or - for standard input, as in
+    `matchrec run`.
 
     \b
     Example:
-      matchrec transpile v_shapes.sql --write snowflake
+      matchrec transpile v_shapes.sql --write oracle
     """
     from matchrec.api.transpile import ConversionRequest, convert_query, rename_dialect_to_read
+    from matchrec.dialects.products import PRODUCTS
 
     language = query.language if read is None else find_query_language(read)
     content: QueryContent = query.read(language)
@@ -67,6 +82,28 @@ def transpile(query: QuerySource, read: str | None, write: str | None, **options
     print(conversion)
     if write is None:
         print_notice(f"{PROGRAM}this is Spark SQL; --write NAME writes the SQL of another product")
+    warn_about_notes(conversion.notes, PRODUCTS[request.write].title)
+    if strict and conversion.notes:
+        raise click.exceptions.Exit(ExitCode.REFUSED)
+
+
+def warn_about_notes(notes: Sequence[TranslationNote], product: str) -> None:
+    """Print a warning if a translation has notes, because its comments may go to a file.
+
+    Args:
+        notes: the notes of the translation.
+        product: the name of the product in messages, such as "Snowflake".
+    """
+    rejected_count = sum(note.is_rejected for note in notes)
+    different_count = len(notes) - rejected_count
+    advice = "see the comments after the SQL"
+    for count, effect in (
+        (rejected_count, "be an error"),
+        (different_count, "have another result"),
+    ):
+        if count:
+            parts = show_count(count, "part")
+            print_notice(f"{WARNING}{parts} of the query can {effect} in {product}; {advice}")
 
 
 def find_query_language(read: str) -> QueryLanguage:

@@ -140,6 +140,8 @@ class TranslationNote:
         span: where it is in the text that was translated.
         is_compensated: whether the query still has the same result when it runs here, because
             matchrec makes up for the difference. Then only a reader of the text has to know it.
+        is_rejected: whether the documentation of the product excludes this part of the text, so
+            that the query can be an error there.
 
     >>> halves = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A B) DEFINE B AS x < PREV(x) / 2)"
     >>> [note.message for note in matchrec.transpile(halves, write="trino").notes]
@@ -149,6 +151,7 @@ class TranslationNote:
     message: str
     span: Span
     is_compensated: bool = False
+    is_rejected: bool = False
 
     def show(self, source: Source) -> str:
         """Return the message and an excerpt of the source, in several lines.

@@ -104,7 +104,8 @@ def note_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterat
         if _rejects_feature(write, feature) and feature not in notes:
             limit = read_limits()[feature]
             hint = f": {limit.hint}" if limit.hint else ""
-            notes[feature] = TranslationNote(f"{write.title} rejects {limit.words}{hint}", span)
+            message = f"{write.title} rejects {limit.words}{hint}"
+            notes[feature] = TranslationNote(message, span, is_rejected=True)
     yield from notes.values()
 
 

@@ -307,7 +307,7 @@ def test_a_wrong_argument_is_refused(
     output = run_failing_cell(shell, "%%matchrec --quick\nSELECT 1", capsys)
     assert "help: run %%matchrec? to list the arguments" in output
     output = run_failing_cell(shell, "%%matchrec --plot t v --by sym\nSELECT 1", capsys)
-    assert "help: write --plot X Y, or --plot X Y SERIES, with names of columns" in output
+    assert "help: write --plot X Y, or --plot X Y BY, with names of columns" in output
     output = run_failing_cell(shell, "%%matchrec --limit\nSELECT 1", capsys)
     assert "wrong arguments of %%matchrec: " in output.splitlines()[0]
 

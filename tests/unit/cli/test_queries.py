@@ -103,6 +103,28 @@ def test_a_translation_without_a_product_says_which_one_it_is_for(files: Path) -
     assert invoke("transpile", "-c", query, "--write", "spark").stderr == ""
 
 
+NOTES_FOR_SNOWFLAKE = """SELECT * FROM t MATCH_RECOGNIZE (
+    ORDER BY ts MEASURES AVG(B.x) AS mean, NEXT(B.x) AS later PATTERN (A B)
+    DEFINE A AS FIRST(x) > 1, B AS x > A.x)"""
+
+
+def test_a_translation_with_notes_warns(files: Path) -> None:
+    del files
+    arguments = ("transpile", "-c", NOTES_FOR_SNOWFLAKE, "--write", "snowflake")
+    shown = invoke(*arguments)
+    assert shown.exit_code == 0
+    assert "-- Snowflake rejects columns of another variable in DEFINE\n" in shown.stdout
+    advice = "see the comments after the SQL"
+    assert shown.stderr == (
+        f"matchrec: warning: 2 parts of the query can be an error in Snowflake; {advice}\n"
+        f"matchrec: warning: 1 part of the query can have another result in Snowflake; {advice}\n"
+    )
+    strict = invoke(*arguments, "--strict")
+    assert (strict.exit_code, strict.stdout) == (1, shown.stdout)
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS x > 1)"
+    assert invoke("transpile", "-c", query, "--write", "spark", "--strict").exit_code == 0
+
+
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     arguments = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
     shown = invoke(*arguments, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
@@ -268,6 +290,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     [
         (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("transpile", "--to", "trino"), "write --write"),
+        (("transpile", "--language", "sase"), "write --read"),
         (("explain", "-c", "SELECT 1", "--by", "sym"), "write --per for totals"),
         (("why", "-c", "SELECT 1", "--svg", "a.svg"), "write --picture FILE"),
         (("run", "-c", "SELECT 1", "--picture", "a.svg"), "write --plot FILE"),
