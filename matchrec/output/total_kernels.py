@@ -23,7 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from matchrec.jit.decorators import allocating
+from matchrec.jit.decorators import allocating, inner
 from matchrec.output.match_reader import Links
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import FloatArray, IntArray
@@ -145,42 +145,81 @@ def sum_each_match(
     Returns:
         float64[m].
     """
-    # 1. Count the matches of each mapped row. Matches flow from their first row to the root, whose
-    # index is the smallest.
     match_counts = np.zeros(len(counted_rows), np.int64)
-    for match in range(len(first_rows)):
-        if first_rows[match] >= 0:
-            match_counts[first_rows[match]] += 1
-    for mapped_row in range(len(counted_rows) - 1, -1, -1):
-        if next_rows[mapped_row] >= 0:
-            match_counts[next_rows[mapped_row]] += match_counts[mapped_row]
+    count_matches_of_rows(next_rows, first_rows, match_counts)
+    begins = np.empty(len(counted_rows), np.int64)
+    own_begins = np.empty(len(counted_rows), np.int64)
+    sum_count = assign_sums(next_rows, match_counts, begins, own_begins)
 
-    # 2. Give each mapped row a range of sums within the range of the row that follows it.
-    begins = np.empty(len(counted_rows), np.int64)  # where the range of each mapped row begins
-    # The first sum in the range that belongs to no row before the mapped row.
-    next_sum = np.empty(len(counted_rows), np.int64)
-    sum_count = 0
-    for mapped_row in range(len(counted_rows)):
-        if next_rows[mapped_row] >= 0:
-            begins[mapped_row] = next_sum[next_rows[mapped_row]]
-            next_sum[next_rows[mapped_row]] += match_counts[mapped_row]
-        else:
-            begins[mapped_row] = sum_count
-            sum_count += match_counts[mapped_row]
-        next_sum[mapped_row] = begins[mapped_row]
-
-    # 3. Add each value to the range of its row. Rows with larger indices come first in matches.
+    # Add each value to the range of its row. Rows with larger indices come first in matches.
     sums = np.zeros(sum_count, np.float64)
     for mapped_row in range(len(counted_rows) - 1, -1, -1):
         row = counted_rows[mapped_row]
         if row >= 0:
             sums[begins[mapped_row] : begins[mapped_row] + match_counts[mapped_row]] += values[row]
 
-    # 4. The sums that are left in the range of a row belong to the matches that begin there.
+    # Give each match one of the sums of the matches that begin with its first row. All of these
+    # matches have the same rows, so it does not matter which one.
     sums_of_matches = np.zeros(len(first_rows), np.float64)
     for match in range(len(first_rows)):
-        mapped_row = first_rows[match]
-        if mapped_row >= 0:
-            sums_of_matches[match] = sums[next_sum[mapped_row]]
-            next_sum[mapped_row] += 1
+        if first_rows[match] >= 0:
+            sums_of_matches[match] = sums[own_begins[first_rows[match]]]
     return sums_of_matches
+
+
+@inner
+def count_matches_of_rows(next_rows: Links, first_rows: IntArray, match_counts: IntArray) -> None:
+    """Count the matches that each mapped row is in.
+
+    A match passes from its first row to the root of its tree, whose index is the smallest.
+
+    Args:
+        next_rows: see `sum_each_match`.
+        first_rows: see `sum_each_match`.
+        match_counts: int64[k], gets the counts. It has only zeros.
+    """
+    for match in range(len(first_rows)):
+        if first_rows[match] >= 0:
+            match_counts[first_rows[match]] += 1
+    for mapped_row in range(len(next_rows) - 1, -1, -1):
+        if next_rows[mapped_row] >= 0:
+            match_counts[next_rows[mapped_row]] += match_counts[mapped_row]
+
+
+@inner
+def assign_sums(
+    next_rows: Links, match_counts: IntArray, begins: IntArray, own_begins: IntArray
+) -> int:
+    """Assign to each mapped row a range of sums, one for each of its matches.
+
+    The range of a row lies within the range of the row that follows it. It has first the ranges of
+    the rows before it, and then one sum for each match that begins with the row itself:
+
+        rows a, b and c, where c follows both others; matches ac, bc and c
+
+        sums                     [ac, bc, c]
+        begins of a, b, c        0, 1, 0
+        own_begins of a, b, c    0, 1, 2
+
+    Args:
+        next_rows: see `sum_each_match`.
+        match_counts: int64[k], the number of matches that each mapped row is in.
+        begins: int64[k], gets the index of the first sum of each mapped row.
+        own_begins: int64[k], gets the index of the first sum of the matches that begin with each
+            mapped row.
+
+    Returns:
+        The number of sums.
+    """
+    sum_count = 0
+    for mapped_row in range(len(next_rows)):
+        next_row = next_rows[mapped_row]
+        if next_row >= 0:
+            # Take the next sums of the range of the following row. The rest is left to other rows.
+            begins[mapped_row] = own_begins[next_row]
+            own_begins[next_row] += match_counts[mapped_row]
+        else:
+            begins[mapped_row] = sum_count
+            sum_count += match_counts[mapped_row]
+        own_begins[mapped_row] = begins[mapped_row]
+    return sum_count
