@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -60,6 +60,15 @@ from matchrec.syntax.tokens import Dialect
 # The largest number of combinations in one sweep.
 MAX_COMBINATIONS = 1000
 
+# The figures of a combination without matches, which is not in the result of Spark.
+FIGURES_WITHOUT_MATCHES = {
+    "matches": 0,
+    "partitions": 0,
+    "rows": 0,
+    "median_rows": None,
+    "median_span": None,
+}
+
 # A value for each parameter, by the names of the parameters: `{"days": 3, "fall": 5}`.
 Combination = dict[str, Any]
 
@@ -95,10 +104,17 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
         _argument: the name of the argument, which every converter gets.
         grid: a dict that `is_grid` accepts.
     """
-    return {
-        name: list({repr(value): value for value in map(convert_numpy_value, values)}.values())
-        for name, values in grid.items()
-    }
+    return {name: list_distinct_values(values) for name, values in grid.items()}
+
+
+def list_distinct_values(values: Iterable[Any]) -> list[Any]:
+    """Return values as Python values, each once, in their order.
+
+    >>> list_distinct_values([3, 5, 3, 3.0])
+    [3, 5, 3.0]
+    """
+    python_values = [convert_numpy_value(value) for value in values]
+    return list({repr(value): value for value in python_values}.values())
 
 
 # The values of one parameter.
@@ -328,34 +344,40 @@ def count_matches(
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a `Sweep`: for each combination its values, then its figures.
 
-    It runs one Spark job.
+    Runs one Spark job.
 
     Args:
         matches: the matches of all rules, as in `RuleMatches.matches`.
         combinations: the combinations, by the names of their rules.
     """
+    figures = [expr(text).alias(name) for name, text in write_figures(matches).items()]
+    rows_of_rules = matches.groupBy("rule").agg(*figures).collect()
+    figures_by_rule = {row["rule"]: row.asDict() for row in rows_of_rules}
+    result_rows = []
+    for rule, combination in combinations.items():
+        figures_of_rule = figures_by_rule.get(rule, FIGURES_WITHOUT_MATCHES)
+        figure_values = [figures_of_rule[column] for column in FIGURE_COLUMNS]
+        result_rows.append((*combination.values(), *figure_values))
+    return result_rows
+
+
+def write_figures(matches: DataFrame) -> dict[str, str]:
+    """Return SQL of the figures of a rule, by the names in `FIGURE_COLUMNS`.
+
+    Each figure is an aggregate over the matches of the rule.
+
+    Args:
+        matches: the matches of all rules, as in `RuleMatches.matches`.
+    """
     # The columns are: rule, the PARTITION BY columns, match_number, and others.
     keys = matches.columns[1 : matches.columns.index("match_number")]
     key_values = [normalize_value(quote_name(key), matches.schema[key].dataType) for key in keys]
-    row_count = "coalesce(size(events), 0)"
+    row_count = "coalesce(size(events), 0)"  # an empty match has no events
     span = write_match_span(matches.schema["end_time"].dataType)
-    figure_expressions = {
+    return {
         "matches": "count(*)",
         "partitions": f"count(DISTINCT struct({', '.join(key_values)}))" if keys else "1",
         "rows": f"sum({row_count})",
         "median_rows": f"median({row_count})",
         "median_span": f"median({span})",
     }
-    figures_without_matches = dict.fromkeys(FIGURE_COLUMNS, 0) | {
-        "median_rows": None,
-        "median_span": None,
-    }
-    aggregates = [expr(text).alias(name) for name, text in figure_expressions.items()]
-    figures_by_rule = {
-        row["rule"]: row.asDict() for row in matches.groupBy("rule").agg(*aggregates).collect()
-    }
-    result_rows = []
-    for name, combination in combinations.items():
-        figures = figures_by_rule.get(name, figures_without_matches)
-        result_rows.append((*combination.values(), *(figures[column] for column in FIGURE_COLUMNS)))
-    return result_rows
