@@ -18,7 +18,7 @@ A rule, or each version of it, passes through these records in this order:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import get_args
 
 from matchrec.api.argument_kinds import ARGUMENTS
 from matchrec.api.clause_warnings import (
@@ -31,7 +31,7 @@ from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import ColumnsOrSql, build_relation
 from matchrec.api.rule_matches import RuleMatches
-from matchrec.api.rule_versions import RULES, Rules, read_rules
+from matchrec.api.rule_versions import RULES, FixedRules, Rules, read_rules
 from matchrec.api.rules_reader import RulesReader
 from matchrec.arguments import (
     TEXTS,
@@ -129,7 +129,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     options = resolve_options("match_rules", options, unsupported=("transport", "counters"))
     rows = cast_to_dataframe(df)
     check_session(rows.sparkSession)
-    event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
+    fixed_rules = call_rules(rules)
     events = Events.build(rows, order_by, partition_by)
     relation = build_relation(rows)
     reader = RulesReader(
@@ -138,11 +138,9 @@ def match_rules(  # noqa: PLR0913 -- public signature
         type_column=type_column,
         dialect=dialect,
         on_error=on_error,
-        event_columns=event_names,
+        event_columns=(event_columns,) if isinstance(event_columns, str) else event_columns,
         options=options,
     )
-    fixed_rules: Any = rules() if callable(rules) else rules
-    RULES.check("`match_rules`", "rules", fixed_rules)
     written_rules = read_rules(fixed_rules, relation, events.order_by[0])
     with translate_stream_errors(rows.sparkSession):
         if is_dataframe(fixed_rules) and on_error == "continue":
@@ -153,6 +151,19 @@ def match_rules(  # noqa: PLR0913 -- public signature
         matches = RuleMatches(built_set, rejected)
     warn_about_rules(built_set)
     return matches
+
+
+def call_rules(rules: Rules) -> FixedRules:
+    """Return the argument `rules`, or what it returns if it is a function.
+
+    Raises:
+        MatchRecognizePlanError: the function returns something else than rules.
+    """
+    if not callable(rules):
+        return rules
+    fixed_rules = rules()
+    RULES.check("`match_rules`", "rules", fixed_rules)
+    return fixed_rules
 
 
 def warn_about_rules(built_set: build.BuiltRuleSet) -> None:

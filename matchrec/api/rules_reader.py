@@ -1,7 +1,7 @@
 """Parse the rules of a call of `match_rules`, and find their matches.
 
-Each rule becomes a plan over the same rows, with the same keys and order. All plans are compiled
-together, to one search.
+`RulesReader.read_rule` turns each rule into a plan over the same rows, with the same keys and
+order. `RulesReader.build_rules` compiles all plans together, to one search.
 """
 
 from __future__ import annotations
@@ -60,9 +60,11 @@ class RulesReader:
     type_column: str
     # The product whose SQL the clauses are written in.
     dialect: str
+    # What happens if a rule fails in a partition: "raise" or "continue".
     on_error: OnError
     # The columns that the events of matches have; None for all columns of the input.
     event_columns: Sequence[str] | None
+    # How the search runs.
     options: Options
 
     def build(self, written_rules: Sequence[WrittenRule]) -> BuiltRuleSet:
@@ -123,19 +125,7 @@ class RulesReader:
         Raises:
             MatchRecognizeError: all rules have a mistake, or the mistake is not in a rule.
         """
-        rejected: RejectedRules = {}
-        rules = []
-        quotes = self.find_quotes(written_rules)
-        for written_rule in written_rules:
-            are_others_rejected = len(rejected) + 1 == len(written_rules)
-            try:
-                rule, _ = self.read_rule(written_rule, quotes, self.events.df)
-            except MatchRecognizeError as error:
-                if are_others_rejected:
-                    raise
-                rejected[written_rule.name] = error
-            else:
-                rules.append(rule)
+        rules, rejected = self.read_valid_rules(written_rules)
         while True:
             rules = [rule for rule in rules if rule.name not in rejected]
             try:
@@ -147,6 +137,35 @@ class RulesReader:
             else:
                 warn_caller(*(rejected_rule(error=str(error)) for error in rejected.values()))
                 return built_set, rejected
+
+    def read_valid_rules(
+        self, written_rules: Sequence[WrittenRule]
+    ) -> tuple[list[Rule], RejectedRules]:
+        """Read all rules that can be read.
+
+        Args:
+            written_rules: the rules. Each is a text, not a Pattern.
+
+        Returns:
+            The rules, and the errors of the rules that cannot be read.
+
+        Raises:
+            MatchRecognizeError: no rule can be read. This is the error of the last one.
+        """
+        rules = []
+        rejected: RejectedRules = {}
+        quotes = self.find_quotes(written_rules)
+        for written_rule in written_rules:
+            are_all_others_rejected = len(rejected) + 1 == len(written_rules)
+            try:
+                rule, _ = self.read_rule(written_rule, quotes, self.events.df)
+            except MatchRecognizeError as error:
+                if are_all_others_rejected:
+                    raise
+                rejected[written_rule.name] = error
+            else:
+                rules.append(rule)
+        return rules, rejected
 
     def choose_event_columns(self) -> tuple[str, ...]:
         """Return the columns of the input that the events of matches have, each once.
