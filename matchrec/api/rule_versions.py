@@ -156,8 +156,8 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
     if isinstance(rules, Mapping):
         written_rules = read_dict_of_rules(rules, relation, order)
     else:
-        times = find_times(relation, order)
-        written_rules = tuple(build_versions(read_table(rules, times), times))
+        converter = find_time_converter(relation, order)
+        written_rules = tuple(build_versions(read_table(rules, converter), converter))
     if not written_rules:
         raise errors.no_rules(is_table=not isinstance(rules, Mapping))
     return written_rules
@@ -178,8 +178,8 @@ def read_dict_of_rules(
     if not any(is_dict_of_versions(value) for value in rules.values()):
         # Without versions the order may have any type.
         return tuple(WrittenRule(name, value) for name, value in rules.items())
-    times = find_times(relation, order)
-    return tuple(build_versions(read_dict(rules, times), times))
+    converter = find_time_converter(relation, order)
+    return tuple(build_versions(read_dict(rules, converter), converter))
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -195,7 +195,7 @@ def check_names(names: Iterable[str]) -> None:
             raise errors.rule_names_differ_in_case(first=first_name, second=name)
 
 
-def find_times(relation: Relation, order: str) -> OrderConverter:
+def find_time_converter(relation: Relation, order: str) -> OrderConverter:
     """Return the converter that turns the times of versions into numbers.
 
     A time must have the type of the order.
@@ -215,10 +215,10 @@ def find_times(relation: Relation, order: str) -> OrderConverter:
             raise condition_rejected_by_engine(
                 engine=engine, column=order, reason=read_sentence(error)
             ) from None
-    times = find_order_converter(order_type)
-    if times is None:
+    converter = find_order_converter(order_type)
+    if converter is None:
         raise errors.rule_versions_need_time(order_item=order, type_name=order_type.simpleString())
-    return times
+    return converter
 
 
 class VersionRow(NamedTuple):
@@ -239,12 +239,12 @@ class VersionRow(NamedTuple):
     since: int | None
 
 
-def read_dict(rules: Mapping[str, Any], times: OrderConverter) -> Iterator[VersionRow]:
+def read_dict(rules: Mapping[str, Any], converter: OrderConverter) -> Iterator[VersionRow]:
     """Yield the versions in a dict of rules. A rule without versions has one version, of all time.
 
     Args:
         rules: the rules, by their names.
-        times: the converter of the times of versions.
+        converter: the converter of the times of versions.
 
     Raises:
         MatchRecognizePlanError: the key of a version is not a value of the type of the order.
@@ -252,18 +252,18 @@ def read_dict(rules: Mapping[str, Any], times: OrderConverter) -> Iterator[Versi
     for name, value in rules.items():
         versions = value if is_dict_of_versions(value) else {None: value}
         for time, content in versions.items():
-            since = None if time is None else times.convert_value(time)
+            since = None if time is None else converter.convert_value(time)
             if since is None and time is not None:
-                raise errors.wrong_valid_from(name=name, value=time, expected=times.value_noun)
+                raise errors.wrong_valid_from(name=name, value=time, expected=converter.value_noun)
             yield VersionRow(rule=name, content=content, parameters=None, since=since)
 
 
-def read_table(table: DataFrame, times: OrderConverter) -> list[VersionRow]:
+def read_table(table: DataFrame, converter: OrderConverter) -> list[VersionRow]:
     """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
 
     Args:
         table: the rules.
-        times: the converter of the times in `valid_from`.
+        converter: the converter of the times in `valid_from`.
 
     Raises:
         MatchRecognizePlanError: a column is missing or has another type, or a rule has no name.
@@ -273,8 +273,8 @@ def read_table(table: DataFrame, times: OrderConverter) -> list[VersionRow]:
         if name not in types:
             raise errors.rules_column_missing(name=name, columns=table.columns)
     types.setdefault(PARAMETERS, NullType())
-    check_column_types(types, times)
-    since = f"{times.write_number('valid_from')} AS since"
+    check_column_types(types, converter)
+    since = f"{converter.write_number('valid_from')} AS since"
     parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
@@ -284,12 +284,12 @@ def read_table(table: DataFrame, times: OrderConverter) -> list[VersionRow]:
     return sorted(versions, key=lambda version: version.rule)
 
 
-def check_column_types(types: Mapping[str, DataType], times: OrderConverter) -> None:
+def check_column_types(types: Mapping[str, DataType], converter: OrderConverter) -> None:
     """Check the types of the columns of a DataFrame of rules.
 
     Args:
         types: the types, by the names of the columns in lower case.
-        times: the converter of the times in `valid_from`.
+        converter: the converter of the times in `valid_from`.
 
     Raises:
         MatchRecognizePlanError: a column has another type.
@@ -300,15 +300,15 @@ def check_column_types(types: Mapping[str, DataType], times: OrderConverter) -> 
             raise errors.rules_column_type(
                 name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
-    if not times.has_same_numbers(types["valid_from"]):
+    if not converter.has_same_numbers(types["valid_from"]):
         raise errors.rules_column_type(
             name="valid_from",
             type_name=types["valid_from"].simpleString(),
-            expected_type=times.type.simpleString(),
+            expected_type=converter.type.simpleString(),
         )
 
 
-def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterator[WrittenRule]:
+def build_versions(rows: Iterable[VersionRow], converter: OrderConverter) -> Iterator[WrittenRule]:
     """Yield each version that has a text or a Pattern, with the time at which the next one begins.
 
     The versions {1: "A", 5: None, 8: "B"} of a rule, as rows, become two rules: "A" from 1 until 5,
@@ -316,7 +316,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterato
 
     Args:
         rows: the versions of all rules, in any order.
-        times: the converter of their times.
+        converter: the converter of their times.
 
     Raises:
         MatchRecognizePlanError: a time is out of range, or two versions of a rule begin at once.
@@ -324,11 +324,11 @@ def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterato
     versions_by_rule: dict[str, dict[int | None, VersionRow]] = {}
     for row in rows:
         versions = versions_by_rule.setdefault(row.rule, {})
-        if row.since is not None and not times.has_number(row.since):
-            expected_value = f"{times.value_noun} of {times.type.simpleString().upper()}"
+        if row.since is not None and not converter.has_number(row.since):
+            expected_value = f"{converter.value_noun} of {converter.type.simpleString().upper()}"
             raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
-            raise errors.duplicate_rule_version(name=row.rule, time=show_time(row.since, times))
+            raise errors.duplicate_rule_version(name=row.rule, time=show_time(row.since, converter))
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
         times_of_beginning = sorted(  # None is first
@@ -338,11 +338,11 @@ def build_versions(rows: Iterable[VersionRow], times: OrderConverter) -> Iterato
         for since, until in zip_longest(times_of_beginning, times_of_beginning[1:]):
             row = versions[since]
             if row.content is not None:
-                name = rule if since is None else f"{rule}, valid from {times.show(since)}"
+                name = rule if since is None else f"{rule}, valid from {converter.show(since)}"
                 version = Version(rule, since, until)
                 yield WrittenRule(name, row.content, version, row.parameters)
 
 
-def show_time(since: int | None, times: OrderConverter) -> str:
+def show_time(since: int | None, converter: OrderConverter) -> str:
     """Return the time at which a version begins, as messages show it."""
-    return "the beginning" if since is None else times.show(since)
+    return "the beginning" if since is None else converter.show(since)
