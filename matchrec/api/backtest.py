@@ -117,11 +117,12 @@ class LabelComparison:
     def compare_spans(self) -> DataFrame:
         """Return the spans of matches, with the number of incidents that each overlaps."""
         labels = self.labels
+        # After the left join, `__marked` is NULL for a span that overlaps no incident.
         incidents = labels.select_incidents("TRUE AS __marked").alias("label")
         overlaps = self.spans.alias("span").join(incidents, labels.build_overlap(), "left")
         keys = [f"span.{name}" for name in name_keys(len(labels.partition_columns))]
         overlaps_by_span = overlaps.groupBy(*keys, "span.__low", "span.__high", "span.__count")
-        span_counts = overlaps_by_span.agg(expr("count(label.__marked) AS __over"))
+        span_counts = overlaps_by_span.agg(expr("count(label.__marked) AS __incidents"))
         return span_counts.toDF(
             *labels.partition_columns, "match_start", "match_end", "matches", "incidents"
         )

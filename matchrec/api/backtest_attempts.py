@@ -70,7 +70,9 @@ class Attempts(ABC):
 
         - `attempt`, for incidents with rows: the best attempt that overlaps the incident. The best
           attempt lacked the fewest rows. Among equals, the longest is the best, then the first.
-        - `known_key`, for partitions that have rows: the value true.
+          Its columns are `best`, a struct of what is known of this attempt, and `has_rows`, which
+          is true. `best` is NULL if all rows of the incident begin matches.
+        - `known_key`, for partitions that have rows: the column `is_known`, which is true.
 
         If the attempts are not known, there are no facts.
         """
@@ -145,14 +147,15 @@ class KnownAttempts(Attempts):
         if self.task.needs_event_selection:
             # A match that is left out is an attempt that lacked no row.
             spans = spans.withColumn("remaining", expr("coalesce(remaining, 0L)"))
-        # Structs are compared field by field: the best attempt is the smallest one.
+        # Structs are compared field by field: the best attempt is the smallest one. A row without
+        # `remaining` begins a match or is inside of one, so it is not an attempt.
         compared_fields = "span.remaining, -span.rows AS negative_rows, span.__low, span.__high"
         described_fields = "span.choice, span.reason, span.parts"
         attempt = f"struct({compared_fields}, {described_fields})"
         best = expr(f"min({attempt}) FILTER (WHERE span.remaining IS NOT NULL) AS best")
-        best_attempts = labels.join_incidents(spans).agg(best, expr("TRUE AS rows"))
+        best_attempts = labels.join_incidents(spans).agg(best, expr("TRUE AS has_rows"))
         keys = name_keys(len(labels.key_columns))
-        partitions = spans.selectExpr(*keys, "TRUE AS known").distinct()
+        partitions = spans.selectExpr(*keys, "TRUE AS is_known").distinct()
         return [
             IncidentFacts("attempt", best_attempts),
             IncidentFacts("known_key", partitions, are_about_partitions=True),
@@ -169,8 +172,8 @@ class KnownAttempts(Attempts):
             rows_missing=f"nullif(best.remaining, {UNREACHABLE}L)",
             reason=(
                 "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
-                f" WHEN known IS NULL THEN {quote_string(no_rows)}"
-                " WHEN attempt.rows IS NULL THEN 'the incident has no rows'"
+                f" WHEN known_key.is_known IS NULL THEN {quote_string(no_rows)}"
+                " WHEN attempt.has_rows IS NULL THEN 'the incident has no rows'"
                 f" WHEN best.choice IS NULL THEN {quote_string(self.reason_without_attempts)}"
                 f" ELSE {self.write_reason()} END"
             ),
