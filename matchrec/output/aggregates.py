@@ -131,7 +131,8 @@ class AggregateReader:
         """Return for each mapped row the sum of the values up to it, as two words: int64[k, 2].
 
         Args:
-            words: see `total_kernels.sum_decimals`.
+            words: int64[n, 2], the low word and the high word of the value of each input row, which
+                is an integer of 128 bits.
         """
         return total_kernels.sum_decimals(words, self.counted_rows, self.links)
 
@@ -141,13 +142,14 @@ class AggregateReader:
         """Return for each mapped row the input row of the extreme up to it: int64[k].
 
         Args:
-            keys: see `total_kernels.find_extreme_rows`.
+            keys: int64[n], a number for each input row. The rows are compared by these numbers.
             greatest: whether to find the greatest key, not the least.
             takes_last: of rows with the extreme key, whether to return the last one of the match.
                 Otherwise the first one is returned.
         """
         sign = -1 if greatest else 1
-        # The kernel visits the rows of chains from the last one to the first.
+        # The kernel visits the rows of chains from the last one to the first. So a later row of the
+        # match is one that it has visited before.
         is_reversed = self.reader.matches.chains is not None
         takes_equal = takes_last != is_reversed
         return total_kernels.find_extreme_rows(

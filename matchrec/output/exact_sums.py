@@ -48,11 +48,13 @@ def are_integer_sums_exact(values: IntArray) -> bool:
     return sum_of_magnitudes < LIMIT_OF_INT64
 
 
-def find_common_unit(values: FloatArray) -> int | None:
-    """Return the largest u such that all values are multiples of 2^u; None if all are 0.
+def find_common_exponent(values: FloatArray) -> int | None:
+    """Return the largest e such that all values are multiples of 2^e; None if all are 0.
 
-    >>> find_common_unit(np.array([0.75, 0.0, -3.5])), find_common_unit(np.array([96.0, 32.0]))
-    (-2, 5)
+    >>> find_common_exponent(np.array([0.75, 0.0, -3.5]))
+    -2
+    >>> find_common_exponent(np.array([96.0, 32.0]))
+    5
 
     Args:
         values: float64[n], finite.
@@ -63,7 +65,7 @@ def find_common_unit(values: FloatArray) -> int | None:
     # value = digits * 2^(exponent - 53), where digits is an integer
     digits = np.ldexp(fractions, DIGITS_OF_DOUBLE).astype(np.int64)
     lowest_bits = (digits & -digits).astype(np.float64)
-    trailing_zeros = np.frexp(lowest_bits)[1] - 1
+    trailing_zeros = np.frexp(lowest_bits)[1] - 1  # frexp returns 2^t as 0.5 * 2^(t + 1)
     return int((exponents - DIGITS_OF_DOUBLE + trailing_zeros).min())
 
 
@@ -73,11 +75,11 @@ def find_limit_of_sums(values: FloatArray) -> float:
     Args:
         values: float64[n], finite.
     """
-    unit = find_common_unit(values)
-    if unit is None:
+    exponent = find_common_exponent(values)
+    if exponent is None:
         return np.inf
     with np.errstate(over="ignore"):  # no double is as large as some limits
-        return float(np.ldexp(1.0, unit + DIGITS_OF_DOUBLE))
+        return float(np.ldexp(1.0, exponent + DIGITS_OF_DOUBLE))
 
 
 def are_float_sums_exact(values: FloatArray, counted_rows: IntArray, links: Links) -> bool:
@@ -101,7 +103,7 @@ def are_float_sums_exact(values: FloatArray, counted_rows: IntArray, links: Link
     """
     counted_values = values[counted_rows[counted_rows >= 0]]
     limit = np.inf
-    # If the answer is False, a few values are mostly enough to find out, so they are tested first.
+    # A few values are tested first, because they are mostly enough if the answer is False.
     sample = counted_values[:VALUES_IN_SAMPLE]
     for tested_values in (sample, counted_values):
         if not np.isfinite(tested_values).all():
@@ -109,6 +111,7 @@ def are_float_sums_exact(values: FloatArray, counted_rows: IntArray, links: Link
         limit = find_limit_of_sums(tested_values)
         if np.abs(tested_values).max(initial=0) >= limit:
             return False
-    # Sums below the limit are exact. So a sum that reaches it is not rounded to a value below it.
+    # A sum below the limit is exact. A sum of absolute values that is rounded has reached the
+    # limit, and the rounded sum has, too, because the limit itself is a double.
     sums = sum_values(np.abs(values), counted_rows, links)
     return bool((sums < min(limit, np.finfo(np.float64).max)).all())

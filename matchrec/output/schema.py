@@ -119,7 +119,7 @@ def list_output_columns(
 
 
 def check_has_columns(outputs: tuple[OutputColumn, ...], plan: MatchPlan, use: ResultUse) -> None:
-    """Raise an error if a result has no column and the query around the clause may read any column.
+    """Check that a result has a column if the query around the clause may read any column.
 
     This is checked when the types of all columns are known, so that an unknown column in a
     condition is reported first.

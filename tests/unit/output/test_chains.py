@@ -12,7 +12,7 @@ from matchrec.output.aggregates import AggregateReader, find_total_rows
 from matchrec.output.exact_sums import (
     are_float_sums_exact,
     are_integer_sums_exact,
-    find_common_unit,
+    find_common_exponent,
 )
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
@@ -200,16 +200,16 @@ def test_values_of_rows_that_do_not_count_are_not_rounded() -> None:
     assert are_float_sums_exact(values, np.array([-1]), np.array([-1], np.int32))
 
 
-def test_the_unit_of_values() -> None:
-    assert find_common_unit(np.array([6.0, 0.0, -20.0])) == 1
-    assert find_common_unit(np.array([1.5, 2.0**60])) == -1
-    assert find_common_unit(np.array([0.0])) is None
+def test_values_are_multiples_of_a_power_of_two() -> None:
+    assert find_common_exponent(np.array([6.0, 0.0, -20.0])) == 1
+    assert find_common_exponent(np.array([1.5, 2.0**60])) == -1
+    assert find_common_exponent(np.array([0.0])) is None
 
 
 def test_each_match_is_added_up_in_the_order_of_its_rows() -> None:
     """Four matches lead to two ends: 3-1-0, 4-1-0, 2-0 and 6-5; node 6 has two, and one is empty.
 
-    1 is lost beside 1e16: it counts only if it is added before.
+    A double cannot hold 1e16 + 1. So 1 counts only if it is added to another 1 before 1e16.
     """
     following = np.array([-1, 0, 0, 1, 1, -1, 5], np.int32)
     values = np.array([1e16, 1.0, -1e16, 1.0, 2.0, 0.5, 0.25])
