@@ -53,7 +53,11 @@ find_spellings_once = keep_parsed(find_spellings)
 
 
 def parse_query(
-    spark: SparkSession, text: str, args: Arguments | None, frames: inputs.Frames, dialect: str
+    spark: SparkSession,
+    text: str,
+    args: Arguments | None,
+    frames: inputs.FramesByName,
+    dialect: str,
 ) -> QueryNode:
     """Parse a query in the SQL of `dialect`.
 
@@ -99,7 +103,7 @@ class QueryTranslator:
     # What double quotes mean in the session.
     quotes: Dialect
     # The DataFrames that the query names as `{name}`.
-    frames: inputs.Frames
+    frames: inputs.FramesByName
     # The values of the query's parameters.
     args: Arguments | None
     # Finds the types of the columns of a table.

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.api.argument_kinds import ARGUMENTS, HOLE_VALUE, PARAMETER_VALUES
 from matchrec.api.dialects import has_clause_in_dialect
 from matchrec.api.front_end import resolve_options
-from matchrec.api.inputs import Frames
+from matchrec.api.inputs import FramesByName
 from matchrec.api.query import Query, run_clauses
 from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
@@ -83,7 +83,9 @@ def build_sql_handler(dialect: DialectName, options: Options) -> SqlHandler:
         options: how these queries run.
     """
 
-    def handle(session: SparkSession, query: Any, args: Any, frames: Frames) -> DataFrame | None:
+    def handle(
+        session: SparkSession, query: Any, args: Any, frames: FramesByName
+    ) -> DataFrame | None:
         """Return the result of a query; None for a query without a clause, which Spark runs."""
         if not isinstance(query, str):
             return None

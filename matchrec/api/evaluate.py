@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.engine_texts import explain_refused_text
-from matchrec.api.inputs import Frames
+from matchrec.api.inputs import FramesByName
 from matchrec.api.missing_columns import advise_on_unknown_column
 from matchrec.api.outer_query import find_unbound_parameter, run_outer_query, select_columns
 from matchrec.api.table_columns import (
@@ -214,8 +214,10 @@ class EngineQuery(ParsedQuery):
 
     node: QueryNode
     spark: SparkSession
+    # The values of its parameters.
     args: Arguments | None
-    frames: Frames
+    # The DataFrames and values that it names as `{name}`.
+    frames: FramesByName
 
     @property
     @override
@@ -265,7 +267,9 @@ class SqlQuery(ParsedQuery):
     """A SQL query with clauses anywhere in it, and the values and DataFrames that it names."""
 
     node: QueryNode
+    # Runs the parts of the query, with the values and DataFrames.
     runner: Runner
+    # How the clauses run.
     options: Options
 
     @property
@@ -398,19 +402,29 @@ class SqlQuery(ParsedQuery):
             runner = filled_query.runner.with_source(filled_query.node.source)
             return run_outer_query(filled_query.node, runner, text)
         except AnalysisException as error:
-            # A row pattern window hides no column of its input, so the advice is not about windows.
-            match_clauses = [
-                evaluated_clause
-                for evaluated_clause in clauses
-                if not evaluated_clause.clause.is_window
-            ]
-            columns = {}
-            if len(clauses) == len(match_clauses) == 1:
-                columns[column_errors.CLAUSE] = clauses[0].result.columns
-            if not advise_on_joined_column(error, self.runner, columns):
-                advise_on_unknown_column(error, match_clauses, filled_query.node.source)
-                advise_on_nested_clause(error, columns)
+            filled_query._advise_on_columns(error, clauses)
             raise
+
+    def _advise_on_columns(self, error: AnalysisException, clauses: EvaluatedClauses) -> None:
+        """Add advice to an error about a column that the query around the clauses does not have.
+
+        Args:
+            error: the error of that query. If it is not about a column, it is not changed.
+            clauses: all clauses of the query with their results.
+        """
+        # A row pattern window hides no column of its input, so the advice is not about windows.
+        match_clauses = [
+            evaluated_clause
+            for evaluated_clause in clauses
+            if not evaluated_clause.clause.is_window
+        ]
+        columns_of_only_clause = {}
+        if len(clauses) == len(match_clauses) == 1:
+            columns_of_only_clause[column_errors.CLAUSE] = clauses[0].result.columns
+        if advise_on_joined_column(error, self.runner, columns_of_only_clause):
+            return
+        advise_on_unknown_column(error, match_clauses, self.node.source)
+        advise_on_nested_clause(error, columns_of_only_clause)
 
 
 # Steps for a single clause.
@@ -434,7 +448,15 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
 
 
 def check_renames(site: Site, result: ClauseResult) -> None:
-    """Raise MatchRecognizePlanError if `AS m (a, b)` has more or fewer names than columns."""
+    """Check that the names in `AS m (a, b)`, if there are any, are as many as the columns.
+
+    Args:
+        site: the clause.
+        result: the result of the clause, with the columns that are renamed.
+
+    Raises:
+        MatchRecognizePlanError: there are more or fewer names than columns.
+    """
     names = site.renames
     if names and len(names) != len(result.columns):
         raise errors.wrong_number_of_column_names(

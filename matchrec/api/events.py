@@ -1,8 +1,8 @@
 """The public functions for events: `match_sase`, `match_pattern` and `explode_graph`.
 
-sase_query     the query that `match_sase` runs, and that `query` returns
-pattern_query  the query that `match_pattern` runs, and that `query` returns
-event_input    what both have in common: events with an order and partitions
+sase_query      the query that `match_sase` runs, and that `query` returns
+pattern_query   the query that `match_pattern` runs, and that `query` returns
+event_input     what both have in common: events with an order and partitions
 """
 
 from __future__ import annotations
@@ -37,17 +37,20 @@ from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
 
 
-def reject_sql_text(argument: str, text: str) -> str:
-    """Return a text of SASE+. SQL is rejected, even if `order_by` is missing, which SQL lacks.
+def reject_sql_text(_argument: str, text: str) -> str:
+    """Check that a text is not SQL, and return it unchanged, as a converter of arguments.
+
+    A user who passes SQL has usually not passed `order_by`, because SQL has its own. As a
+    converter, this check comes before the one for missing arguments, so that the error is about
+    the language.
 
     Args:
-        argument: the name of the argument.
+        _argument: the name of the argument, which every converter gets.
         text: the text.
 
     Raises:
         MatchRecognizeParseError: the text is SQL.
     """
-    del argument
     with locate_errors(Source(text), SASE):
         reject_sql(text)
     return text

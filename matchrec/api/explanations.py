@@ -29,7 +29,7 @@ class PlannedCall:
     results: dict[int, ClauseResult]
     # What the call returns. None if the query has no clause, or if the rows were not asked for.
     rows: DataFrame | None
-    # See `ExplainedClause`.
+    # Why a call of `aggregate` builds every match; None if it computes totals, and for `to_df`.
     reason_for_building_matches: str | None = None
 
     def explain_clauses(self) -> dict[int, ExplainedClause]:

@@ -109,15 +109,16 @@ def send_frame(spark: SparkSession, frame: Any, index: Any) -> DataFrame:
 
 
 def read_frame(value: Any, library: str) -> Any:
-    """Return the rows of a frame of any library as a pandas frame or an Arrow table.
+    """Return a frame of pandas or Arrow unchanged, and one of Polars as an Arrow table.
 
     Args:
-        value: the frame.
-        library: the name of the library.
+        value: the frame. A LazyFrame of Polars is computed.
+        library: the name of its library: "pandas", "polars" or "pyarrow".
     """
     if library != "polars":
         return value
-    frame = value.collect() if hasattr(value, "collect") else value
+    is_lazy = hasattr(value, "collect")
+    frame = value.collect() if is_lazy else value
     return frame.to_arrow()
 
 

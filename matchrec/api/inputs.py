@@ -123,11 +123,11 @@ def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relatio
 
 
 # The DataFrames, Columns and values that a query names as `{name}`, by their names.
-Frames = dict[str, Any]
+FramesByName = dict[str, Any]
 
 
 def build_runner(
-    spark: SparkSession, query: QueryNode, args: Arguments | None, frames: Frames
+    spark: SparkSession, query: QueryNode, args: Arguments | None, frames: FramesByName
 ) -> Runner:
     """Return the object that runs the parts of a query.
 
@@ -140,7 +140,7 @@ def build_runner(
     return Runner(find_backend(spark), values, frames, partial(fill_frames, frames=frames))
 
 
-def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
+def check_frames(spark: SparkSession, query: QueryNode, frames: FramesByName) -> None:
     """Check the values of the `{name}`s of a query.
 
     Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
@@ -67,11 +67,13 @@ if TYPE_CHECKING:
     from matchrec.patterns.stages.builder import Pattern
 
 
-def can_truncate(value: Any) -> bool:
-    """Return whether PySpark accepts a value as `truncate` of `show`: any that is a whole number.
+def is_truncate_argument(value: Any) -> bool:
+    """Return whether PySpark accepts a value as the argument `truncate` of `DataFrame.show`.
 
-    >>> can_truncate(True), can_truncate(20), can_truncate("20"), can_truncate("x")
-    (True, True, True, False)
+    It accepts whatever `int` can convert.
+
+    >>> [is_truncate_argument(value) for value in (True, 20, "20", "x")]
+    [True, True, True, False]
     """
     try:
         int(value)
@@ -86,7 +88,9 @@ SHOW_ARGUMENTS = {
         "a whole number", is_whole, "write n=20, or leave it out", right_types=(int,)
     ),
     "truncate": ArgumentKind(
-        "True, False or a whole number", can_truncate, "write truncate=False, or leave it out"
+        "True, False or a whole number",
+        is_truncate_argument,
+        "write truncate=False, or leave it out",
     ),
     "vertical": FLAG,
 }
@@ -124,7 +128,8 @@ class Query:
     language: QueryKind
     dialect: DialectName
     options: Options
-    _front_end: FrontEnd = field(repr=False)
+    # The arguments of the call that made the query, and the functions of its language.
+    _front_end: FrontEnd
 
     def to_df(self) -> DataFrame:
         """Return the result as a DataFrame.
@@ -141,7 +146,8 @@ class Query:
         with self._suggest_dialect(), self._parse(self.options) as parsed_query:
             if not isinstance(parsed_query, EngineQuery):
                 return self._evaluate(parsed_query)
-        # Outside the `with`: the text has no clause, so no dialect would be read differently.
+        # This is outside of the `with` block, because the engine reads a text without a clause as
+        # it is, in every dialect. So no error about it should suggest another dialect.
         return parsed_query.build_result(())
 
     def _evaluate(self, parsed_query: ParsedQuery) -> DataFrame:
@@ -387,6 +393,7 @@ class Query:
             last_number = find_clause_number(
                 parsed_query, clause_count if clause is None else clause
             )
+            # The number of a clause is its position in this list, from 1.
             clauses = parsed_query.list_first_clauses(last_number)
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})

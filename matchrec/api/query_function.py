@@ -157,7 +157,8 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
         ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
         PATTERN (FALL+) DEFINE FALL AS price < LAG(price))
     """
-    args = insert_running_session(move_session_to_front(args, kwargs), kwargs)
+    args = move_session_to_front(args, kwargs)
+    args = insert_running_session(args, kwargs)
     session_or_rows, text_or_pattern = find_first_arguments(args, kwargs)
     if is_session(session_or_rows):
         return build_sql_query(**bind_call(sql, "query", args, kwargs))
@@ -166,6 +167,7 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
     if SASE_START.match(str(text_or_pattern)) or "order_by" in kwargs:
         reject_clause_with_order_by(text_or_pattern)
         return bind_sase_query(args, kwargs)
+    # The message puts backticks around the name of the argument, which may be either of two.
     QUERY_INPUT.check("`query`", "spark` or `df", session_or_rows)
     if text_or_pattern is None:
         raise missing_query_text()

@@ -53,9 +53,15 @@ class RuleMatches:
     def __init__(
         self, built_set: build.BuiltRuleSet, rejected: RejectedRules | None = None
     ) -> None:
-        """Wrap the results of a rule set. Only `match_rules` makes instances."""
+        """Make the views of a search. Only `match_rules` and `split` do this.
+
+        Args:
+            built_set: the rules, and the rows of the search for all of them.
+            rejected: the rules that were left out; None if there are none.
+        """
         self._built_set = built_set
         self._matches = build.select_matches(built_set)
+        # The results that `rule` has returned, by the names of the rules.
         self._results: dict[str, DataFrame] = {}
         self._rejected = dict(rejected or {})
 
@@ -126,6 +132,12 @@ class RuleMatches:
     def rule(self, name: str) -> DataFrame:
         """Return the result of one rule, in all of its versions, with the columns of its query.
 
+        Args:
+            name: the name of the rule.
+
+        Raises:
+            MatchRecognizePlanError: there is no such rule.
+
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
         >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
         >>> result.rule("large").show()
@@ -159,6 +171,9 @@ class RuleMatches:
 
         Args:
             df: some or all of `rows`, with all of their columns.
+
+        Raises:
+            MatchRecognizePlanError: `df` lacks a column of `rows`.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")

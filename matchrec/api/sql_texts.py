@@ -14,7 +14,7 @@ from matchrec.api.dialects import parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.frames import to_dataframe
 from matchrec.api.front_end import FrontEnd, resolve_options
-from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote_dialect
+from matchrec.api.inputs import FramesByName, build_relation, build_runner, find_quote_dialect
 from matchrec.api.parameters import reject_values_without_parameters
 from matchrec.api.query import Query
 from matchrec.api.text_kinds import CLAUSE_OR_SASE_START, SASE_START, reject_file_name
@@ -36,7 +36,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     args: Arguments | None,
     dialect: DialectName,
     options: Options | None,
-    frames: Frames,
+    frames: FramesByName,
 ) -> Query:
     """Return the query of a SQL text, given the arguments of `sql`.
 
@@ -58,7 +58,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     )
 
 
-def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
+def convert_frames(spark: SparkSession, frames: FramesByName) -> FramesByName:
     """Convert the frames of other libraries that a query names to DataFrames of Spark."""
     return {name: to_dataframe(spark, name, frame) for name, frame in frames.items()}
 
@@ -90,7 +90,7 @@ class SqlText(FrontEnd):
     spark: SparkSession
     text: str
     args: Arguments | None
-    frames: Frames  # all of them DataFrames of Spark, if the text may have a clause
+    frames: FramesByName  # all of them DataFrames of Spark, if the text may have a clause
 
     @property
     @override
