@@ -19,6 +19,7 @@ from pyspark.sql.functions import col, expr
 import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.explain.tracing.story_picture import draw_story
+from matchrec.explain.tracing.why import Why
 from matchrec.spark.collected_partition import collect_table
 from matchrec.spark.literals import to_python_value, write_literal
 from tests.properties.test_queries import settings
@@ -81,6 +82,27 @@ row 1 (day = 2024-01-01): no match
     assert "the search goes back to row 3:" in [text.get_text() for text in panel.texts]
     assert "<svg" in answer._repr_html_()
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
+
+
+def list_texts_of_picture(answer: Why) -> list[str]:
+    """Return the texts of the picture of an answer."""
+    (panel,) = draw_story(answer._story).axes
+    return [text.get_text() for text in panel.texts]
+
+
+def test_the_picture_shows_a_false_condition_whose_value_says_true(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(1, "it is true")], "at int, note string")
+    answer = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS note = 'x'").why()
+    assert "A: note = 'x': 'it is true' = 'x' is false" in list_texts_of_picture(answer)
+
+
+def test_the_picture_shows_no_true_condition_of_a_failed_row(spark: SparkSession) -> None:
+    """A condition that is no comparison is followed by its values: `: true (FIRST(x) = 5 ...)`."""
+    rows = spark.createDataFrame([(1, 5), (2, 6)], "at int, x int")
+    clause = "ORDER BY at PATTERN (A B) DEFINE B AS FIRST(x) IN (5, 7) AND x < 0"
+    texts = list_texts_of_picture(matchrec.query(rows, clause).why(row=1))
+    assert "B: x < 0: 6 < 0 is false" in texts
+    assert not any("IN (5, 7)" in text for text in texts)
 
 
 def test_a_part_that_would_fail_is_not_evaluated(spark: SparkSession) -> None:

@@ -52,6 +52,16 @@ class Truth(Enum):
     NOT_EVALUATED = "not evaluated"
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedConjunct:
+    """A sentence for a conjunct of a trial's condition."""
+
+    # The conjunct, its truth and the values of its parts: `price < 10: 12 < 10 is false`.
+    sentence: str
+    # Whether the conjunct is known to be true.
+    is_true: bool
+
+
 def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     """Return the trials whose values are shown, the most important trials first.
 
@@ -127,7 +137,7 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> PathRows:
 
 @dataclass(frozen=True)
 class Explainer:
-    """A writer of the sentences for the conditions of trials."""
+    """An explainer of the conditions of trials, which writes a sentence for each conjunct."""
 
     # The task of the search.
     task: Task
@@ -142,15 +152,15 @@ class Explainer:
     # The number of rows of the partition.
     row_count: int
 
-    def explain_conditions(self) -> dict[TrialKey, tuple[str, ...]]:
-        """Return, for each trial, a sentence for each conjunct of its condition."""
+    def explain_conditions(self) -> dict[TrialKey, tuple[ExplainedConjunct, ...]]:
+        """Return, for each trial, an explanation of each conjunct of its condition."""
         return {
-            key: tuple(self.write_sentences(key, self.values.get(index, ())))
+            key: tuple(self.explain_condition(key, self.values.get(index, ())))
             for index, key in enumerate(self.keys)
         }
 
-    def write_sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
-        """Yield the sentences for one trial.
+    def explain_condition(self, key: TrialKey, values: MeasureTexts) -> Iterator[ExplainedConjunct]:
+        """Yield an explanation of each conjunct of a trial's condition, or of a missing condition.
 
         Args:
             key: the indices of the attempt and of its trial.
@@ -160,17 +170,18 @@ class Explainer:
         trial = attempt.trials[key.trial_index]
         conjuncts = self.parts.conjuncts.get(self.task.variables[trial.condition_variable], ())
         if not conjuncts:
-            yield "no condition: always true"
+            yield ExplainedConjunct("no condition: always true", is_true=True)
             return
         truths = find_truths(trial, conjuncts, values)
         mapped = list_rows_of_trial(self.task, attempt, key.trial_index)
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
-                yield conjunct.text
+                sentence = conjunct.text
             elif conjunct.truth_measure is None or truth is Truth.NOT_EVALUATED:
-                yield f"{conjunct.text}: {truth.value}"  # there are no values to show
+                sentence = f"{conjunct.text}: {truth.value}"  # there are no values to show
             else:
-                yield self.write_sentence(conjunct, truth, values, mapped)
+                sentence = self.write_sentence(conjunct, truth, values, mapped)
+            yield ExplainedConjunct(sentence, is_true=truth is Truth.TRUE)
 
     def write_sentence(
         self, conjunct: Conjunct, truth: Truth, values: MeasureTexts, mapped: PathRows

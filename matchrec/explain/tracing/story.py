@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from matchrec.errors.wording import join_alternatives, show_count
+from matchrec.explain.tracing.explainer import ExplainedConjunct
 from matchrec.explain.tracing.trace import SearchMatch, Trace
 from matchrec.explain.tracing.trials import Attempt, MappedRow, Outcome, PathRows, Trial, TrialKey
 from matchrec.plan.clauses import MatchOutput
@@ -41,6 +42,9 @@ class Line:
     is_key: bool
     # The number of rows after `row` that are not shown, because they have the same outcomes.
     folded: int = 0
+    # Those of `conditions` whose conjunct is known to be true, so that it is not a reason why the
+    # row was not mapped.
+    true_conditions: tuple[str, ...] = ()
 
     @property
     def fold_note(self) -> str:
@@ -116,8 +120,8 @@ class StoryWriter:
     task: Task
     rows: TracedRows
     trace: Trace
-    # For each trial whose condition is explained, a sentence for each conjunct.
-    conditions: Mapping[TrialKey, tuple[str, ...]]
+    # For each trial whose condition is explained, an explanation of each conjunct.
+    conditions: Mapping[TrialKey, tuple[ExplainedConjunct, ...]]
 
     def write_story(self) -> Story:
         """Return the story of the whole trace."""
@@ -232,14 +236,16 @@ class StoryWriter:
         """
         is_given_back = trial.outcome is Outcome.TAKEN and key.trial_index not in attempt.best_path
         outcome = Outcome.GIVEN_BACK if is_given_back else trial.outcome
+        conjuncts = self.conditions.get(key, ())
         return Line(
             row=trial.row + 1,
             order_values=self.rows.show_order_values(trial.row),
             variable=self.name_variable(trial),
             outcome=outcome,
-            conditions=self.conditions.get(key, ()),
+            conditions=tuple(conjunct.sentence for conjunct in conjuncts),
             depth=trial.depth,
             is_key=is_key,
+            true_conditions=tuple(conjunct.sentence for conjunct in conjuncts if conjunct.is_true),
         )
 
     def name_variable(self, trial: Trial) -> str:

@@ -314,10 +314,10 @@ def list_notes(lines: Sequence[Line]) -> list[str]:
     for line in lines:
         if line.outcome in OUTCOMES_WITHOUT_NOTE:
             continue
-        for text in line.conditions or (line.outcome.value,):
-            is_true = text.endswith(": true") or " is true" in text  # as `Explainer` writes it
-            if is_true:
-                continue
-            notes.append(f"{line.variable}: {text}" if line.variable else text)
+        reasons = [text for text in line.conditions if text not in line.true_conditions]
+        if not line.conditions:
+            reasons = [line.outcome.value]
+        prefix = f"{line.variable}: " if line.variable else ""
+        notes += [f"{prefix}{reason}" for reason in reasons]
     notes += [line.fold_note for line in lines if line.fold_note]
     return list(dict.fromkeys(notes))
