@@ -2,14 +2,14 @@
 
     b.volume < 80%*a[a.LEN].volume      becomes      b.volume < 0.8 * LAST(a.volume)
 
-`EventReader` reads the expressions in WHERE and RETURN. It reads SQL as its base class does, and
+`EventParser` reads the expressions in WHERE and RETURN. It reads SQL as its base class does, and
 also:
 
     a[i].price              identifiers: attributes of the events that an index chooses
     avg(a[..i-1].price)     aggregates over several events, and `a.LEN`, their number
     [symbol]                equivalence tests
 
-The reader does not decide when a condition is tested: `test_points` does.
+The parser does not decide when a condition is tested: `test_points` does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.call_parts import find_arguments
-from matchrec.syntax.expressions.expression import ScalarReader
+from matchrec.syntax.expressions.expression import ScalarParser
 from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS, SEMANTICS
 from matchrec.syntax.text_edits import TextEdit
@@ -86,10 +86,10 @@ class OpenAggregate:
     identifiers: list[Identifier] = field(default_factory=list)
 
 
-class EventReader(ScalarReader):
-    """A reader of expressions in WHERE and RETURN.
+class EventParser(ScalarParser):
+    """A parser of expressions in WHERE and RETURN.
 
-    The reader overrides the rules of `ScalarReader` for which SASE+ and SQL have different syntax.
+    The parser overrides the rules of `ScalarParser` for which SASE+ and SQL have different syntax.
     """
 
     # The components that PATTERN declares; empty until PATTERN has been read.

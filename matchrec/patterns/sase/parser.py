@@ -9,7 +9,7 @@
     window      := interval | (number unit)+ | number [EVENTS] 1 hour 30 minutes, 20 EVENTS
     item        := expression [AS name]
 
-`expressions.EventReader` reads the expressions. The error for an unexpected token lists everything
+`expressions.EventParser` reads the expressions. The error for an unexpected token lists everything
 that could be written instead, and for frequent mistakes `query_mistakes` finds what to write.
 """
 
@@ -23,7 +23,7 @@ from matchrec.errors import sase_strategies as strategy_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.incomplete import expression_nested_too_deep
-from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
+from matchrec.patterns.sase.expressions import NAME_KINDS, EventParser
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.patterns.sase.query_mistakes import (
     explain_brackets,
@@ -72,11 +72,11 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
         sequence = read_sase_tokens(text)
         if not sequence.tokens:
             raise errors.empty_query(text)
-        reader = QueryReader(sequence)
+        parser = QueryParser(sequence)
         try:
-            return reader.read_query()
+            return parser.read_query()
         except RecursionError as error:
-            raise expression_nested_too_deep(reader.next_span, where=reader.where) from error
+            raise expression_nested_too_deep(parser.next_span, where=parser.where) from error
 
 
 # `parse`, but it returns the same query for a text that was parsed recently.
@@ -92,8 +92,8 @@ EXPECTED_AFTER_CLAUSE = {
 }
 
 
-class QueryReader(EventReader):
-    """A reader of the clauses of a query.
+class QueryParser(EventParser):
+    """A parser of the clauses of a query.
 
     A word is a keyword only where a keyword is expected: an attribute may be called `from`.
     """

@@ -1,12 +1,12 @@
 """Parse the text of one expression to a `Scalar` with its references.
 
-One parser, `ScalarReader`, reads the text from left to right. Each module defines a class that
+One parser, `ScalarParser`, reads the text from left to right. Each module defines a class that
 extends the class before it:
 
     cursor            `ExpressionCursor` keeps the position and makes nodes
-    calls             `CallReader` reads calls
-    operands          `OperandReader` reads other operands
-    expression        `ScalarReader` reads the operators between operands
+    calls             `CallParser` reads calls
+    operands          `OperandParser` reads other operands
+    expression        `ScalarParser` reads the operators between operands
 
 `scope` says what an expression may refer to, and `unexpected_tokens` explains mistakes.
 

@@ -1,7 +1,7 @@
 """Parts that calls of several kinds share: RUNNING and FINAL, arguments, and the variable read.
 
-In this module `reader` is the cursor of the expression, and `index` is the token of a function's
-name, unless a docstring says otherwise.
+In this module, `cursor` reads the expression, and `name_index` is the index of the
+function's name.
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ _AGGREGATES_OF_ONE_VALUE = frozenset({"SUM", "AVG", "MEAN", "STDDEV", "VARIANCE"
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
 
-def check_semantics(reader: ExpressionCursor, index: int) -> None:
-    """Check that the RUNNING or FINAL at `index` is allowed before the function that follows.
+def check_semantics(cursor: ExpressionCursor, word_index: int) -> None:
+    """Check that the RUNNING or FINAL at `word_index` is allowed before the function that follows.
 
     FIRST, LAST, CLASSIFIER and aggregates allow RUNNING, and in MEASURES also FINAL.
 
     Raises:
         MatchRecognizeError: the word is not allowed.
     """
-    function = reader.key_at(index + 1)
-    span = reader.sequence.span(index, index + 2)
+    function = cursor.key_at(word_index + 1)
+    span = cursor.sequence.span(word_index, word_index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
-        name = reader.tokens[index + 1].text
-        word = reader.key_at(index)
-        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=reader.where)
-    if reader.key_at(index) == "FINAL" and reader.scope.part is ClausePart.DEFINE:
+        name = cursor.tokens[word_index + 1].text
+        word = cursor.key_at(word_index)
+        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=cursor.where)
+    if cursor.key_at(word_index) == "FINAL" and cursor.scope.part is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
 
 
-def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ...]:
-    """Return the arguments of the call at `index`, as ranges of tokens.
+def find_arguments(cursor: ExpressionCursor, name_index: int) -> tuple[TokenRange, ...]:
+    """Return the arguments of the call at `name_index`, as ranges of tokens.
 
     Raises:
         MatchRecognizeError: an argument has no tokens.
     """
-    start = index + 2
-    end = reader.sequence.pairs[index + 1]
-    return split_items(reader.sequence, (start, end), reader.where) if start < end else ()
+    start = name_index + 2
+    end = cursor.sequence.pairs[name_index + 1]
+    return split_items(cursor.sequence, (start, end), cursor.where) if start < end else ()
 
 
 def require_arguments(
-    reader: ExpressionCursor, index: int, allowed_counts: range, expected: str
+    cursor: ExpressionCursor, name_index: int, allowed_counts: range, expected: str
 ) -> tuple[TokenRange, ...]:
     """Return the arguments of a call that is not an aggregate, as ranges of tokens.
 
     Args:
-        reader: the cursor.
-        index: the name of the function.
+        cursor: the cursor.
+        name_index: the name of the function.
         allowed_counts: the numbers of arguments that the call may have.
         expected: these numbers in words, for messages: `one or two arguments`.
 
@@ -69,62 +69,62 @@ def require_arguments(
         MatchRecognizeError: the call has another number of arguments, DISTINCT before an argument,
             or a suffix such as FILTER, as only an aggregate may have.
     """
-    closing = reader.sequence.pairs[index + 1]
-    name = reader.key_at(index)
-    for modifier in (index + 2, closing + 1):
-        key = reader.key_at(modifier)
+    closing = cursor.sequence.pairs[name_index + 1]
+    name = cursor.key_at(name_index)
+    for modifier in (name_index + 2, closing + 1):
+        key = cursor.key_at(modifier)
         is_distinct = key == "DISTINCT" and modifier < closing
         is_suffix = key in _SUFFIXES and modifier > closing
         if is_distinct or is_suffix:
-            span = reader.tokens[modifier].span
-            raise navigation_errors.modifier_after_navigation(name, key, reader.where, span)
-    arguments = find_arguments(reader, index)
+            span = cursor.tokens[modifier].span
+            raise navigation_errors.modifier_after_navigation(name, key, cursor.where, span)
+    arguments = find_arguments(cursor, name_index)
     if len(arguments) not in allowed_counts:
-        raise explain_wrong_number(reader, index, name, expected, arguments)
+        raise explain_wrong_number(cursor, name_index, name, expected, arguments)
     return arguments
 
 
 def explain_wrong_number(
-    reader: ExpressionCursor,
-    index: int,
+    cursor: ExpressionCursor,
+    name_index: int,
     function: str,
     expected: str,
     arguments: Sequence[TokenRange],
 ) -> MatchRecognizeError:
-    """Return the error for a wrong number of arguments of the call at `index`.
+    """Return the error for a wrong number of arguments of the call at `name_index`.
 
     Args:
-        reader: the cursor.
-        index: the name of the function.
+        cursor: the cursor.
+        name_index: the name of the function.
         function: the name, as the message shows it.
         expected: the allowed numbers of arguments in words.
         arguments: the arguments that the call has, as ranges of tokens.
     """
-    sequence = reader.sequence
+    sequence = cursor.sequence
     value = sequence.text_at(sequence.span(*arguments[0])) if arguments else ""
     return navigation_errors.wrong_number_of_arguments(
-        reader.sequence.find_call_span(index),
+        cursor.sequence.find_call_span(name_index),
         function=function,
-        clause=reader.where,
+        clause=cursor.where,
         expected=expected,
         count=len(arguments),
         value=join_lines(value),
     )
 
 
-def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: int) -> str | None:
-    """Return the variable whose rows the call at `index` reads; None for all rows of the match.
+def find_variable_read(cursor: ExpressionCursor, name_index: int, rows_read_before: int) -> str | None:
+    """Return the variable whose rows the call at `name_index` reads; None for all rows of the match.
 
     Args:
-        reader: the cursor.
-        index: the name of the function.
-        rows_read_before: the length of `reader.rows_read` before the call was read.
+        cursor: the cursor.
+        name_index: the name of the function.
+        rows_read_before: the length of `cursor.rows_read` before the call was read.
 
     Raises:
         MatchRecognizeError: the call reads rows of several variables.
     """
     first_spans: dict[str | None, Span] = {}  # in the order of the text
-    reads = sorted(reader.rows_read[rows_read_before:], key=lambda read: read.span.start)
+    reads = sorted(cursor.rows_read[rows_read_before:], key=lambda read: read.span.start)
     for read in reads:
         first_spans.setdefault(read.variable, read.span)
     if len(first_spans) > 1:
@@ -133,17 +133,17 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
         raise errors.columns_of_two_variables(
             spans[0],
             spans[1],
-            function=reader.tokens[index].text,
-            clause=reader.where,
+            function=cursor.tokens[name_index].text,
+            clause=cursor.where,
             first=names[0],
             second=names[1],
-            hint=_advise_on_two_variables(reader, index, reads),
+            hint=_advise_on_two_variables(cursor, name_index, reads),
         )
     return next(iter(first_spans), None)
 
 
-def _advise_on_two_variables(reader: ExpressionCursor, index: int, reads: Sequence[RowRead]) -> str:
-    """Return what to write instead of the call at `index`, which reads rows of several variables.
+def _advise_on_two_variables(cursor: ExpressionCursor, name_index: int, reads: Sequence[RowRead]) -> str:
+    """Return what to write instead of the call at `name_index`, which reads rows of several variables.
 
     - `MAX(A.x, B.x)`: two values, see `errors.sql.expression.advise_on_several_arguments`
     - `AVG(A.x, B.x)`: `AVG(A.x)` and `AVG(B.x)`
@@ -153,31 +153,31 @@ def _advise_on_two_variables(reader: ExpressionCursor, index: int, reads: Sequen
     Returns "" if the call reads a CLASSIFIER or a `*`, or a column in a suffix such as FILTER.
 
     Args:
-        reader: the cursor.
-        index: the name of the function.
+        cursor: the cursor.
+        name_index: the name of the function.
         reads: the columns that the call reads, in the order of the text.
     """
-    sequence = reader.sequence
-    function = reader.tokens[index].text
-    inside = sequence.span(index + 2, sequence.pairs[index + 1])
+    sequence = cursor.sequence
+    function = cursor.tokens[name_index].text
+    inside = sequence.span(name_index + 2, sequence.pairs[name_index + 1])
     has_only_columns = all(
         read.is_column and not sequence.text_at(read.span).endswith("*") for read in reads
     )
-    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
+    has_quantifier = cursor.key_at(name_index + 2) in ("DISTINCT", "ALL")
     if not has_only_columns or has_quantifier or reads[-1].span.end > inside.end:
         return ""
-    ranges = find_arguments(reader, index)
+    ranges = find_arguments(cursor, name_index)
     arguments = [join_lines(sequence.text_at(sequence.span(*part))) for part in ranges]
     variables = {read.variable for read in reads}
     if None in variables and len(variables) == 2:
         (variable,) = variables - {None}
         prefixes = ["" if read.variable else f"{variable}." for read in reads]
-        return f"write {function}({_change_columns(reader, inside, reads, prefixes, '')})"
+        return f"write {function}({_change_columns(cursor, inside, reads, prefixes, '')})"
     if None in variables:
         return ""
     if len(arguments) == 1:
         prefixes = [f"{function}("] * len(reads)
-        return f"write {_change_columns(reader, inside, reads, prefixes, ')')}"
+        return f"write {_change_columns(cursor, inside, reads, prefixes, ')')}"
     if function.upper() in _AGGREGATES_OF_ONE_VALUE:
         calls = [f"{function}({argument})" for argument in arguments]
         return f"write one {function} for each variable: {join_with_and(calls)}"
@@ -185,7 +185,7 @@ def _advise_on_two_variables(reader: ExpressionCursor, index: int, reads: Sequen
 
 
 def _change_columns(
-    reader: ExpressionCursor,
+    cursor: ExpressionCursor,
     span: Span,
     reads: Sequence[RowRead],
     prefixes: Sequence[str],
@@ -194,7 +194,7 @@ def _change_columns(
     """Return the text at a span with a prefix and a suffix at each column that it reads.
 
     Args:
-        reader: the cursor.
+        cursor: the cursor.
         span: the text.
         reads: the columns, in the order of the text.
         prefixes: the prefix of each column.
@@ -204,14 +204,14 @@ def _change_columns(
     start = span.start
     for read, prefix in zip(reads, prefixes, strict=True):
         before = Span(start, read.span.start)
-        pieces.append(reader.sequence.text_at(before))
-        pieces.append(f"{prefix}{reader.sequence.text_at(read.span)}{suffix}")
+        pieces.append(cursor.sequence.text_at(before))
+        pieces.append(f"{prefix}{cursor.sequence.text_at(read.span)}{suffix}")
         start = read.span.end
-    pieces.append(reader.sequence.text_at(Span(start, span.end)))
+    pieces.append(cursor.sequence.text_at(Span(start, span.end)))
     return join_lines("".join(pieces))
 
 
-def find_nulls_word(reader: ExpressionCursor, end: int) -> str:
+def find_nulls_word(cursor: ExpressionCursor, end: int) -> str:
     """Return IGNORE or RESPECT if this word and NULLS are right before `end`, otherwise ""."""
-    word = reader.key_at(end - 2)
-    return word if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""
+    word = cursor.key_at(end - 2)
+    return word if cursor.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""

@@ -55,8 +55,8 @@ class _Arguments(NamedTuple):
     are_plain: bool
 
 
-class CallReader(ExpressionCursor):
-    """A reader of calls and of the fields of structs."""
+class CallParser(ExpressionCursor):
+    """A parser of calls and of the fields of structs."""
 
     def read_call(self) -> Scalar:
         """Read a call.

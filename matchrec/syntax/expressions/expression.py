@@ -1,4 +1,4 @@
-"""Parse an expression: operators by precedence, over the operands that `OperandReader` reads.
+"""Parse an expression: operators by precedence, over the operands that `OperandParser` reads.
 
 A part that reads rows of a match becomes a reference. All other text stays text:
 
@@ -26,7 +26,7 @@ from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations, na
 from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Span
 from matchrec.syntax.clause_parts import ClausePart
-from matchrec.syntax.expressions.operands import OperandReader
+from matchrec.syntax.expressions.operands import OperandParser
 from matchrec.syntax.expressions.scope import Scope
 from matchrec.syntax.function_names import CONSTANT_CALLS
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
@@ -66,15 +66,15 @@ BINARY_OPERATORS = {
 
 _WORDS_AFTER_NOT = split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
-# The most operands of a chain that becomes a tree: see `ScalarReader.read_binary`.
+# The most operands of a chain that becomes a tree: see `ScalarParser.read_binary`.
 _MAX_OPERANDS = MAX_NESTED + 1
 
 # For each operator between a text and a pattern, the name of its operation.
 LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
 
 
-class ScalarReader(OperandReader):
-    """A reader of expressions by precedence climbing, with one method per rule.
+class ScalarParser(OperandParser):
+    """A parser of expressions by precedence climbing, with one method per rule.
 
         expression  := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
         negation    := (NOT | !) negation | predicate
@@ -307,7 +307,7 @@ def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
-    return _read_whole_expression(ScalarReader(tokens, scope))
+    return _read_whole_expression(ScalarParser(tokens, scope))
 
 
 def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
@@ -321,14 +321,14 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
         MatchRecognizeError: the tokens are not an expression, the expression reads rows of a match,
             or it is a constant in PARTITION BY or ORDER BY.
     """
-    reader = ScalarReader(tokens, Scope(clause, reads_match=False))
-    tree = _read_whole_expression(reader)
-    is_constant = _is_constant(reader)
+    parser = ScalarParser(tokens, Scope(clause, reads_match=False))
+    tree = _read_whole_expression(parser)
+    is_constant = _is_constant(parser)
     if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
-        raise constant_key(tokens.text_at(tree.span), reader.where, tree.span)
+        raise constant_key(tokens.text_at(tree.span), parser.where, tree.span)
     amount = find_amount(tree)
     return RowExpression(
-        reader.write_span(tree.span),
+        parser.write_span(tree.span),
         tree.span,
         amount=amount,
         column_path=find_column_path(tree),
@@ -338,29 +338,29 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     )
 
 
-def _read_whole_expression(reader: ScalarReader) -> Scalar:
-    """Read the tokens of a reader, which must be one expression.
+def _read_whole_expression(parser: ScalarParser) -> Scalar:
+    """Read all tokens of a parser, which must be one expression.
 
     Raises:
         MatchRecognizeError: the tokens are not one expression, or it is nested too deeply.
     """
     try:
-        return reader.read_range(0, reader.end)
+        return parser.read_range(0, parser.end)
     except RecursionError as error:
-        raise errors.expression_nested_too_deep(reader.next_span, where=reader.where) from error
+        raise errors.expression_nested_too_deep(parser.next_span, where=parser.where) from error
 
 
-def _is_constant(reader: ScalarReader) -> bool:
-    """Return whether the expression that the reader has read has the same value for all rows.
+def _is_constant(parser: ScalarParser) -> bool:
+    """Return whether the expression that a parser has read has the same value for all rows.
 
     A constant reads no column, and calls no function whose value may differ from row to row. An
     unknown function without arguments may be such a function.
     """
-    if reader.rows_read:
+    if parser.rows_read:
         return False
-    for index in reader.function_indices:
-        function = reader.key_at(index)
-        has_no_arguments = reader.key_at(index + 2) == ")"
+    for index in parser.function_indices:
+        function = parser.key_at(index)
+        has_no_arguments = parser.key_at(index + 2) == ")"
         if function in NONDETERMINISTIC:
             return False
         if has_no_arguments and function not in CONSTANT_CALLS:

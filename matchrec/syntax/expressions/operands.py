@@ -22,7 +22,7 @@ from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations
 from matchrec.plan.templates import separate_words
 from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
 from matchrec.syntax.expressions import references
-from matchrec.syntax.expressions.calls import CallReader
+from matchrec.syntax.expressions.calls import CallParser
 from matchrec.syntax.expressions.cursor import AFTER_OPERAND, OPERAND_STARTS, RowRead
 from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
 from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
@@ -39,8 +39,8 @@ _NESTED_TYPES = split_words("ARRAY MAP STRUCT")
 MAX_PARENTHESES = 500
 
 
-class OperandReader(CallReader):
-    """A reader of operands: names, literals, calls, CASE and groups in parentheses."""
+class OperandParser(CallParser):
+    """A parser of operands: names, literals, calls, CASE and groups in parentheses."""
 
     def read_primary(self) -> Scalar:
         """Read an operand with the subscripts, fields, casts and collations after it."""

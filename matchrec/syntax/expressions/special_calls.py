@@ -38,66 +38,66 @@ SpecialCallReader = Callable[[ExpressionCursor, str, int], Scalar | None]
 
 
 def _close_call(
-    reader: ExpressionCursor, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
+    cursor: ExpressionCursor, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
 ) -> Operation:
     """Read the closing parenthesis of the call at `start`, and make its operation."""
-    reader.expect(")")
-    return reader.make_operation(name, start, *operands, words=words)
+    cursor.expect(")")
+    return cursor.make_operation(name, start, *operands, words=words)
 
 
-def read_cast(reader: ExpressionCursor, name: str, start: int) -> Scalar:
+def read_cast(cursor: ExpressionCursor, name: str, start: int) -> Scalar:
     """Read `CAST(x AS type)`."""
-    operand = reader.read_expression()
-    reader.expect("AS")
-    word = reader.read_type_name(reader.sequence.pairs[start + 1])
-    return _close_call(reader, name, start, operand, words=(word,))
+    operand = cursor.read_expression()
+    cursor.expect("AS")
+    word = cursor.read_type_name(cursor.sequence.pairs[start + 1])
+    return _close_call(cursor, name, start, operand, words=(word,))
 
 
-def read_call_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+def read_call_with_unit(cursor: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read a function whose first argument is a unit of time: `TIMESTAMPDIFF(MINUTE, a, b)`."""
-    unit = reader.key
-    is_word = reader.kind_at(reader.position) is TokenKind.WORD
+    unit = cursor.key
+    is_word = cursor.kind_at(cursor.position) is TokenKind.WORD
     is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
-    arguments = reader.sequence.split_at_commas(reader.position, reader.sequence.pairs[start + 1])
-    if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
+    arguments = cursor.sequence.split_at_commas(cursor.position, cursor.sequence.pairs[start + 1])
+    if not is_unit or len(arguments) < 3 or cursor.key_at(cursor.position + 1) != ",":
         return None
-    reader.position += 2
-    values = reader.read_several(reader.read_expression)
-    return _close_call(reader, _OPERATIONS_WITH_UNIT[name], start, *values, words=(unit,))
+    cursor.position += 2
+    values = cursor.read_several(cursor.read_expression)
+    return _close_call(cursor, _OPERATIONS_WITH_UNIT[name], start, *values, words=(unit,))
 
 
-def read_extract(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+def read_extract(cursor: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `EXTRACT(HOUR FROM x)` or `DATE_PART('HOUR', x)`."""
     is_extract = name == "EXTRACT"
     field_kind = TokenKind.WORD if is_extract else TokenKind.STRING
     separator = "FROM" if is_extract else ","
-    field = reader.position
-    if reader.kind_at(field) is not field_kind or reader.key_at(field + 1) != separator:
+    field = cursor.position
+    if cursor.kind_at(field) is not field_kind or cursor.key_at(field + 1) != separator:
         return None
-    reader.position += 2
-    word = reader.tokens[field].text.strip("'\"").upper()
+    cursor.position += 2
+    word = cursor.tokens[field].text.strip("'\"").upper()
     function = "EXTRACT" if is_extract else "DATE_PART"
-    return _close_call(reader, function, start, reader.read_expression(), words=(word,))
+    return _close_call(cursor, function, start, cursor.read_expression(), words=(word,))
 
 
-def read_trim(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+def read_trim(cursor: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
-    if not _has_word(reader, start, "FROM"):
+    if not _has_word(cursor, start, "FROM"):
         return None
-    if reader.key in _SIDES_OF_TRIM:
-        reader.position += 1
-    texts = [] if reader.key == "FROM" else [reader.read_expression()]
-    reader.expect("FROM")
-    return _close_call(reader, name, start, *texts, reader.read_expression())
+    if cursor.key in _SIDES_OF_TRIM:
+        cursor.position += 1
+    texts = [] if cursor.key == "FROM" else [cursor.read_expression()]
+    cursor.expect("FROM")
+    return _close_call(cursor, name, start, *texts, cursor.read_expression())
 
 
-def read_position(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+def read_position(cursor: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `POSITION(a IN b)`."""
-    if not _has_word(reader, start, "IN"):
+    if not _has_word(cursor, start, "IN"):
         return None
-    text = reader.read_value()  # ends before IN, which is an operator elsewhere
-    reader.expect("IN")
-    return _close_call(reader, name, start, text, reader.read_expression())
+    text = cursor.read_value()  # ends before IN, which is an operator elsewhere
+    cursor.expect("IN")
+    return _close_call(cursor, name, start, text, cursor.read_expression())
 
 
 def make_keyword_reader(*keys: str) -> SpecialCallReader:
@@ -106,47 +106,47 @@ def make_keyword_reader(*keys: str) -> SpecialCallReader:
     `SUBSTRING(x FROM 2 FOR 3)` has the keys FROM and FOR. The last arguments may be missing.
     """
 
-    def read(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
+    def read(cursor: ExpressionCursor, name: str, start: int) -> Scalar | None:
         """Read a call with these keywords; return None if it has none of them."""
-        if not any(_has_word(reader, start, key) for key in keys):
+        if not any(_has_word(cursor, start, key) for key in keys):
             return None
-        values = [reader.read_expression()]
-        values += [reader.read_expression() for key in keys if reader.accept(key)]
-        return _close_call(reader, name, start, *values)
+        values = [cursor.read_expression()]
+        values += [cursor.read_expression() for key in keys if cursor.accept(key)]
+        return _close_call(cursor, name, start, *values)
 
     return read
 
 
-def _has_word(reader: ExpressionCursor, start: int, word: str) -> bool:
+def _has_word(cursor: ExpressionCursor, start: int, word: str) -> bool:
     """Return whether a word is in the parentheses of the call at `start`, and not in inner ones."""
-    level = reader.sequence.walk_level(start + 2, reader.sequence.pairs[start + 1])
-    return any(reader.key_at(index) == word for index in level)
+    level = cursor.sequence.walk_level(start + 2, cursor.sequence.pairs[start + 1])
+    return any(cursor.key_at(index) == word for index in level)
 
 
-def read_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | None:
+def read_struct(cursor: ExpressionCursor, _: str, start: int) -> Scalar | None:
     """Read `STRUCT(x, 1 AS y)`."""
-    if reader.key == ")":
+    if cursor.key == ")":
         return None
-    fields = reader.read_fields("STRUCT")
-    reader.expect(")")
-    return reader.make_struct(start, fields)
+    fields = cursor.read_fields("STRUCT")
+    cursor.expect(")")
+    return cursor.make_struct(start, fields)
 
 
-def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | None:
+def read_named_struct(cursor: ExpressionCursor, _: str, start: int) -> Scalar | None:
     """Read `NAMED_STRUCT('x', 1)`.
 
     The names must be literals without a backslash. Otherwise the call is ordinary.
     """
-    ranges = reader.sequence.split_at_commas(start + 2, reader.sequence.pairs[start + 1])
+    ranges = cursor.sequence.split_at_commas(start + 2, cursor.sequence.pairs[start + 1])
     names = [
-        reader.sequence.text_at(reader.tokens[first].span)[1:-1]
+        cursor.sequence.text_at(cursor.tokens[first].span)[1:-1]
         for first, last in ranges[::2]
-        if reader.kind_at(first) is TokenKind.STRING and last == first + 1
+        if cursor.kind_at(first) is TokenKind.STRING and last == first + 1
     ]
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
-    values = [reader.read_range(first, last) for first, last in ranges[1::2]]
-    return _close_call(reader, "STRUCT", start, *values, words=tuple(names))
+    values = [cursor.read_range(first, last) for first, last in ranges[1::2]]
+    return _close_call(cursor, "STRUCT", start, *values, words=tuple(names))
 
 
 # For each function with special calls, the function that reads them.

@@ -50,24 +50,24 @@ class _FrameBounds(NamedTuple):
         )
 
 
-def read_window_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
+def read_window_frame(cursor: ExpressionCursor, aggregate: Aggregate) -> Aggregate:
     """Read the frame after an aggregate, and return the aggregate over the frame.
 
     Args:
-        reader: the cursor, at OVER. Afterwards it is behind the frame.
+        cursor: the cursor, at OVER. Afterwards it is behind the frame.
         aggregate: the aggregate without a frame.
 
     Raises:
         MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have a frame.
     """
-    over = reader.position
+    over = cursor.position
     opening = over + 1
-    closing = reader.sequence.pairs.get(opening)
-    if reader.key_at(opening) != "(" or closing is None:
+    closing = cursor.sequence.pairs.get(opening)
+    if cursor.key_at(opening) != "(" or closing is None:
         raise navigation_errors.over_without_frame(
-            reader.tokens[over].span, frame=show_frame(_EXAMPLE_FRAME)
+            cursor.tokens[over].span, frame=show_frame(_EXAMPLE_FRAME)
         )
-    span = reader.sequence.span(opening, closing + 1)
+    span = cursor.sequence.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise navigation_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
@@ -78,19 +78,19 @@ def read_window_frame(reader: ExpressionCursor, aggregate: Aggregate) -> Aggrega
                 reference.span or span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
-                clause=reader.where,
+                clause=cursor.where,
             )
     bounds = None
-    if reader.key_at(opening + 1) == "ROWS":
-        bounds = _read_bounds(reader.sequence, opening + 2, closing)
+    if cursor.key_at(opening + 1) == "ROWS":
+        bounds = _read_bounds(cursor.sequence, opening + 2, closing)
     if bounds is None:
-        suggestion = _suggest_frame(reader.sequence, opening + 1, closing)
+        suggestion = _suggest_frame(cursor.sequence, opening + 1, closing)
         raise navigation_errors.over_without_frame(span, frame=show_frame(suggestion))
     _check_order(bounds, span)
     frame = bounds.build_frame()
-    start = reader.sequence.index_at[(aggregate.span or span).start]
-    reader.position = closing + 1
-    return replace(aggregate, frame=frame, span=reader.sequence.span(start, closing + 1))
+    start = cursor.sequence.index_at[(aggregate.span or span).start]
+    cursor.position = closing + 1
+    return replace(aggregate, frame=frame, span=cursor.sequence.span(start, closing + 1))
 
 
 def _read_bounds(tokens: TokenSequence, start: int, end: int) -> _FrameBounds | None:
