@@ -449,7 +449,7 @@ def _order_edges(node: Quantified, iteration_edge: Edge, exit_edge: Edge) -> tup
 
     A greedy quantifier prefers one more iteration; a reluctant quantifier prefers the exit.
     """
-    return (iteration_edge, exit_edge) if node.greedy else (exit_edge, iteration_edge)
+    return (iteration_edge, exit_edge) if node.is_greedy else (exit_edge, iteration_edge)
 
 
 def add_ignore_edges(program: Program, selection: EventSelection) -> Program:

@@ -236,7 +236,7 @@ def constrain_repetition(
     if repetitions.count == 0:
         return constraints
     nots = find_nots_after_part(repetitions.rest_after_part)
-    tests_until_mapped = (event.test for event in nots if not event.only_next)
+    tests_until_mapped = (event.test for event in nots if not event.forbids_only_next)
     return constraints.add_excluded_tests(repetitions.part.gap_test).add_stopping_tests(
         *tests_until_mapped
     )
@@ -259,7 +259,7 @@ def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
     if repetitions.count == 0 or not repetitions.can_leave:
         return ()
     nots = find_nots_after_part(repetitions.rest_after_part)
-    return tuple(event for event in nots if event.only_next)
+    return tuple(event for event in nots if event.forbids_only_next)
 
 
 @dataclass(slots=True)
@@ -402,7 +402,7 @@ class _StageCompiler:
         """
         rest_after_not = not_and_rest.skip_first()
         constraints_with_not = replace(constraints, pending_nots=(*constraints.pending_nots, event))
-        if not event.only_next:
+        if not event.forbids_only_next:
             return self.compile_rest(
                 rest_after_not, constraints_with_not.add_stopping_tests(event.test)
             )
@@ -422,10 +422,10 @@ class _StageCompiler:
         if not closing_nots:
             return FINAL
         state = self.get_state(_EndKey(closing_nots))
-        if closing_nots[-1].only_next:
+        if closing_nots[-1].forbids_only_next:
             return state
         self.completed_by_time.add(state)
-        next_row_nots = tuple(event for event in closing_nots if event.only_next)
+        next_row_nots = tuple(event for event in closing_nots if event.forbids_only_next)
         if not next_row_nots:
             return state
         return self.get_state(_NotsBeforeStateKey(next_row_nots, constraints, state))
@@ -442,7 +442,7 @@ class _StageCompiler:
           match if no n follows a2.
         """
         closing_nots = key.closing_nots
-        if closing_nots[-1].only_next:
+        if closing_nots[-1].forbids_only_next:
             tests = tuple(event.test for event in closing_nots)
             yield Edge(Action.IGNORE, FINAL, forbidden_variables=self.find_ids(tests))
             yield from self.build_stop_edges(tests)
@@ -452,7 +452,7 @@ class _StageCompiler:
         )
         for test in distance_tests:
             yield Edge(Action.IGNORE, FINAL, required_variables=self.find_ids((test,)))
-        tests = (*(event.test for event in closing_nots if not event.only_next), *distance_tests)
+        tests = (*(event.test for event in closing_nots if not event.forbids_only_next), *distance_tests)
         yield Edge(Action.IGNORE, self.state_by_key[key], forbidden_variables=self.find_ids(tests))
 
     def compile_part(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:
@@ -534,7 +534,7 @@ class _StageCompiler:
         """Yield the edges on which a run leaves a part."""
         part = repetitions.part
         exit_state = self.compile_exit(repetitions, constraints)
-        if part.greedy and part.has_choice and part.until is not None:
+        if part.is_greedy and part.has_choice and part.until is not None:
             # The steps after a greedy loop may take the event that ends it, even if the loop would
             # have taken it.
             until_tests = (part.until.test,)
@@ -550,7 +550,7 @@ class _StageCompiler:
         After a greedy stage, no edge may read a row that the stage would have taken.
         """
         part = repetitions.part
-        if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
+        if part.is_greedy and part.has_choice and isinstance(part.content, SingleStage):
             constraints = constraints.add_excluded_tests(part.content.test)
         return self.compile_rest(repetitions.rest_after_part, constraints)
 

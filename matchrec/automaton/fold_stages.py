@@ -74,11 +74,11 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
             continue
         until_test = ids[part.until.test]
         complements[until_test] = ids[part.until.complement]
-        if part.until.take is not None:
+        if part.until.take_test is not None:
             assert not isinstance(part.content, tuple), "a group itself has no test"
-            stage_tests_in_loop[ids[part.content.test], until_test] = ids[part.until.take]
+            stage_tests_in_loop[ids[part.content.test], until_test] = ids[part.until.take_test]
     next_row_nots = frozenset(
-        ids[event.test] for event in walk_forbidden_events(steps) if event.only_next
+        ids[event.test] for event in walk_forbidden_events(steps) if event.forbids_only_next
     )
     return ComposedTests(complements, stage_tests_in_loop, next_row_nots)
 

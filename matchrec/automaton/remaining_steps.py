@@ -150,8 +150,8 @@ def find_nots_after_part(rest: RemainingSteps | RemainingRepetitions | None) -> 
     # match is complete at the next row, so earlier NOTs apply to this row only. With
     # `not_followed_by`, it is complete when its window ends, and each earlier `not_followed_by`
     # also applies until then.
-    if ends_pattern and nots and not nots[-1].only_next:
-        return tuple(event for event in nots if event.only_next)
+    if ends_pattern and nots and not nots[-1].forbids_only_next:
+        return tuple(event for event in nots if event.forbids_only_next)
     return nots
 
 

@@ -29,7 +29,7 @@ def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
     reduction = find_entry(aggregate.function).reduction
     if reduction is None or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
-    if aggregate.distinct and not reduction.is_extreme:
+    if aggregate.is_distinct and not reduction.is_extreme:
         return None
     if not all(expression.reads_columns_only(term) for term in expression.list_inputs(aggregate)):
         return None

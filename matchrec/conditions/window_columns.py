@@ -36,7 +36,7 @@ def check_ascending_order(plan: MatchPlan) -> None:
             descending.
     """
     for interval in plan.window_lengths:
-        if plan.order_by[0].descending:
+        if plan.order_by[0].is_descending:
             raise within_needs_ascending_order(plan.order_by[0].span, interval.span)
 
 

@@ -186,7 +186,7 @@ def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
     ]
     parts = [part for part in parts if part.most != 0]
     for index, loop in enumerate(parts):
-        is_loop = loop.greedy and loop.least != loop.most and not is_optional(loop)
+        is_loop = loop.is_greedy and loop.least != loop.most and not is_optional(loop)
         if not is_loop or not isinstance(loop.part, Variable):
             continue
         between: list[str] = []
@@ -211,9 +211,9 @@ def edit_optional_parts(clause: MatchRecognize, read: Product, write: Product) -
         if part.span is None:
             continue
         end = part.span.end
-        if read.has_exclusive_loops and part.greedy:
+        if read.has_exclusive_loops and part.is_greedy:
             yield Edit(Span(end, end), "?")
-        elif write.has_exclusive_loops and not part.greedy:
+        elif write.has_exclusive_loops and not part.is_greedy:
             yield Edit(Span(end - 1, end), "")
 
 
@@ -234,7 +234,7 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Tra
         write: the product that is written.
     """
     for part in _find_optional_parts(clause.pattern):
-        if part.greedy:
+        if part.is_greedy:
             message = (
                 f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
             )

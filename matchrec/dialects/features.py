@@ -242,7 +242,7 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[FeatureUse]:
             yield FeatureUse(Feature.GROUPS, span)
         if node.most == 0 and not node.has_parameters:
             yield FeatureUse(Feature.NO_TIMES, span)
-        if not node.greedy:
+        if not node.is_greedy:
             yield FeatureUse(Feature.RELUCTANT, span)
     for span in find_repeated_variables(clause.pattern):
         yield FeatureUse(Feature.REPEATED, span)
@@ -258,7 +258,7 @@ def _may_take_another_row(last: Quantified) -> bool:
 
     Flink SQL allows none of these at the end of PATTERN.
     """
-    return is_optional(last) or (last.greedy and last.least != last.most)
+    return is_optional(last) or (last.is_greedy and last.least != last.most)
 
 
 def find_repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:

@@ -302,12 +302,12 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
 def find_stages_by_test(staging: Staging) -> dict[str, str]:
     """Return the name of the stage to which each test belongs, by the name of the test.
 
-    A stage with an UNTIL condition has a second test: see `Until.take`.
+    A stage with an UNTIL condition has a second test: see `Until.take_test`.
     """
     names = {}
     for part in walk_repeated_parts(staging.steps):
         if isinstance(part.content, SingleStage):
             names[part.content.test] = part.content.name
-            if part.until is not None and part.until.take is not None:
-                names[part.until.take] = part.content.name
+            if part.until is not None and part.until.take_test is not None:
+                names[part.until.take_test] = part.content.name
     return names

@@ -80,7 +80,7 @@ def show_partition_key(key: RowExpression) -> str:
 def show_sort_item(item: SortItem) -> str:
     """Return an item of ORDER BY as it is written in a query."""
     text = item.expression.text
-    if item.descending:
+    if item.is_descending:
         text += " DESC"
     if item.nulls_first is not None:
         text += " NULLS FIRST" if item.nulls_first else " NULLS LAST"

@@ -271,7 +271,7 @@ class MeasureTranslator:
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
         use = AggregateUse(
-            types, distinct=aggregate.distinct, ignore_nulls=aggregate.ignore_nulls
+            types, distinct=aggregate.is_distinct, ignore_nulls=aggregate.ignore_nulls
         ).with_settings(self.session)
         families = NUMBERS if function in STATISTICS else FAMILIES_SAME_IN_PYTHON
         if not all(type_.family in families for type_ in types):

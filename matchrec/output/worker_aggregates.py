@@ -24,9 +24,9 @@ def can_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     if aggregate.ordering or not aggregate.arguments:
         return False
     if aggregate.function == "count":
-        can_workers_compute = aggregate.distinct
+        can_workers_compute = aggregate.is_distinct
     else:
-        can_workers_compute = aggregate.function in STATISTICS and not aggregate.distinct
+        can_workers_compute = aggregate.function in STATISTICS and not aggregate.is_distinct
     return can_workers_compute and has_column_inputs(aggregate)
 
 
@@ -35,7 +35,7 @@ def can_choose_row(aggregate: Aggregate) -> bool:
     choice = find_entry(aggregate.function).choice
     if not current_shortcuts().accumulators or choice is None:
         return False
-    if aggregate.distinct or aggregate.ordering:
+    if aggregate.is_distinct or aggregate.ordering:
         return False
     argument_count = 2 if choice.has_key else 1
     return len(aggregate.arguments) == argument_count and has_column_inputs(aggregate)
@@ -54,7 +54,7 @@ def is_collected_list(aggregate: Aggregate) -> bool:
     return (
         aggregate.function in ("collect_list", "array_agg")
         and len(aggregate.arguments) == 1
-        and not (aggregate.distinct or aggregate.ordering or aggregate.ignore_nulls)
+        and not (aggregate.is_distinct or aggregate.ordering or aggregate.ignore_nulls)
         and aggregate.condition is None
         and reads_columns_only(aggregate.arguments[0])
     )

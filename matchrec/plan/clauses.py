@@ -62,7 +62,7 @@ class SortItem:
     """A key of ORDER BY."""
 
     expression: RowExpression
-    descending: bool = False
+    is_descending: bool = False
     # None is the default of Spark SQL: first if ascending, last if descending.
     nulls_first: bool | None = None
     # Where the key is written, with its direction; None if the user did not write it in SQL.
@@ -71,14 +71,14 @@ class SortItem:
     @property
     def direction(self) -> str:
         """Return the words of Spark SQL for the direction, for example `DESC NULLS LAST`."""
-        order = "DESC" if self.descending else "ASC"
+        order = "DESC" if self.is_descending else "ASC"
         nulls = "LAST" if self.puts_nulls_last else "FIRST"
         return f"{order} NULLS {nulls}"
 
     @property
     def puts_nulls_last(self) -> bool:
         """Return whether NULLs come after all values."""
-        return self.descending if self.nulls_first is None else not self.nulls_first
+        return self.is_descending if self.nulls_first is None else not self.nulls_first
 
 
 class RowsPerMatch(OptionChoice):
@@ -136,9 +136,9 @@ class PartialMatches:
     dependencies: ClassVar = (Dependency.PARTIAL_MATCHES, Dependency.PARTITION_EDGES)
 
     # Runs that are live when their window ends.
-    timed_out: bool = False
+    shows_timed_out: bool = False
     # The longest of the runs that are live when their partition ends before their window does.
-    unfinished: bool = False
+    shows_unfinished: bool = False
     # Where the option is written.
     span: Span | None = field(default=None, compare=False)
 
@@ -146,9 +146,9 @@ class PartialMatches:
     def words(self) -> str:
         """Return the option as it is written."""
         kinds = []
-        if self.timed_out:
+        if self.shows_timed_out:
             kinds.append("TIMEOUT")
-        if self.unfinished:
+        if self.shows_unfinished:
             kinds.append("UNFINISHED")
         return f"SHOW {' AND '.join(kinds)} MATCHES"
 
@@ -360,7 +360,7 @@ class Distance:
     # The forms of these conditions; only one form if the column is a DOUBLE.
     forms: tuple[DistanceForm, ...] = ()
     # Whether a row exactly at the limit is outside. Always False unless the column is a DOUBLE.
-    strict: bool = False
+    excludes_limit: bool = False
     # Whether the first row must be in the window that begins with it. If its order column is NULL,
     # the row is in no window.
     first_must_be_inside: bool = True

@@ -155,7 +155,7 @@ class Aggregate:
     # Which rows of the match count.
     semantics: Semantics = Semantics.RUNNING
     # Whether the call has DISTINCT.
-    distinct: bool = False
+    is_distinct: bool = False
     # The condition of FILTER (WHERE ...); None without FILTER.
     condition: Scalar | None = None
     # The items of WITHIN GROUP (ORDER BY ...); empty without WITHIN GROUP.

@@ -142,7 +142,7 @@ class Quantified:
     # The most repetitions; None if there is no limit, or if it is a parameter.
     most: int | None
     # Whether more repetitions are preferred to fewer.
-    greedy: bool = True
+    is_greedy: bool = True
     span: Span | None = field(default=None, compare=False)
     # The parameters that are written instead of `least` and `most`; None for numbers. For `{:n}`,
     # both are the same object. A plan has no parameters: their values have replaced them.
@@ -360,7 +360,7 @@ def show_pattern(pattern: RowPattern) -> str:
     """Return the pattern as a user would write it, with no more parentheses than it needs.
 
     >>> alternatives = make_alternation([Variable("A"), Variable("b")])
-    >>> show_pattern(Quantified(alternatives, 1, None, greedy=False))
+    >>> show_pattern(Quantified(alternatives, 1, None, is_greedy=False))
     '(A | `b`)+?'
     """
     match pattern:
@@ -381,9 +381,9 @@ def show_pattern(pattern: RowPattern) -> str:
             return " | ".join(show_pattern(part) for part in parts)
         case Permutation(parts):
             return f"PERMUTE({', '.join(show_pattern(part) for part in parts)})"
-        case Quantified(part, greedy=greedy):
+        case Quantified(part, is_greedy=is_greedy):
             body = _show_inside(part, (Concatenation, Alternation, Quantified, Negation))
-            return body + show_quantifier(pattern) + ("" if greedy else "?")
+            return body + show_quantifier(pattern) + ("" if is_greedy else "?")
         case Exclusion(part):
             return f"{{- {show_pattern(part)} -}}"
         case _:

@@ -30,7 +30,7 @@ class InputColumns:
     # The alias of the relation, or the last part of the table's name; None if it has no name.
     alias: str | None = None
     # Whether names that differ in case are different.
-    case_sensitive: bool = False
+    is_case_sensitive: bool = False
 
     def find(self, column_path: tuple[str, ...]) -> str | None:
         """Return the input's spelling of a column, or None if the name is unknown or ambiguous.
@@ -83,7 +83,7 @@ class InputColumns:
 
     def fold_name(self, name: str) -> str:
         """Return the name in a form in which all spellings of one column are equal."""
-        return name if self.case_sensitive else name.lower()
+        return name if self.is_case_sensitive else name.lower()
 
 
 def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:

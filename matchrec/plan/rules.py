@@ -454,12 +454,12 @@ def check_partial_matches(plan: MatchPlan) -> None:
     span = partial.span
     if plan.within_rows is not None:
         raise errors.timeouts_within_rows(span, words=words)
-    if partial.timed_out and plan.within is None:
+    if partial.shows_timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         raise errors.timeouts_with_unmatched_rows(span, words=words)
     has_one_match_per_start = plan.output in ONE_MATCH_PER_START
-    is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
+    is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.shows_unfinished
     if not has_one_match_per_start and not is_timed_out_among_all:
         raise errors.timeouts_with_output(span, words=words, output=plan.output.value)
     if plan.absences or list_negations(plan.pattern):

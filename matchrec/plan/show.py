@@ -56,7 +56,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
     'count(A.*)'
     """
     arguments = ", ".join(show_scalar(argument) for argument in aggregate.arguments)
-    distinct = "DISTINCT " if aggregate.distinct else ""
+    distinct = "DISTINCT " if aggregate.is_distinct else ""
     suffix_so_far = " so far" if aggregate.excludes_current_row else ""
     content = arguments or f"{show_qualifier(aggregate.variable)}*"
     text = f"{aggregate.function}({distinct}{content}{suffix_so_far})"
@@ -145,7 +145,7 @@ def write_aggregate_call(
         ordering: the items of WITHIN GROUP as SQL.
         condition: the condition of FILTER as SQL, or None.
     """
-    distinct = "DISTINCT " if call.distinct else ""
+    distinct = "DISTINCT " if call.is_distinct else ""
     content = ", ".join(arguments) or ("*" if call.function == "count" else "")
     items = ", ".join(ordering)
     within_group = f" WITHIN GROUP (ORDER BY {items})" if items else ""

@@ -65,7 +65,7 @@ class Until:
     complement: str
     # The test that the stage accepts an event that does not end the loop. None for a group, whose
     # inner stages have tests of their own.
-    take: str | None = None
+    take_test: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class RepeatedPart:
     # The most repetitions; None if there is no limit.
     most: int | None = 1
     # Whether a match may have no row of the part, whatever `least` is.
-    optional: bool = False
+    is_optional: bool = False
     # Whether the part takes as many events as it can before the next step.
-    greedy: bool = False
+    is_greedy: bool = False
     # Which events may be skipped before the second and each later repetition.
-    inner: Contiguity = Contiguity.RELAXED
+    inner_contiguity: Contiguity = Contiguity.RELAXED
     # The tests that end the loop; None if no event ends it.
     until: Until | None = None
     # The name of the test that an event comes too late after the previous accepted event, so that
@@ -115,7 +115,7 @@ class ForbiddenEvent:
     test: str
     # Whether the test forbids only the next event. Otherwise it forbids all events up to the next
     # accepted event.
-    only_next: bool
+    forbids_only_next: bool
     # For a NOT at the end of a pattern: the name of the test that an event comes so late after the
     # last accepted event that the NOT does not forbid it. None if only other windows decide that.
     distance_test: str | None = None
@@ -241,7 +241,7 @@ def build_part_pattern(part: RepeatedPart) -> RowPattern:
 
     >>> from matchrec.plan.pattern import show_pattern
     >>> stage = SingleStage("A", ":A where")
-    >>> part = RepeatedPart(stage, Contiguity.STRICT, least=2, most=3, optional=True)
+    >>> part = RepeatedPart(stage, Contiguity.STRICT, least=2, most=3, is_optional=True)
     >>> show_pattern(build_part_pattern(part))
     '(A{2,3})?'
     """
@@ -252,7 +252,7 @@ def build_part_pattern(part: RepeatedPart) -> RowPattern:
         pattern = build_row_pattern(part.content)
     if (part.least, part.most) != (1, 1):
         pattern = Quantified(pattern, part.least, part.most)
-    return Quantified(pattern, 0, 1) if part.optional else pattern
+    return Quantified(pattern, 0, 1) if part.is_optional else pattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,9 +95,9 @@ def find_starts_without_match(
     partition_begin = np.repeat(starts[:-1], sizes)
     partition_end = np.repeat(starts[1:], sizes)
     end = partition_end if partitions.window_end is None else partitions.window_end
-    is_unfinished = partial.unfinished & (end == partition_end)
+    is_unfinished = partial.shows_unfinished & (end == partition_end)
     is_in_own_window = end > np.arange(row_count)  # not if its first ORDER BY key is NULL
-    is_wanted = is_unfinished | partial.timed_out
+    is_wanted = is_unfinished | partial.shows_timed_out
     is_output = ~is_passed_over & is_in_own_window & is_wanted
     kind_if_output = np.where(is_unfinished, UNFINISHED, TIMED_OUT)
     ending_kind = np.where(is_output, kind_if_output, NOTHING)

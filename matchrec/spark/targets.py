@@ -292,7 +292,7 @@ class TargetFinder:
             comparisons.append((self.write_comparable(text), literal_text))
         is_target = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
         first_text, first_value = comparisons[0]
-        operator = ">" if self.plan.order_by[0].descending else "<"
+        operator = ">" if self.plan.order_by[0].is_descending else "<"
         is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
         return build_row_column(is_target), build_row_column(is_before)
 

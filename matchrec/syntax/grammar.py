@@ -262,9 +262,9 @@ _ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 
 # The options for partial matches that may follow such a choice.
 _PARTIAL_MATCHES = (
-    PartialMatches(timed_out=True),
-    PartialMatches(unfinished=True),
-    PartialMatches(timed_out=True, unfinished=True),
+    PartialMatches(shows_timed_out=True),
+    PartialMatches(shows_unfinished=True),
+    PartialMatches(shows_timed_out=True, shows_unfinished=True),
 )
 
 

@@ -274,7 +274,7 @@ def _lower_sort_key(key: nodes.SortKey) -> SortItem:
     """Return the sort item of an ORDER BY key."""
     return SortItem(
         parse_row_expression(key.expression, ClausePart.ORDER_BY),
-        descending=bool(key.is_descending),
+        is_descending=bool(key.is_descending),
         nulls_first=key.nulls_first,
         span=key.span,
     )

@@ -67,7 +67,7 @@ class _Bounds(NamedTuple):
             part,
             least=self.least if isinstance(self.least, int) else 0,
             most=self.most if isinstance(self.most, int) else None,
-            greedy=is_greedy,
+            is_greedy=is_greedy,
             span=span,
             least_parameter=self.least if isinstance(self.least, patterns.Parameter) else None,
             most_parameter=self.most if isinstance(self.most, patterns.Parameter) else None,

@@ -51,7 +51,7 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
             raise errors.part_not_allowed_with_seek(
                 plan.pattern.span, what=f"a variable called `{name}`"
             )
-    passed_rows = patterns.Quantified(patterns.Variable(_PASSED_ROWS), 0, None, greedy=False)
+    passed_rows = patterns.Quantified(patterns.Variable(_PASSED_ROWS), 0, None, is_greedy=False)
     pattern = patterns.make_concatenation([passed_rows, plan.pattern], plan.pattern.span)
     union = Subset(_MATCH_ROWS, patterns.list_variable_names(plan.pattern))
     with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))

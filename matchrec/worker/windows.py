@@ -192,7 +192,7 @@ def find_ends_by_rounded_bounds(
     else:
         keys = encode_float_order(values - distance.limit)
         bounds = encode_float_order(values)
-    if not distance.strict:
+    if not distance.excludes_limit:
         bounds = bounds + 1  # a key that equals its bound is inside
     return find_ends_by_bounds(starts, keys, has_key, bounds, has_key)
 

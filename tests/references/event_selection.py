@@ -172,7 +172,7 @@ def _repeat_or_leave(loop: Quantified, number: int, remaining: State) -> Iterato
     repeated = (loop.part, end, *remaining)
     if number <= loop.least:
         states = [repeated]
-    elif loop.greedy:
+    elif loop.is_greedy:
         states = [repeated, remaining]
     else:
         states = [remaining, repeated]

@@ -189,7 +189,7 @@ class WordSearch:
             yield from self.repeat(node, word, iteration)
         elif node.most is not None and iteration > node.most:
             yield word
-        elif node.greedy:
+        elif node.is_greedy:
             yield from self.repeat(node, word, iteration)
             yield word
         else:

@@ -58,7 +58,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
     ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
     parts = (
         aggregate.semantics.value if aggregate.semantics is Semantics.FINAL else "",
-        f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{arguments}){variable}",
+        f"{aggregate.function}({'DISTINCT ' if aggregate.is_distinct else ''}{arguments}){variable}",
         f"ordered by {ordering}" if ordering else "",
         f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
         "ignoring nulls" if aggregate.ignore_nulls else "",

@@ -117,7 +117,7 @@ def can_have_condition_window(plan: MatchPlan) -> bool:
     )
     if has_special_ends or plan.output is MatchOutput.GRAPH:
         return False
-    if not plan.order_by or plan.order_by[0].descending:
+    if not plan.order_by or plan.order_by[0].is_descending:
         return False
     order = plan.order_by[0].expression.text
     return any(
@@ -211,7 +211,7 @@ class WindowRewrite:
             text=f"{comparison} {bound.text}",
             variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
             forms=tuple(dict.fromkeys(implied_forms)),
-            strict=limit.is_strict,
+            excludes_limit=limit.is_strict,
             first_must_be_inside=self.first_must_be_inside,
             bits=find_integer_bits(self.order),
         )

@@ -173,7 +173,7 @@ def type_list_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
             aggregate.condition.span, function=function, type_name=condition.type.name
         )
     types = tuple(argument.type for argument in arguments)
-    use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, ansi=typer.ansi)
+    use = AggregateUse(types, aggregate.is_distinct, aggregate.ignore_nulls, ansi=typer.ansi)
     use = use.with_settings(typer.settings)
     result_type = find_result_type(function, use)
     if result_type is None:

@@ -183,9 +183,9 @@ class DiagramBuilder:
 
         The item also has a line around it if the part can be left out.
         """
-        words = "" if pattern.greedy else "as few as possible"
+        words = "" if pattern.is_greedy else "as few as possible"
         item = build_loop(self.build_pattern(pattern.part), pattern.least, pattern.most, words)
-        return item if pattern.least else build_bypass(item, preferred=not pattern.greedy)
+        return item if pattern.least else build_bypass(item, preferred=not pattern.is_greedy)
 
     def show_test(self, test: str) -> str:
         """Return the text of the condition of a stage's test, or the test as it is written."""
@@ -199,7 +199,7 @@ class DiagramBuilder:
     def build_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
         """Yield the items of a stage. A comment before it shows the rows that can be skipped."""
         if isinstance(step, ForbiddenEvent):
-            reach = "directly after" if step.only_next else "up to the next one"
+            reach = "directly after" if step.forbids_only_next else "up to the next one"
             yield Group(build_forbidden(step.name, self.show_test(step.test)), reach)
             return
         if index > 0:
@@ -213,14 +213,14 @@ class DiagramBuilder:
         optional.
         """
         content = part.content
-        words = [SKIP_WORDS[part.inner]]
+        words = [SKIP_WORDS[part.inner_contiguity]]
         if isinstance(content, SingleStage):
             item: DiagramItem = Terminal(content.name, title=self.show_test(content.test))
         else:
             item = Group(self.build_steps(content))
-        if part.greedy:
+        if part.is_greedy:
             words.append("as many as possible")
         if part.until is not None:
             words.append(f"until {self.show_test(part.until.test)}")
         item = build_loop(item, part.least, part.most, ", ".join(words))
-        return build_bypass(item, preferred=not part.greedy) if part.optional else item
+        return build_bypass(item, preferred=not part.is_greedy) if part.is_optional else item

@@ -55,7 +55,7 @@ class StepBuilder(ABC):
             return ForbiddenEvent(
                 stage.name,
                 test=condition_test,
-                only_next=stage.contiguity is Contiguity.STRICT,
+                forbids_only_next=stage.contiguity is Contiguity.STRICT,
                 distance_test=distance_test,
             )
         content: SingleStage | Steps
@@ -71,9 +71,9 @@ class StepBuilder(ABC):
             contiguity=stage.contiguity,
             least=stage.least,
             most=stage.most,
-            optional=stage.is_optional,
-            greedy=stage.is_greedy,
-            inner=stage.inner_contiguity or Contiguity.RELAXED,
+            is_optional=stage.is_optional,
+            is_greedy=stage.is_greedy,
+            inner_contiguity=stage.inner_contiguity or Contiguity.RELAXED,
             until=until,
             distance_test=distance_test,
             gap_test=gap_test,

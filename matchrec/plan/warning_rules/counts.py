@@ -30,7 +30,7 @@ def warn_about_counts(scalar: Scalar, clause: str) -> Iterator[MatchRecognizeWar
     for reference in scalar.references:
         if not isinstance(reference, Aggregate) or reference.function != "count":
             continue
-        if reference.distinct or len(reference.arguments) != 1:
+        if reference.is_distinct or len(reference.arguments) != 1:
             continue
         (argument,) = reference.arguments
         if is_false_for_some_rows(argument):

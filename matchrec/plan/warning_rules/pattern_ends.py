@@ -56,12 +56,12 @@ def _check_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     A reluctant loop takes only its minimum of rows, because nothing after it needs more.
     """
     for loop in find_last_loops(plan.pattern):
-        if not loop.greedy and plan.output is MatchOutput.PREFERRED:
+        if not loop.is_greedy and plan.output is MatchOutput.PREFERRED:
             yield warnings.reluctant_end(
                 loop.span,
                 loop=patterns.show_pattern(loop),
                 lower_bound=loop.least,
-                greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
+                greedy_loop=patterns.show_pattern(replace(loop, is_greedy=True)),
                 minimal_part=show_minimal_part(loop),
             )
         elif takes_all_rows(plan, loop):
@@ -83,7 +83,7 @@ def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
         return False
     limits = (loop.most, plan.within, plan.within_rows, plan.row_gap)
     has_limit = any(limit is not None for limit in limits)
-    if not loop.greedy or has_limit:
+    if not loop.is_greedy or has_limit:
         return False
     defined_variables = {definition.variable for definition in plan.definitions}
     if not defined_variables:
@@ -100,7 +100,7 @@ def show_minimal_part(loop: patterns.Quantified) -> str:
         return ""
     if loop.least == 1:
         return patterns.show_pattern(loop.part)
-    return patterns.show_pattern(replace(loop, most=loop.least, greedy=True))
+    return patterns.show_pattern(replace(loop, most=loop.least, is_greedy=True))
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -120,7 +120,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         if not is_constant_word(definition.condition, "TRUE")
     }
     for loop in find_last_loops(plan.pattern):
-        if not loop.greedy:
+        if not loop.is_greedy:
             continue
         if is_non_overlapping:
             yield warnings.loop_ends_when_complete(
@@ -193,8 +193,8 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return prefers_empty(parts[0])
         case patterns.Quantified(most=0):
             return True
-        case patterns.Quantified(part=part, least=least, greedy=greedy):
-            return (not greedy and least == 0) or prefers_empty(part)
+        case patterns.Quantified(part=part, least=least, is_greedy=is_greedy):
+            return (not is_greedy and least == 0) or prefers_empty(part)
         case _:
             return False
 

@@ -148,7 +148,7 @@ class MatchAggregates:
             index: self.describe_values(arrays, index, fold, result_types[index])
             for index, fold in folds.items()
         }
-        if any(self.aggregates[index].call.distinct for index in folds):
+        if any(self.aggregates[index].call.is_distinct for index in folds):
             arrays = self.drop_repeated_values(arrays, values_by_index, kept_columns)
         items = []
         origins = []
@@ -176,7 +176,7 @@ class MatchAggregates:
         """
         items = []
         for index, values in values_by_index.items():
-            is_distinct = self.aggregates[index].call.distinct
+            is_distinct = self.aggregates[index].call.is_distinct
             sql = write_distinct_values(values) if is_distinct else values.array
             items.append(SelectItem(sql, values.array))
         return arrays.selectExpr(*kept_columns, *map(str, items))

@@ -158,7 +158,7 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
             return "CLASSIFIER("
     if not isinstance(reference, Aggregate):
         return ""
-    distinct = "DISTINCT " if reference.distinct else ""
+    distinct = "DISTINCT " if reference.is_distinct else ""
     return f"{reference.function.upper()}({distinct}"
 
 

@@ -255,7 +255,7 @@ class Preparation(ABC):
         order = tuple(
             SortColumn(
                 name=names.by_text[item.expression.text],
-                descending=item.descending,
+                descending=item.is_descending,
                 nulls_first=not item.puts_nulls_last,
             )
             for item in self.joined.order_by

@@ -317,7 +317,7 @@ class Sail(SparkConnect):
         separate key, and the key of the value has no such words.
         """
         is_last = item.puts_nulls_last
-        if is_last is item.descending or not is_nested(type_):
+        if is_last is item.is_descending or not is_nested(type_):
             return super().write_order_key(key, item, type_)
         item_without_nulls = replace(item, nulls_first=None)
         null_key = f"{key} IS NULL {'ASC' if is_last else 'DESC'}"

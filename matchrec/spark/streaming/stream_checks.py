@@ -48,7 +48,7 @@ def check_plan(plan: MatchPlan) -> None:
     if not plan.order_by:
         raise streams.stream_without_order(plan.pattern.span)
     first_item = plan.order_by[0]
-    if first_item.descending:
+    if first_item.is_descending:
         raise streams.descending_over_stream(
             first_item.expression.span, order=first_item.expression.text
         )

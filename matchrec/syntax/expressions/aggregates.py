@@ -40,7 +40,7 @@ def read_aggregate(cursor: ExpressionCursor, name_index: int, semantics: Semanti
         raise explain_wrong_number(cursor, name_index, function, "an argument", ())
     rows_read_before = len(cursor.rows_read)
     is_distinct = cursor.key_at(name_index + 2) == "DISTINCT"
-    aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)
+    aggregate = Aggregate(function, None, (), semantics, is_distinct=is_distinct)
     cursor.position = cursor.sequence.index_after(name_index + 1)
     aggregate = _read_suffixes(cursor, name_index, aggregate)
     end = cursor.position

@@ -70,7 +70,7 @@ def read_window_frame(cursor: ExpressionCursor, aggregate: Aggregate) -> Aggrega
     span = cursor.sequence.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise navigation_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
-    if aggregate.distinct:
+    if aggregate.is_distinct:
         raise navigation_errors.distinct_with_over(aggregate.span or span)
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER:

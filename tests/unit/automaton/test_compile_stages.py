@@ -23,7 +23,7 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Rep
     ("steps", "text"),
     [
         (
-            (single("a"), single("b", optional=True)),
+            (single("a"), single("b", is_optional=True)),
             (
                 "a start|take a -> b|ignore -> a|b|take b -> end|ignore -> b:0|proceed -> end"
                 "|b:0|take b -> end|ignore -> b:0|end final"
@@ -37,7 +37,7 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Rep
             ),
         ),
         (
-            (single("a"), ForbiddenEvent("c", "C", only_next=True), single("b", ANY)),
+            (single("a"), ForbiddenEvent("c", "C", forbids_only_next=True), single("b", ANY)),
             (
                 "a start|take a -> c|ignore -> a|c|proceed -> b|proceed -> stop|b|take b -> end"
                 "|ignore -> b|end final|stop"
@@ -51,7 +51,7 @@ def test_program(steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str) ->
 
 
 def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
-    body = (single("a", optional=True), single("b", optional=True))
+    body = (single("a", is_optional=True), single("b", is_optional=True))
     steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
     program = compile_stages(steps, VARIABLES).check()
     folding = fold_stages(program, find_composed_tests(steps, VARIABLES), (), has_window=False)
@@ -65,7 +65,7 @@ def test_many_optional_groups_are_folded_quickly() -> None:
     names = [f"{letter}{number}" for number in range(25) for letter in "pq"]
     pairs = zip(names[::2], names[1::2], strict=True)
     groups = [
-        RepeatedPart((single(p, optional=True), single(q, optional=True)), RELAXED, optional=True)
+        RepeatedPart((single(p, is_optional=True), single(q, is_optional=True)), RELAXED, is_optional=True)
         for p, q in pairs
     ]
     steps = (*groups, single("z"))

@@ -43,5 +43,5 @@ def test_an_expression_is_not_the_column_without_a_name() -> None:
 
 
 def test_case_sensitive_names() -> None:
-    columns = InputColumns(("a", "A"), case_sensitive=True)
+    columns = InputColumns(("a", "A"), is_case_sensitive=True)
     assert [columns.find((name,)) for name in ("a", "A", "b")] == ["a", "A", None]

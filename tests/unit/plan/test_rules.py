@@ -173,12 +173,12 @@ FORBIDDEN = [
     ),
     (
         rules.check_partial_matches,
-        MatchPlan(AB, partial=PartialMatches(timed_out=True)),
+        MatchPlan(AB, partial=PartialMatches(shows_timed_out=True)),
         "missing WITHIN for SHOW TIMEOUT MATCHES",
     ),
     (
         rules.check_partial_matches,
-        MatchPlan(AB, partial=PartialMatches(unfinished=True), absences=(Absence("N", "A", "B"),)),
+        MatchPlan(AB, partial=PartialMatches(shows_unfinished=True), absences=(Absence("N", "A", "B"),)),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
     ),
     (

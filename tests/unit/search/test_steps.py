@@ -70,7 +70,7 @@ def test_a_hopeless_search_ends_where_it_is(algorithm: SearchAlgorithm) -> None:
 
 @pytest.mark.night  # compiles a search of its own
 def test_the_search_for_runs_without_a_match_ends_too() -> None:
-    timed_out = PartialMatches(timed_out=True)
+    timed_out = PartialMatches(shows_timed_out=True)
     hopeless = replace(make_task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
     rows, none = make_ones(4), np.zeros(0, np.int64)
     runs = PartialSearch(

@@ -67,7 +67,7 @@ def test_every_part() -> None:
         pattern=Concatenation((Variable("A"), Variable("B"), Variable("c"))),
         partition_by=(RowExpression("sym"),),
         order_by=(
-            SortItem(RowExpression("ts"), descending=True, nulls_first=False),
+            SortItem(RowExpression("ts"), is_descending=True, nulls_first=False),
             SortItem(RowExpression("lower(x)")),
         ),
         measures=(

@@ -126,10 +126,10 @@ def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
     ("text", "tree"),
     [
         ("A|()|B", Alternation((A, Empty(), B))),
-        ("A??", Quantified(A, 0, 1, greedy=False)),
-        ("A ? ?", Quantified(A, 0, 1, greedy=False)),
+        ("A??", Quantified(A, 0, 1, is_greedy=False)),
+        ("A ? ?", Quantified(A, 0, 1, is_greedy=False)),
         ("A{,}", Quantified(A, 0, None)),
-        ("A{ 2 , }?", Quantified(A, 2, None, greedy=False)),
+        ("A{ 2 , }?", Quantified(A, 2, None, is_greedy=False)),
         ("a|A", Alternation((A, A))),
         ("", Empty()),
         ("(())", Empty()),

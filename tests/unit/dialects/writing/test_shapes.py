@@ -119,7 +119,7 @@ def test_the_output_rows_matter() -> None:
     plan = read_plan()
     all_rows = replace(plan, rows_per_match=clauses.RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     assert find_differing_part(plan, all_rows) == "ROWS PER MATCH"
-    partial = replace(plan, partial=clauses.PartialMatches(timed_out=True))
+    partial = replace(plan, partial=clauses.PartialMatches(shows_timed_out=True))
     assert find_differing_part(plan, partial) == "the output of partial matches"
     gap = clauses.Gap(clauses.RowExpression("5"))
     assert find_differing_part(plan, replace(plan, gaps=(gap,))) == "a window inside the match"
@@ -167,7 +167,7 @@ CHANGES: dict[str, Any] = {
     "column_order": clauses.ColumnOrder.INPUT_FIRST,
     "output": clauses.MatchOutput.ALL,
     "first_matches": clauses.FirstMatches(2),
-    "partial": clauses.PartialMatches(timed_out=True),
+    "partial": clauses.PartialMatches(shows_timed_out=True),
     "totals": Totals((TotalAggregate("count"),)),
     "after_match": clauses.AfterMatchSkip(clauses.SkipTo.NEXT_ROW),
     "within": clauses.Within(ROW),
