@@ -452,7 +452,10 @@ class _StageCompiler:
         )
         for test in distance_tests:
             yield Edge(Action.IGNORE, FINAL, required_variables=self.find_ids((test,)))
-        tests = (*(event.test for event in closing_nots if not event.forbids_only_next), *distance_tests)
+        tests = (
+            *(event.test for event in closing_nots if not event.forbids_only_next),
+            *distance_tests,
+        )
         yield Edge(Action.IGNORE, self.state_by_key[key], forbidden_variables=self.find_ids(tests))
 
     def compile_part(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:

@@ -108,7 +108,7 @@ def edit_names(
     clause: MatchRecognize,
     expression_spans: tuple[Span, ...],
     context: RuleContext,
-    variables: Mapping[Span, str],
+    exact_names: Mapping[Span, str],
 ) -> Iterator[Edit]:
     """Yield the edits that quote names outside of expressions as a product does.
 
@@ -117,7 +117,7 @@ def edit_names(
         clause: the clause.
         expression_spans: the expressions, whose names are not edited here.
         context: the product that is read, and the product that is written.
-        variables: the variables without quotes that need them, as from `find_variable_spans`.
+        exact_names: the variables without quotes that need them, as from `find_variable_spans`.
     """
     read = context.read
     write = context.write
@@ -127,8 +127,10 @@ def edit_names(
         is_expression = any(span.contains(token.span) for span in expression_spans)
         if is_expression or not (is_quoted or token.span in name_spans):
             continue
-        exact_name = variables.get(token.span)
-        name = exact_name or choose_quoted_name(token.name, is_quoted, read, write)
+        exact_name = exact_names.get(token.span)
+        name = exact_name or choose_quoted_name(
+            token.name, is_quoted=is_quoted, read=read, write=write
+        )
         if name is None and not is_quoted:
             continue  # it needs no quotes
         written = quote_name(token.name if name is None else name, write.quote)

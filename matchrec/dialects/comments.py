@@ -9,7 +9,7 @@ from matchrec.dialects.edits import Edit
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenSequence
 
-# The comments that all products have. A product's prefix inside of them starts no comment.
+# The comments that all products have. A product's prefix inside them starts no comment.
 _SHARED_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 
 

@@ -51,12 +51,12 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """The name of the construct in messages."""
+        """Return the name of the construct in messages."""
         return " ".join(self.words).removesuffix(" (")
 
     @property
     def hint(self) -> str | None:
-        """The sentence that says what to write instead; None if there is nothing."""
+        """Return the sentence that says what to write instead; None if there is nothing."""
         return f"write {self.replacement}" if self.replacement else None
 
     @property

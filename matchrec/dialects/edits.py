@@ -54,7 +54,7 @@ class EditedText:
 
     @cached_property
     def text(self) -> str:
-        """The text after the edits."""
+        """Return the text after the edits."""
         pieces = []
         end = 0
         for edit in self.edits:
@@ -66,7 +66,7 @@ class EditedText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The offset in the new text at which the text of each edit starts."""
+        """Return the offset in the new text at which the text of each edit starts."""
         starts = []
         shift = 0
         for edit in self.edits:

@@ -46,7 +46,7 @@ class LoopExit:
 
     @property
     def union(self) -> str:
-        """The name of the union variable for the rows of the loop and of the follower."""
+        """Return the name of the union variable for the rows of the loop and of the follower."""
         return show_name(f"LOOP_{self.loop}_{self.follower}")
 
 
@@ -85,7 +85,8 @@ def edit_exclusive_loops(
             hint="write {2} or *?",
         )
     subsets = [
-        f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
+        f"{loop_exit.union} = ({show_name(loop_exit.loop)}, {show_name(loop_exit.follower)})"
+        for loop_exit in exits
     ]
     end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")  # Flink SQL itself has no SUBSET
@@ -93,9 +94,9 @@ def edit_exclusive_loops(
         definition.name: definition.expression.full_span for definition in clause.definitions
     }
     guards_by_follower: dict[str, list[str]] = {}
-    for exit_ in exits:
-        guard = _write_guard(exit_, conditions, translate)
-        guards_by_follower.setdefault(exit_.follower, []).append(guard)
+    for loop_exit in exits:
+        guard = _write_guard(loop_exit, conditions, translate)
+        guards_by_follower.setdefault(loop_exit.follower, []).append(guard)
     yield from _add_guards(clause, conditions, guards_by_follower, end)
 
 
@@ -135,7 +136,7 @@ def _add_guards(
 
 
 def _write_guard(
-    exit_: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
+    loop_exit: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
 ) -> str:
     """Return the condition that the loop could not have taken the follower's row.
 
@@ -146,29 +147,29 @@ def _write_guard(
     is the first row of the follower.
 
     Args:
-        exit_: the loop and the follower.
+        loop_exit: the loop and the follower.
         conditions: the spans of the conditions in DEFINE, by variable.
         translate: see `edit_exclusive_loops`.
     """
-    parts = [f"COUNT({show_name(name)}.*) = 0" for name in exit_.between]
-    if exit_.is_repeated:
-        parts.append(f"COUNT({show_name(exit_.follower)}.*) = 1")
-    condition = conditions.get(exit_.loop)
+    parts = [f"COUNT({show_name(name)}.*) = 0" for name in loop_exit.between]
+    if loop_exit.is_repeated:
+        parts.append(f"COUNT({show_name(loop_exit.follower)}.*) = 1")
+    condition = conditions.get(loop_exit.loop)
     if condition is not None:
-        parts.append(f"({_rename_loop(translate(condition), exit_)})")
+        parts.append(f"({_rename_loop(translate(condition), loop_exit)})")
     return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
 
 
-def _rename_loop(condition: str, exit_: LoopExit) -> str:
+def _rename_loop(condition: str, loop_exit: LoopExit) -> str:
     """Return the condition of a loop with its variable replaced by the union variable.
 
     `LAST(A.x) > 1` becomes `LAST(LOOP_A_C.x) > 1`.
     """
     tokens = read_tokens(condition)
     edits = [
-        Edit(token.span, exit_.union)
+        Edit(token.span, loop_exit.union)
         for index, token in enumerate(tokens.tokens)
-        if token.is_name and token.variable == exit_.loop and tokens.key(index + 1) == "."
+        if token.is_name and token.variable == loop_exit.loop and tokens.key(index + 1) == "."
     ]
     return apply_edits(condition, edits).text
 
@@ -240,6 +241,8 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Tra
             )
             yield TranslationNote(message, part.span or clause.pattern_span)
     never = f"a loop never gives rows back in {write.title}"
-    for exit_ in _find_loop_exits(clause.pattern):
-        message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"
+    for loop_exit in _find_loop_exits(clause.pattern):
+        message = (
+            f"{never}: a row that fits `{loop_exit.loop}` is never mapped to `{loop_exit.follower}`"
+        )
         yield TranslationNote(message, clause.pattern_span)

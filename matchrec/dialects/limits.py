@@ -39,7 +39,7 @@ class ProductLimit:
 
     @property
     def hint(self) -> str | None:
-        """The sentence that says what to write instead; None if there is nothing."""
+        """Return the sentence that says what to write instead; None if there is nothing."""
         return f"write {self.replacement}" if self.replacement else None
 
 

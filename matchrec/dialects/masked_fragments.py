@@ -45,7 +45,7 @@ class MaskedFragment:
 
     @property
     def text(self) -> str:
-        """The text that sqlglot reads."""
+        """Return the text that sqlglot reads."""
         return self.edited.text
 
     def locate(self, span: Span) -> Span:
@@ -65,7 +65,7 @@ def mask_holes(text: str, span: Span, holes: Iterable[Hole], prefix: str = "") -
         text: the whole text.
         span: the characters of the fragment.
         holes: the holes in the fragment, with spans of the whole text, in any order. Holes that are
-            inside of other holes are ignored.
+            inside other holes are ignored.
         prefix: text that is added before the fragment.
     """
     outermost = _find_outermost(holes)

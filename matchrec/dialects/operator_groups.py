@@ -251,7 +251,7 @@ def _group(chain: _Chain, precedences: Precedences) -> _Operand:
 
 
 def _walk_inner_operations(operand: _Operand) -> Iterator[_Operation]:
-    """Yield all operations inside of an operation, outer ones first."""
+    """Yield all operations inside an operation, outer ones first."""
     if isinstance(operand, range):
         return
     for inner in (operand.left, operand.right):

@@ -87,7 +87,7 @@ class Product:
 
     @property
     def has_spark_functions(self) -> bool:
-        """True if its functions have the same meaning as in Spark.
+        """Return whether its functions have the same meaning as in Spark.
 
         A product without a dialect of sqlglot, such as Flink SQL, has Spark's syntax for us, but
         its own functions.

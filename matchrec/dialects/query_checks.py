@@ -31,10 +31,10 @@ from matchrec.syntax.tokens import TokenSequence, find_data_frames
 _FIRST_WORDS = read_words("STATEMENT")
 
 
-def check_query(text: str, product: Product) -> list[MatchPlan]:
-    """Check a query, and return the plans of its clauses and windows.
+def check_query(text: str, product: Product) -> None:
+    """Check a query in the SQL of a product.
 
-    Only the clauses of Spark SQL are planned. For other products the list is empty.
+    The clauses of a query of Spark SQL are also planned, which finds more mistakes.
 
     Args:
         text: the text of the query.
@@ -44,6 +44,33 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
         MatchRecognizeError: the text is not a query, its brackets do not pair up, or a clause of
             Spark SQL is wrong.
     """
+    if product is SPARK:
+        plan_query(text)
+    else:
+        _read_checked_tokens(text, product)
+
+
+def plan_query(text: str) -> list[MatchPlan]:
+    """Check a query of Spark SQL, and return the plans of its clauses and windows.
+
+    Raises:
+        MatchRecognizeError: the text is not a query, its brackets do not pair up, or a clause is
+            wrong.
+    """
+    tokens = _read_checked_tokens(text, SPARK)
+    query = parse_sql(text, [frame.name for frame in find_data_frames(tokens.tokens)])
+    with locate_errors(query.source):
+        parameter_values = _invent_parameter_values(tokens)
+        return [_plan_site(site, parameter_values) for site in query.sites]
+
+
+def _read_checked_tokens(text: str, product: Product) -> TokenSequence:
+    """Return the tokens of a text, after a check that they can be a query.
+
+    Raises:
+        MatchRecognizeError: the text does not begin like a query, the brackets of a query with
+            clauses do not pair up, or a clause is in the wrong place.
+    """
     with locate_errors(Source(text)):
         tokens = read_product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
@@ -51,13 +78,8 @@ def check_query(text: str, product: Product) -> list[MatchPlan]:
             raise blank_query(text)
         if first.key not in _FIRST_WORDS:
             raise unexpected_token(TokenInText(first.text, "the query"), first.span)
-        find_clauses(tokens)  # to check the brackets of the query, and where its clauses are
-    if product is not SPARK:
-        return []
-    query = parse_sql(text, [frame.name for frame in find_data_frames(tokens.tokens)])
-    with locate_errors(query.source):
-        parameter_values = _invent_parameter_values(tokens)
-        return [_plan_site(site, parameter_values) for site in query.sites]
+        find_clauses(tokens)  # called for its errors: it checks brackets and the places of clauses
+    return tokens
 
 
 def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:

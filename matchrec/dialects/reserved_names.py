@@ -41,7 +41,7 @@ def fold_name(name: str, product: Product) -> str:
     return name.upper() if product.folds_to_upper else name
 
 
-def choose_quoted_name(name: str, is_quoted: bool, read: Product, write: Product) -> str | None:
+def choose_quoted_name(name: str, *, is_quoted: bool, read: Product, write: Product) -> str | None:
     """Return a name as it must be in quotes for a product; None to leave it as it is written.
 
     Args:

@@ -114,7 +114,7 @@ def _move_filter_inward(node: exp.Filter, _: RuleContext) -> exp.Expr:
     """Move FILTER from RUNNING or FINAL, which are calls in the tree, to the aggregate in them.
 
     Both trees are printed alike, except for a product without FILTER: then sqlglot rewrites the
-    aggregate, which it must find right inside of FILTER.
+    aggregate, which it must find right inside FILTER.
 
         FINAL sum(x) FILTER (WHERE x > 1)      FINAL SUM(IFF(x > 1, x, NULL))      Snowflake
     """

@@ -19,8 +19,9 @@ from sqlglot import Token
 from matchrec.dialects.edits import Edit
 from matchrec.source import Span
 
-# Two changes with at most twice as many equal tokens between them are one edit.
-CONTEXT = 1
+# How many equal tokens `SequenceMatcher` keeps on each side of a change. If the kept tokens of two
+# changes touch, the changes are one edit. So an edit can contain up to twice as many equal tokens.
+CONTEXT_TOKENS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +132,13 @@ class _Change(NamedTuple):
 def _find_changes(old: TokenizedText, new: TokenizedText) -> Iterator[_Change]:
     """Yield the changes from `old` to `new`, from left to right.
 
-    Changes with at most `2 * CONTEXT` equal tokens between them are one change.
+    Changes with at most `2 * CONTEXT_TOKENS` equal tokens between them are one change.
     """
     matcher = SequenceMatcher(
         None, old.list_comparison_keys(), new.list_comparison_keys(), autojunk=False
     )
     # An opcode is a tag, and the start and the end of a range in each of the two texts.
-    for group in matcher.get_grouped_opcodes(CONTEXT):
+    for group in matcher.get_grouped_opcodes(CONTEXT_TOKENS):
         opcodes = [opcode for opcode in group if opcode[0] != "equal"]
         _, old_start, _, new_start, _ = opcodes[0]
         _, _, old_end, _, new_end = opcodes[-1]

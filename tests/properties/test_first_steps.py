@@ -86,7 +86,9 @@ def make_contiguous_tasks() -> Iterator[Task]:
                 yield task
                 yield replace(task, wants_chains=task.can_share_rows)
             yield replace(query.task(), max_steps=70)
-            yield replace(query.task(), partial=PartialMatches(shows_timed_out=True, shows_unfinished=True))
+            yield replace(
+                query.task(), partial=PartialMatches(shows_timed_out=True, shows_unfinished=True)
+            )
 
 
 def make_selection_tasks() -> Iterator[Task]:

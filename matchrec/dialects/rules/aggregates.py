@@ -7,7 +7,7 @@ Spark's ARRAY_AGG drops NULLs and does not sort. Other products keep NULLs, or s
     STRING_AGG(x, '-' ORDER BY y)          a sorted array without NULLs, joined to a string
     ANY_VALUE(x HAVING MAX y)              MAX_BY(x, y)
 
-`collected_arrays` builds the arrays. In its result, the aggregate is inside of other functions, so
+`collected_arrays` builds the arrays. In its result, the aggregate is inside other functions, so
 RUNNING, FINAL, OVER and FILTER must be moved to the aggregate:
 
     ARRAY_AGG(x) OVER w                    NULLIF(... ARRAY_AGG(...) OVER w ..., ARRAY())

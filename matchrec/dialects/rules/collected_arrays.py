@@ -45,7 +45,7 @@ class CollectedValues:
 
     @property
     def is_plain(self) -> bool:
-        """True if there is neither ORDER BY nor LIMIT."""
+        """Return whether there is neither ORDER BY nor LIMIT."""
         return not self.sort_keys and self.limit is None
 
 

@@ -71,17 +71,17 @@ class RuleContext:
 
     @property
     def is_measure(self) -> bool:
-        """True if the expression is a part of MEASURES."""
+        """Return whether the expression is a part of MEASURES."""
         return self.part is ClausePart.MEASURES
 
     @property
     def is_condition(self) -> bool:
-        """True if the expression is a part of DEFINE."""
+        """Return whether the expression is a part of DEFINE."""
         return self.part is ClausePart.DEFINE
 
     @property
     def is_measure_of_rows(self) -> bool:
-        """True if it is a measure of each row of a match, because of ALL ROWS PER MATCH."""
+        """Return whether it is a measure of each row of a match, because of ALL ROWS PER MATCH."""
         if self.clause is None or not self.is_measure:
             return False
         rows_per_match = self.clause.rows_per_match or RowsPerMatch.ONE_ROW
@@ -89,7 +89,7 @@ class RuleContext:
 
     @property
     def first_sort_key(self) -> str | None:
-        """The text of the first key in the clause's ORDER BY; None if there is none."""
+        """Return the text of the first key in the clause's ORDER BY; None if there is none."""
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 

@@ -37,7 +37,7 @@ def find_definition(relation: exp.Expr) -> exp.Subquery | exp.CTE | None:
 def _walk_visible_definitions(relation: exp.Expr) -> Iterator[exp.CTE]:
     """Yield the definitions in WITH that a relation can name, inner queries first.
 
-    A relation inside of a definition can name only the definitions before it:
+    A relation inside a definition can name only the definitions before it:
 
         WITH a AS (...), b AS (SELECT * FROM x), c AS (...) SELECT ...      for x only a
     """
@@ -52,7 +52,7 @@ def _walk_visible_definitions(relation: exp.Expr) -> Iterator[exp.CTE]:
 
 
 def _list_enclosing_definitions(relation: exp.Expr) -> list[exp.CTE]:
-    """Return the definitions in WITH that a relation is inside of."""
+    """Return the definitions in WITH that a relation is inside."""
     definitions = []
     definition = relation.find_ancestor(exp.CTE)
     while definition is not None:

@@ -86,9 +86,9 @@ def rewrite_safe_divide(node: exp.SafeDivide, context: RuleContext) -> exp.Expr:
         return node
     dividend = _parenthesize(node.this.copy())
     divisor = _parenthesize(node.expression.copy())
-    divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
+    divisor_or_null = exp.func("NULLIF", divisor, exp.Literal.number(0))
     # With these arguments, sqlglot writes `/` as it is.
-    division = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)
+    division = exp.Div(this=dividend, expression=divisor_or_null, typed=True, safe=False)
     return exp.paren(division, copy=False)
 
 

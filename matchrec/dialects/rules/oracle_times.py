@@ -114,7 +114,7 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
         if kinds <= TIMES | {None}:
             _note_unknown_types(context)
         return node
-    use = _find_use(node, context)
+    use = _find_difference_use(node, context)
     left_is_date = is_oracle_date(node.this) or left_kind is ValueKind.DATE
     right_is_date = is_oracle_date(node.expression) or right_kind is ValueKind.DATE
     if use is DifferenceUse.EITHER and left_is_date and right_is_date:
@@ -170,7 +170,7 @@ def _is_trunc(node: exp.Expr) -> bool:
     return isinstance(node, exp.DateTrunc) or find_unknown_function(node) == "TRUNC"
 
 
-def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
+def _find_difference_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
     """Return what the expression around a difference of times needs.
 
     If the operation right around the difference accepts a number and an interval, the next
@@ -190,7 +190,7 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
             return DifferenceUse.NUMBER
         if kinds & {ValueKind.INTERVAL, *TIMES}:
             return DifferenceUse.INTERVAL
-    return _find_use(parent, context)
+    return _find_difference_use(parent, context)
 
 
 def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:

@@ -61,7 +61,7 @@ def _take_out_moved_parts(inner: exp.Select) -> exp.Select:
     outer = exp.Select()
     for part in _MOVED_PARTS:
         value = inner.args.get(part)
-        outer.set(part, value and value.copy())
+        outer.set(part, None if value is None else value.copy())
         inner.set(part, None)
     return outer
 

@@ -104,7 +104,9 @@ def quote_reserved_name(node: exp.Identifier, context: RuleContext) -> exp.Expr:
     is_exact_variable = node.name.upper() in context.quoted_variables and _is_variable(node)
     if is_exact_variable or _may_be_current_value(node):
         return node
-    name = choose_quoted_name(node.name, bool(node.quoted), context.read, context.write)
+    name = choose_quoted_name(
+        node.name, is_quoted=bool(node.quoted), read=context.read, write=context.write
+    )
     return node if name is None else exp.to_identifier(name, quoted=True)
 
 

@@ -4,7 +4,7 @@ CAST(x AS VARCHAR(3))   in most products, cuts longer strings, which Spark's CAS
                         LEFT(..., 3)
                         in Snowflake, raises an error for longer strings: a note says so
                         in BigQuery, is not allowed
-CAST(x AS CHAR(3))      also pads shorter ones: a note says that the result does not
+CAST(x AS CHAR(3))      also pads shorter strings: a note says that the result does not
 CAST(x AS VARCHAR)      writes some types with other digits: a note says so
 SPLIT(x, '.')           splits at each dot; in Spark, the dot is a regular expression
 """

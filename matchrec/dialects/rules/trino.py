@@ -1,6 +1,6 @@
 """Rules of Trino.
 
-In Trino, navigation finds other rows than in the standard. An expression inside of navigation is
+In Trino, navigation finds other rows than in the standard. An expression inside navigation is
 computed even if navigation finds no row:
 
     FIRST(x, 1)              the second row of the match, even on the first row, where RUNNING FIRST
@@ -45,9 +45,9 @@ def note_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp.E
     Trino also finds rows after the current one. For `FIRST(x)` this makes no difference, because
     the first row of the match is never after the current one.
     """
-    is_running = node.parent is None or find_pattern_function(node.parent) != "FINAL"
+    is_final = node.parent is not None and find_pattern_function(node.parent) == "FINAL"
     is_first = find_pattern_function(node) == "FIRST"
-    if not is_first or not context.is_measure_of_rows or not is_running:
+    if not is_first or is_final or not context.is_measure_of_rows:
         return node
     names_variable = any(column.table for column in node.find_all(exp.Column))
     has_offset = len(node.expressions) > 1

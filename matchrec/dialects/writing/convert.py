@@ -22,7 +22,7 @@ from matchrec.dialects.writing.clause_text import write_sql
 from matchrec.dialects.writing.origins import PartOrigin, find_origins, trace_to_user
 from matchrec.dialects.writing.preferred import prefer_matches
 from matchrec.dialects.writing.prepare import prepare_for_sql
-from matchrec.dialects.writing.read_queries import START, ReadQuery
+from matchrec.dialects.writing.read_queries import START, LoweredQuery
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors, with_source
@@ -73,7 +73,7 @@ class Conversion:
     __repr__ = __str__
 
 
-def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion:
+def convert_to_sql(query: LoweredQuery, table: str, product: Product) -> Conversion:
     """Convert a query to the SQL of a product.
 
     Args:
@@ -105,7 +105,7 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
 
 
 def _translate(
-    query: ReadQuery, origins: list[PartOrigin], text: str, product: Product
+    query: LoweredQuery, origins: list[PartOrigin], text: str, product: Product
 ) -> Translation:
     """Translate the Spark SQL that was written to the SQL of a product.
 
@@ -154,7 +154,7 @@ def _locate_in_query(
         error.notes = (*error.notes, NOTE_ON_TRANSLATION)
 
 
-def _locate_selection(error: MatchRecognizeError, query: ReadQuery) -> None:
+def _locate_selection(error: MatchRecognizeError, query: LoweredQuery) -> None:
     """Change an error about an event selection so that it points at what the user wrote.
 
     Args:
@@ -176,7 +176,7 @@ def _locate_selection(error: MatchRecognizeError, query: ReadQuery) -> None:
         error.notes = (*error.notes, note)
 
 
-def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
+def check_meaning(query: LoweredQuery, plan: MatchPlan, text: str) -> None:
     """Check that the written text has the plan from which it was written.
 
     Args:
@@ -193,15 +193,9 @@ def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
         raise errors.no_equivalent_in_sql(
             START, what=f"this: {error.message}", hint=None
         ) from error
-    if part is None:
-        return
-    span = query.pattern_span
-    for definition in plan.definitions:
-        if shapes.describe_condition_of(definition.variable) == part:
-            span = definition.condition.span
-            break
-    what = f"{part}, which would have other matches in SQL"
-    raise errors.no_equivalent_in_sql(span, what=what, hint=None)
+    if part is not None:
+        what = f"{part.name}, which would have other matches in SQL"
+        raise errors.no_equivalent_in_sql(part.span or query.pattern_span, what=what, hint=None)
 
 
 def _read_again(text: str) -> MatchPlan:

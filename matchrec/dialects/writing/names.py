@@ -92,13 +92,13 @@ def _rename_in_subset(subset: Subset, rename: Renaming) -> Subset:
 
 def _rename_in_absence(absence: Absence, rename: Renaming) -> Absence:
     """Return an absence with other names for its variables."""
-    after = absence.after and tuple(rename(name) for name in absence.after)
-    before = absence.before and tuple(rename(name) for name in absence.before)
+    after = None if absence.after is None else tuple(rename(name) for name in absence.after)
+    before = None if absence.before is None else tuple(rename(name) for name in absence.before)
     return replace(absence, variable=rename(absence.variable), after=after, before=before)
 
 
 def rename_in_reference(reference: Reference, rename: Renaming) -> Reference:
-    """Return a reference with another variable, also in the references inside of an aggregate.
+    """Return a reference with another variable, also in the references inside an aggregate.
 
     Args:
         reference: the reference.

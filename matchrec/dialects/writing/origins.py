@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from matchrec.dialects.writing.clause_text import write_scalar
-from matchrec.dialects.writing.read_queries import START, ReadQuery
+from matchrec.dialects.writing.read_queries import START, LoweredQuery
 from matchrec.plan.expression import Operation, Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
@@ -34,7 +34,7 @@ class PartOrigin:
     user_span: Span
 
 
-def find_origins(query: ReadQuery, plan: MatchPlan, text: str) -> list[PartOrigin]:
+def find_origins(query: LoweredQuery, plan: MatchPlan, text: str) -> list[PartOrigin]:
     """Return the parts of a written text whose origin is known, a larger part before its parts.
 
     Args:
@@ -76,7 +76,7 @@ def _locate_in_order(scalars: Iterable[Scalar], text: str, start: int) -> Iterat
 
 
 def _locate_window(
-    query: ReadQuery, plan: MatchPlan, text: str, start: int
+    query: LoweredQuery, plan: MatchPlan, text: str, start: int
 ) -> Iterator[PartOrigin]:
     """Yield the origin of WITHIN of a SASE+ query, if it has a window.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.writing.names import WORD, rename_variables
-from matchrec.dialects.writing.read_queries import ReadQuery
+from matchrec.dialects.writing.read_queries import LoweredQuery
 from matchrec.errors import calls as errors
 from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection
@@ -34,7 +34,7 @@ class PreparedPlan(NamedTuple):
     notes: tuple[TranslationNote, ...]
 
 
-def prepare_for_sql(query: ReadQuery) -> PreparedPlan:
+def prepare_for_sql(query: LoweredQuery) -> PreparedPlan:
     """Return the plan of a query so that SQL can express it.
 
     Raises:
@@ -90,7 +90,7 @@ def _reject_undefinable_conditions(plan: MatchPlan) -> None:
                 raise errors.no_equivalent_in_sql(reference.span, what=what, hint=None)
 
 
-def _note_losses(query: ReadQuery) -> Iterator[TranslationNote]:
+def _note_losses(query: LoweredQuery) -> Iterator[TranslationNote]:
     """Yield notes on the columns that the result gets or loses because it is written as SQL."""
     plan = query.plan
     for key in plan.equivalence_keys:

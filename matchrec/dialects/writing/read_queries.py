@@ -1,4 +1,4 @@
-"""Read the queries that are written as SQL: SASE+ queries and Patterns."""
+"""Read the queries that are to be written as SQL, SASE+ queries and Patterns, and plan them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ START = Span(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadQuery:
-    """A query to convert, as `read_sase` or `read_pattern` has read it."""
+class LoweredQuery:
+    """A query to convert: its plan, and what the user wrote."""
 
     # What the query means.
     plan: MatchPlan
@@ -31,17 +31,17 @@ class ReadQuery:
     pattern_span: Span = START
 
 
-def read_sase(text: str, stream_options: StreamOptions) -> ReadQuery:
+def read_sase(text: str, stream_options: StreamOptions) -> LoweredQuery:
     """Read a SASE+ query.
 
     Raises:
         MatchRecognizeError: the query is wrong.
     """
     plan = compile_sase(text, stream_options)
-    return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
+    return LoweredQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 
-def read_pattern(pattern: Pattern, stream_options: StreamOptions) -> ReadQuery:
+def read_pattern(pattern: Pattern, stream_options: StreamOptions) -> LoweredQuery:
     """Read a Pattern.
 
     Raises:
@@ -55,4 +55,4 @@ def read_pattern(pattern: Pattern, stream_options: StreamOptions) -> ReadQuery:
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern._skip_strategy._to is not None:
         raise errors.option_not_convertible(option=f"after_match({pattern._skip_strategy!r})")
-    return ReadQuery(plan, source)
+    return LoweredQuery(plan, source)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from typing_extensions import assert_never
 
@@ -35,6 +35,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern, simplify
 from matchrec.plan.stages import Staging
 from matchrec.plan.totals import Totals
+from matchrec.source import Span
 from matchrec.syntax.durations import Duration, read_positive_duration
 from matchrec.syntax.tokenize import read_tokens
 
@@ -57,29 +58,43 @@ Leaf: TypeAlias = (
 Shape: TypeAlias = Leaf | tuple["Shape", ...] | frozenset["Shape"]
 
 
-def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
-    """Return the first part in which two plans differ, as messages name it.
+class DifferingPart(NamedTuple):
+    """A part in which two plans differ."""
 
-    Return None if all parts have equal shapes.
-    """
+    # The name of the part in messages: `PATTERN`, or "the condition of `A`".
+    name: str
+    # Where the first plan has the part; None unless the part is the condition of a variable.
+    span: Span | None
+
+
+def find_differing_part(plan: MatchPlan, other: MatchPlan) -> DifferingPart | None:
+    """Return the first part in which two plans differ; None if all parts have equal shapes."""
     shapes = dict(_walk_part_shapes(plan))
     other_shapes = dict(_walk_part_shapes(other))
     for name in shapes | other_shapes:
         if shapes.get(name) != other_shapes.get(name):
-            return name
+            return DifferingPart(name, _find_condition_spans(plan).get(name))
     return None
+
+
+def _find_condition_spans(plan: MatchPlan) -> dict[str, Span]:
+    """Return where the conditions of a plan are written, by the names of these parts."""
+    return {
+        name_condition(definition.variable): definition.condition.span
+        for definition in plan.definitions
+    }
 
 
 def _walk_part_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """Yield the name of each part of a plan, as in messages, and its shape.
 
-    Every field of a plan is in one of the parts. Of the records in the fields, facts that are
+    Every field of a plan is in one of the parts. Facts that are
     computed from other fields are left out, such as the exact length of a window.
     """
     for definition in plan.definitions:
         conjuncts = frozenset(walk_conjunct_shapes(definition.condition))
         if conjuncts:
-            yield describe_condition_of(definition.variable), conjuncts
+            yield name_condition(definition.variable), conjuncts
     yield "PATTERN", simplify(plan.pattern)
     output_keys = _make_key_shapes(plan.partition_by)
     yield "PARTITION BY", (output_keys, _make_key_shapes(plan.equivalence_keys))
@@ -110,7 +125,7 @@ def _walk_part_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield "the length of a window frame", frame_length
 
 
-def describe_condition_of(variable: str) -> str:
+def name_condition(variable: str) -> str:
     """Return the name that messages use for the condition of a variable."""
     return f"the condition of `{variable}`"
 

@@ -45,17 +45,17 @@ from matchrec.plan.stages import (
 )
 from matchrec.syntax.negations import take_out_negations
 
-# The strategy of a clause for the contiguity of stages.
-SELECTION = {
+# For the contiguity of stages, the event selection of a clause that means the same.
+SELECTION_BY_CONTIGUITY = {
     Contiguity.STRICT: clauses.EventSelection.STRICT_CONTIGUITY,
     Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
     Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
 }
 
-# The measures of a pattern that a clause can have, too.
-_TIMES = ("start_time", "end_time")
+# The names of the measures of a pattern that a clause can have, too.
+_TIME_MEASURES = ("start_time", "end_time")
 
-_OTHER_NOTS = (
+_UNSUPPORTED_NOT = (
     "is not one of the two forms that SQL can express: not_next between single stages if no event "
     "is skipped, or else not_followed_by after a single stage, at the end or before the last stage"
 )
@@ -77,10 +77,10 @@ def lower_to_clause(query: PatternQuery) -> LoweredPattern:
     is_strict = contiguity is Contiguity.STRICT
     for stage in walk_stages(stages):
         if stage.is_negated and not can_be_negation(stage, stages, is_strict=is_strict):
-            raise errors.pattern_not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
+            raise errors.pattern_not_in_sql(what=stage.label, obstacle=_UNSUPPORTED_NOT)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
-    selection = SELECTION[contiguity]
+    selection = SELECTION_BY_CONTIGUITY[contiguity]
     pattern, absences = take_out_negations(
         _build_pattern(plan.staging.steps),
         selection,
@@ -93,7 +93,7 @@ def lower_to_clause(query: PatternQuery) -> LoweredPattern:
         absences=absences,
         selection=selection,
         staging=None,
-        measures=tuple(measure for measure in plan.measures if measure.name in _TIMES),
+        measures=tuple(measure for measure in plan.measures if measure.name in _TIME_MEASURES),
         definitions=tuple(convert_definitions(plan)),
     )
     return LoweredPattern(clause, source)
@@ -143,24 +143,25 @@ def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, is_strict: bool)
 
     Args:
         stage: the stage.
-        stages: the stages of the whole pattern. A stage inside of a group is not among them.
+        stages: the stages of the whole pattern. A stage inside a group is not among them.
         is_strict: whether no event is skipped.
     """
     index = next((index for index, other in enumerate(stages) if other is stage), None)
     if index is None or (stage.contiguity is Contiguity.STRICT) is not is_strict:
         return False
-    previous = [other for other in stages[:index] if not other.is_negated][-1]
-    after = [other for other in stages[index:] if not other.is_negated]
-    if previous.is_quantified or previous.is_optional or previous.is_group:
+    previous_stage = [other for other in stages[:index] if not other.is_negated][-1]
+    stages_after = [other for other in stages[index:] if not other.is_negated]
+    if previous_stage.is_quantified or previous_stage.is_optional or previous_stage.is_group:
         return False
+    if not stages_after:
+        # not_next waits for the next event, so another stage must follow.
+        return not is_strict
+    next_stage = stages_after[0]
     if is_strict:
-        # not_next waits for the next event, so there must be one.
-        return bool(after) and not (after[0].is_group or after[0].is_optional)
-    if not after:
-        return True
+        return not (next_stage.is_group or next_stage.is_optional)
     # Two NOTs at the end are excluded, because an event of two kinds ends a run.
-    is_before_last = len(after) == 1 and not stages[-1].is_negated
-    return is_before_last and not (after[0].is_quantified or after[0].is_group)
+    is_before_last = len(stages_after) == 1 and not stages[-1].is_negated
+    return is_before_last and not (next_stage.is_quantified or next_stage.is_group)
 
 
 def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
@@ -183,8 +184,8 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
                 what=f"stage `{name}`", obstacle="reads its own earlier events"
             )
         if name in variables_before_negations:
-            readable = {*variables_before_negations[name], definition.variable}
-            if not read_variables <= readable:
+            readable_variables = {*variables_before_negations[name], definition.variable}
+            if not read_variables <= readable_variables:
                 raise errors.pattern_not_in_sql(
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
                 )
@@ -237,14 +238,15 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
 
 
 def _list_contiguities(stages: tuple[Stage, ...]) -> tuple[Contiguity, ...]:
-    """Return the contiguities of stages, and inside of repeated stages, each once.
+    """Return the contiguities between stages, then those between repetitions, each once.
 
-    They are in the order of the pattern. A single stage has no contiguity yet, with or without NOTs
-    after it, so the last NOT has the only one.
+    If the pattern has only one stage that is not a NOT, and no repetition, nothing shows a
+    contiguity. Then the result is the contiguity of the last stage, which may be a NOT.
     """
-    contiguities: dict[Contiguity, None] = {}
-    for group in (stages, *(stage.stages for stage in walk_stages(stages))):
-        for stage in group[1:]:
+    contiguities: dict[Contiguity, None] = {}  # a set that keeps the order
+    sequences = [stages, *(stage.stages for stage in walk_stages(stages))]
+    for sequence in sequences:
+        for stage in sequence[1:]:  # before the first stage, nothing is skipped
             if not stage.is_negated:
                 contiguities[stage.contiguity] = None
     for stage in walk_stages(stages):
@@ -254,7 +256,7 @@ def _list_contiguities(stages: tuple[Stage, ...]) -> tuple[Contiguity, ...]:
 
 
 def _reject_repeated_stages(stages: tuple[Stage, ...]) -> None:
-    """Raise an error for a stage that SKIP TILL NEXT MATCH would match otherwise.
+    """Raise an error for a stage that SKIP TILL NEXT MATCH would match differently.
 
     Raises:
         MatchRecognizeUnsupportedError: a stage has a quantifier, is optional, or is a group.

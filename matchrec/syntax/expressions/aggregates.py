@@ -47,7 +47,9 @@ def read_aggregate(cursor: ExpressionCursor, name_index: int, semantics: Semanti
     _reject_kept_nulls(cursor, name_index, end)
     if is_distinct and function == "last_value":
         raise errors.distinct_last_value(
-            cursor.tokens[name_index + 2].span, function=cursor.tokens[name_index].text, clause=cursor.where
+            cursor.tokens[name_index + 2].span,
+            function=cursor.tokens[name_index].text,
+            clause=cursor.where,
         )
     values = [_read_argument(cursor, name_index, argument) for argument in arguments.ranges]
     aggregate = replace(
@@ -91,7 +93,9 @@ def _find_aggregate_arguments(cursor: ExpressionCursor, name_index: int) -> _Agg
     return _AggregateArguments(ranges, nulls_word == "IGNORE")
 
 
-def _read_argument(cursor: ExpressionCursor, name_index: int, argument: TokenRange) -> Scalar | None:
+def _read_argument(
+    cursor: ExpressionCursor, name_index: int, argument: TokenRange
+) -> Scalar | None:
     """Read an argument of the aggregate at `name_index`; return None for the `*` or `A.*` of a COUNT.
 
     Raises:

@@ -112,7 +112,9 @@ def explain_wrong_number(
     )
 
 
-def find_variable_read(cursor: ExpressionCursor, name_index: int, rows_read_before: int) -> str | None:
+def find_variable_read(
+    cursor: ExpressionCursor, name_index: int, rows_read_before: int
+) -> str | None:
     """Return the variable whose rows the call at `name_index` reads; None for all rows of the match.
 
     Args:
@@ -142,7 +144,9 @@ def find_variable_read(cursor: ExpressionCursor, name_index: int, rows_read_befo
     return next(iter(first_spans), None)
 
 
-def _advise_on_two_variables(cursor: ExpressionCursor, name_index: int, reads: Sequence[RowRead]) -> str:
+def _advise_on_two_variables(
+    cursor: ExpressionCursor, name_index: int, reads: Sequence[RowRead]
+) -> str:
     """Return what to write instead of the call at `name_index`, which reads rows of several variables.
 
     - `MAX(A.x, B.x)`: two values, see `errors.sql.expression.advise_on_several_arguments`

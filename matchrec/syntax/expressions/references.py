@@ -66,7 +66,9 @@ def read_call(cursor: ExpressionCursor, start: int) -> Scalar:
     if function.key in NAVIGATION:
         tree = read_navigation(cursor, name_index, semantics)
     elif function.key in MATCH_FUNCTION_READERS:
-        tree = Term((MATCH_FUNCTION_READERS[function.key](cursor, name_index, semantics),), function.span)
+        tree = Term(
+            (MATCH_FUNCTION_READERS[function.key](cursor, name_index, semantics),), function.span
+        )
     else:
         tree = Term((read_aggregate(cursor, name_index, semantics),), function.span)
         end = cursor.position  # after the suffixes of the aggregate

@@ -65,7 +65,9 @@ def test_many_optional_groups_are_folded_quickly() -> None:
     names = [f"{letter}{number}" for number in range(25) for letter in "pq"]
     pairs = zip(names[::2], names[1::2], strict=True)
     groups = [
-        RepeatedPart((single(p, is_optional=True), single(q, is_optional=True)), RELAXED, is_optional=True)
+        RepeatedPart(
+            (single(p, is_optional=True), single(q, is_optional=True)), RELAXED, is_optional=True
+        )
         for p, q in pairs
     ]
     steps = (*groups, single("z"))

@@ -178,7 +178,9 @@ FORBIDDEN = [
     ),
     (
         rules.check_partial_matches,
-        MatchPlan(AB, partial=PartialMatches(shows_unfinished=True), absences=(Absence("N", "A", "B"),)),
+        MatchPlan(
+            AB, partial=PartialMatches(shows_unfinished=True), absences=(Absence("N", "A", "B"),)
+        ),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
     ),
     (
