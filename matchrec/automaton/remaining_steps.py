@@ -109,7 +109,7 @@ class RemainingRepetitions:
     @property
     def can_leave(self) -> bool:
         """Return whether a run can leave the part after these repetitions."""
-        return self.count >= self.part.least or (self.count == 0 and self.part.optional)
+        return self.count >= self.part.least or (self.count == 0 and self.part.is_optional)
 
     @property
     def can_skip_empty_repetition(self) -> bool:
@@ -124,7 +124,7 @@ class RemainingRepetitions:
     def contiguity(self) -> Contiguity:
         """Return which rows may be skipped before the next repetition."""
         if self.count > 0:
-            return self.part.inner
+            return self.part.inner_contiguity
         return self.part_and_rest.first_contiguity or self.part.contiguity
 
 

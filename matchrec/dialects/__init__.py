@@ -29,6 +29,9 @@
     token_edits         the edits that turn a text into its translation
     writing             SASE+ queries and Patterns → SQL
 
+In all of these modules, `read` is the product whose SQL is read, and `write` is the product for
+which it is written, as in `transpile(query, read="oracle", write="spark")`.
+
 No part of a query is dropped without a note. Text that need not change stays as the user wrote it,
 and every position in the new text leads back to a position in the old text.
 

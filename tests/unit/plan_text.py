@@ -56,9 +56,10 @@ def show_aggregate(aggregate: Aggregate) -> str:
     variable = "" if aggregate.variable is None else f" of {aggregate.variable}"
     arguments = ", ".join(map(show_term, aggregate.arguments)) if aggregate.arguments else "*"
     ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
+    distinct = "DISTINCT " if aggregate.is_distinct else ""
     parts = (
         aggregate.semantics.value if aggregate.semantics is Semantics.FINAL else "",
-        f"{aggregate.function}({'DISTINCT ' if aggregate.is_distinct else ''}{arguments}){variable}",
+        f"{aggregate.function}({distinct}{arguments}){variable}",
         f"ordered by {ordering}" if ordering else "",
         f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
         "ignoring nulls" if aggregate.ignore_nulls else "",

@@ -14,5 +14,6 @@ the warning.
     omissions       no ORDER BY, no conditions, lost braces
     idle_windows    windows and timeouts of a `Pattern` that have no effect
     references      facts about references and texts, for several rules
+    early_variables the variables that can have rows when a condition is tested
     every_rule      `find_warnings`, which applies all of them
 """

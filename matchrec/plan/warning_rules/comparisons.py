@@ -2,20 +2,19 @@
 
 Each of these conditions can be computed, but is never true or has one value for all rows:
 
-    DEFINE A AS price > A.price       a value is compared with itself
-    DEFINE A AS B.price > 1           B has no row yet when a row is tested for A
+    DEFINE A AS price > A.price             a value is compared with itself
+    DEFINE A AS B.price > 1                 B has no row yet when a row is tested for A
     DEFINE A AS price < LAST(A.price, 1)    the first row of A has no row of A before it
-    DEFINE A AS price > MAX(A.price)  at the first row of A, both sides are its price
-    DEFINE A AS price = NULL          a comparison with NULL is never true
-    DEFINE A AS "status" = 'on'       two texts are compared; one was meant as a column
+    DEFINE A AS price > MAX(A.price)        at the first row of A, both sides are its price
+    DEFINE A AS price = NULL                a comparison with NULL is never true
+    DEFINE A AS "status" = 'on'             two texts are compared; one was meant as a column
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING
 
 from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
@@ -31,10 +30,12 @@ from matchrec.plan.expression import (
     End,
     Navigation,
     Operation,
+    Reference,
     Scalar,
     Term,
     TextPiece,
     find_amount,
+    find_variable,
     is_null,
     split_conjuncts,
     walk_scalar,
@@ -42,6 +43,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operators import OPERATORS
 from matchrec.plan.show import show_scalar
+from matchrec.plan.warning_rules.early_variables import EarlyVariables
 from matchrec.plan.warning_rules.references import (
     find_literal_text,
     reads_nearby_row,
@@ -50,9 +52,6 @@ from matchrec.plan.warning_rules.references import (
 )
 from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
-if TYPE_CHECKING:
-    from matchrec.plan.stages import StageTest
-
 # The comparisons that are false if both sides are equal.
 _FALSE_IF_EQUAL = frozenset({"<", ">", "<>"})
 
@@ -60,16 +59,6 @@ _FALSE_IF_EQUAL = frozenset({"<", ">", "<>"})
 _VALUES_OF_ONE_ROW = frozenset({"avg", "max", "mean", "median", "min", "sum"})
 
 _PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The variable or stage that a part of a condition tests."""
-
-    # The name of a variable or a stage, or "the group".
-    name: str
-    # The names of the variables that can have rows when the part is tested.
-    early_variables: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +73,6 @@ class ComparisonInCondition:
     # Whether the comparison must hold for the condition to hold: it does in `x > 1 AND c`, and not
     # in `x > 1 OR c`.
     is_required: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BareReference:
-    """A subexpression that is only a reference to a column."""
-
-    # The subexpression.
-    term: Term
-    # Its reference.
-    reference: ColumnReference
 
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -176,14 +155,12 @@ def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWar
     span = context.comparison.span
     definition = context.definition
     plan = context.plan
-    match context.comparison.operands[0]:
-        case Term((ColumnReference() as reference,)):
-            is_plain_column = len(reference.column_path) == 1
-            reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
-            is_column_of_tested_row = is_plain_column and reads_tested_row
-        case _:
-            is_column_of_tested_row = False
-    if not is_column_of_tested_row or current_language() is not SQL:
+    reference = find_only_reference(context.comparison.operands[0])
+    if not isinstance(reference, ColumnReference) or current_language() is not SQL:
+        return warnings.same_value(span)
+    is_plain_column = len(reference.column_path) == 1
+    reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
+    if not (is_plain_column and reads_tested_row):
         return warnings.same_value(span)
     variables = patterns.list_variable_names(plan.pattern)
     other_variable = next((name for name in variables if name != definition.variable), None)
@@ -221,13 +198,12 @@ def warn_about_later_rows(
         context.definition.variable, is_required=context.is_required
     )
     for operand in context.comparison.operands:
-        match operand:
-            case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
-                pass
-            case _:
-                continue
-        is_early = variable_read in subject.early_variables
-        if is_early or variable_read not in variables_in_pattern:
+        reference = find_only_reference(operand)
+        if not isinstance(reference, ColumnReference):
+            continue
+        variable_read = reference.navigation.variable
+        is_in_pattern = variable_read in variables_in_pattern
+        if variable_read is None or not is_in_pattern or variable_read in subject.early_variables:
             continue
         column = show_plain_argument(reference)
         operand_text = show_users_operand(
@@ -255,14 +231,16 @@ def warn_about_first_row(
         context: a comparison that must hold for a condition of SQL to hold.
         early_variables: the variables that can have rows when a condition is tested.
     """
-    for read in find_required_reads(context.comparison):
-        navigation = read.reference.navigation
+    for operand in find_required_columns(context.comparison):
+        reference = find_only_reference(operand)
+        assert isinstance(reference, ColumnReference), reference
+        navigation = reference.navigation
         if navigation.logical_offset > 0 and has_no_earlier_row(
             context, early_variables, navigation.variable
         ):
             yield warnings.compared_with_row_before_first(
                 context.comparison.span,
-                read=show_users_operand(read.term),
+                read=show_users_operand(operand),
                 rows=navigation.variable,
                 variable=context.definition.variable,
                 condition=allow_first_rows(
@@ -309,17 +287,17 @@ def warn_about_only_row(
     comparison = context.comparison
     if comparison.operator not in _FALSE_IF_EQUAL:
         return
-    for column, value in (comparison.operands, comparison.operands[::-1]):
-        match column, value:
-            case Term((ColumnReference() as tested,)), Term(
-                (ColumnReference() | Aggregate() as read,)
-            ):
-                pass
-            case _:
-                continue
+    left, right = comparison.operands
+    for column, value in ((left, right), (right, left)):
+        tested = find_only_reference(column)
+        read = find_only_reference(value)
+        if not isinstance(tested, ColumnReference):
+            continue
+        if not isinstance(read, ColumnReference | Aggregate):
+            continue
         if not reads_nearby_row(tested, context.definition, context.plan, offset=0):
             continue
-        rows = read.navigation.variable if isinstance(read, ColumnReference) else read.variable
+        rows = find_variable(read)
         if find_column_of_only_row(read) == tested.argument and has_no_earlier_row(
             context, early_variables, rows
         ):
@@ -330,6 +308,17 @@ def warn_about_only_row(
                 condition=allow_first_rows(comparison, rows, 1),
             )
             return
+
+
+def find_only_reference(scalar: Scalar) -> Reference | None:
+    """Return the reference that is the whole expression; None for any other expression."""
+    match scalar:
+        case Term((str(),)):
+            return None
+        case Term((reference,)):
+            return reference
+        case _:
+            return None
 
 
 def find_column_of_only_row(read: ColumnReference | Aggregate) -> str | None:
@@ -367,117 +356,18 @@ def allow_first_rows(comparison: Operation, variable: str | None, count: int) ->
     return f"count({rows}) {test} OR {show_users_operand(comparison)}"
 
 
-def find_required_reads(scalar: Scalar) -> Iterator[BareReference]:
-    """Yield the reads of columns without whose row an expression is NULL.
+def find_required_columns(scalar: Scalar) -> Iterator[Term]:
+    """Yield the terms that are a column and without whose row an expression is NULL.
 
-    `price < 0.9 * LAST(A.price, 1)` has two such reads, `price` and `LAST(A.price, 1)`.
+    `price < 0.9 * LAST(A.price, 1)` has two such terms, `price` and `LAST(A.price, 1)`.
     `coalesce(LAST(A.price, 1), 0)` has none, because it has a value without the row.
     """
     match scalar:
-        case Term((ColumnReference() as reference,)):
-            yield BareReference(scalar, reference)
+        case Term((ColumnReference(),)):
+            yield scalar
         case Operation() if scalar.operator in OPERATORS and OPERATORS[scalar.operator].is_strict:
             for operand in scalar.operands:
-                yield from find_required_reads(operand)
-
-
-class EarlyVariables:
-    """The variables that can have rows when the conditions of a plan are tested."""
-
-    def __init__(self, plan: MatchPlan) -> None:
-        """Find the tests of stages, if the plan has stages."""
-        self.plan = plan
-        self.variables = patterns.list_variable_names(plan.pattern)
-        # The tests of stages, by their names: for parts of conditions that need not hold. Empty if
-        # the plan has no stages.
-        self.tests_of_events: Mapping[str, StageTest] = {}
-        # The tests of stages, by their names: for parts of conditions that must hold. Empty if the
-        # plan has no stages.
-        self.tests_of_first_events: Mapping[str, StageTest] = {}
-        # The subjects that `find_subject` has found, by its arguments.
-        self.subjects: dict[tuple[str, bool], Subject] = {}
-        if plan.staging is not None:
-            from matchrec.plan import stages  # SQL has no stages
-
-            self.tests_of_events = stages.find_tests_of_events(plan.staging.steps)
-            self.tests_of_first_events = stages.find_tests_of_first_events(plan.staging.steps)
-
-    def find_subject(self, variable: str, *, is_required: bool) -> Subject:
-        """Return the subject of a part of a condition.
-
-        Args:
-            variable: the name of the condition: a variable, or the test of a stage.
-            is_required: whether the part must hold for the condition to hold. If so, the part must
-                hold for the first row of the variable, too, before which fewer variables have rows.
-        """
-        key = (variable, is_required)
-        if key not in self.subjects:
-            self.subjects[key] = self._compute_subject(variable, is_required=is_required)
-        return self.subjects[key]
-
-    def _compute_subject(self, variable: str, *, is_required: bool) -> Subject:
-        """Compute what `find_subject` returns."""
-        if self.plan.staging is not None:
-            tests = self.tests_of_first_events if is_required else self.tests_of_events
-            if variable not in tests:
-                return Subject(variable, self.variables)
-            return Subject(tests[variable].subject, tests[variable].stages_before)
-        if variable in self.plan.negated_variables:
-            return Subject(variable, self.variables)
-        variables_before = find_variables_before(
-            variable, self.plan.pattern, only_first_row=is_required
-        )
-        return Subject(variable, {variable} | variables_before)
-
-
-def find_variables_before(
-    name: str, pattern: patterns.RowPattern, *, only_first_row: bool
-) -> set[str]:
-    """Return the variables that can have rows before a row of a variable.
-
-    In `(A B)+`, B can have rows before the second row of A, but not before the first one. So if
-    every row of A must follow a row of B, then no row can be mapped to A.
-
-    Args:
-        name: the name of the variable.
-        pattern: a row pattern.
-        only_first_row: whether to look only at the first row of the variable in a match.
-
-    >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> loop = parse_row_pattern("(A B)+")
-    >>> find_variables_before("A", loop, only_first_row=True)
-    set()
-    >>> sorted(find_variables_before("A", loop, only_first_row=False))
-    ['A', 'B']
-    """
-    parts = patterns.list_children(pattern)
-    indexes = [
-        index for index, part in enumerate(parts) if name in patterns.list_variable_names(part)
-    ]
-    if not indexes:
-        return set()
-    # The children that can be matched before the variable gets a row.
-    earlier_parts: tuple[patterns.RowPattern, ...] = ()
-    if isinstance(pattern, patterns.Concatenation):
-        earlier_parts = parts[: indexes[-1]]
-    elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
-        earlier_parts = parts
-    if only_first_row:
-        # After a part that always has a row of the variable, no later row of it is the first one.
-        earlier_parts = tuple(
-            part for part in earlier_parts if not patterns.always_has_row(part, frozenset({name}))
-        )
-    variables: set[str] = set()
-    for index in indexes:
-        variables |= find_variables_before(name, parts[index], only_first_row=only_first_row)
-    for part in earlier_parts:
-        variables.update(patterns.list_variable_names(part))
-    return variables
-
-
-def is_loop(pattern: patterns.RowPattern) -> bool:
-    """Return whether a node is a quantifier that can repeat its part."""
-    return isinstance(pattern, patterns.Quantified) and pattern.most != 1
+                yield from find_required_columns(operand)
 
 
 def normalize_operand(

@@ -44,9 +44,10 @@ def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         return
     keys = {find_folded_name(key) for key in plan.partition_by}
     if keys.issuperset(find_folded_name(item.expression) for item in plan.order_by):
-        first, *_, last = (plan.order_by[0], *plan.order_by)
-        if first.span is not None and last.span is not None:
-            yield warnings.order_by_partition_keys(Span(first.span.start, last.span.end))
+        first_span = plan.order_by[0].span
+        last_span = plan.order_by[-1].span
+        if first_span is not None and last_span is not None:
+            yield warnings.order_by_partition_keys(first_span.to(last_span))
 
 
 def find_folded_name(expression: RowExpression) -> str:
@@ -112,10 +113,9 @@ def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     defined_variables = {definition.variable for definition in plan.definitions}
     reported_variables: set[str] = set()
     for node in patterns.walk_pattern(plan.pattern):
-        if (
-            not isinstance(node, patterns.Variable)
-            or node.name in defined_variables | reported_variables
-        ):
+        if not isinstance(node, patterns.Variable):
+            continue
+        if node.name in defined_variables | reported_variables:
             continue
         name = strip_digits(node.name)
         if name in defined_variables:

@@ -57,13 +57,13 @@ def can_lack_rows(pattern: patterns.RowPattern, members: frozenset[str]) -> bool
         case _:
             parts = patterns.list_children(pattern)
             has_row = any(can_lack_rows(part, members) for part in parts)
-            return has_row and can_be_left_out(parts, members)
+            return has_row and can_lack_rows_together(parts, members)
 
 
-def can_be_left_out(parts: Iterable[patterns.RowPattern], members: frozenset[str]) -> bool:
-    """Return whether a match of all parts together can have no row of some variables.
+def can_lack_rows_together(parts: Iterable[patterns.RowPattern], members: frozenset[str]) -> bool:
+    """Return whether matches of several parts can have, in all, no row of some variables.
 
-    Unlike `can_lack_rows`, the result is also True if such a match has no row at all.
+    Unlike in `can_lack_rows`, the matches may have no rows at all.
     """
     return all(patterns.can_be_empty(part) or can_lack_rows(part, members) for part in parts)
 
@@ -80,8 +80,8 @@ def can_skip_to_first_row(
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> texts = ("A B+", "A? B C", "B+ A", "B{2,} A", "(B A)+", "(A | B)+", "PERMUTE(A, B)")
-    >>> found = [parse_row_pattern(text) for text in texts]
-    >>> [can_skip_to_first_row(pattern, frozenset("B"), to_last=True) for pattern in found]
+    >>> row_patterns = [parse_row_pattern(text) for text in texts]
+    >>> [can_skip_to_first_row(pattern, frozenset("B"), to_last=True) for pattern in row_patterns]
     [False, True, True, False, True, True, True]
     """
     if not to_last:
@@ -97,7 +97,9 @@ def can_begin_with_last_row(pattern: patterns.RowPattern, members: frozenset[str
         case patterns.Concatenation(parts):
             for index, part in enumerate(parts):
                 later_parts = parts[index + 1 :]
-                if can_begin_with_last_row(part, members) and can_be_left_out(later_parts, members):
+                if can_begin_with_last_row(part, members) and can_lack_rows_together(
+                    later_parts, members
+                ):
                     return True
                 if not patterns.can_be_empty(part):
                     return False
@@ -105,13 +107,13 @@ def can_begin_with_last_row(pattern: patterns.RowPattern, members: frozenset[str
         case patterns.Permutation(parts):
             return any(
                 can_begin_with_last_row(part, members)
-                and can_be_left_out(parts[:index] + parts[index + 1 :], members)
+                and can_lack_rows_together(parts[:index] + parts[index + 1 :], members)
                 for index, part in enumerate(parts)
             )
         case patterns.Quantified(most=0):
             return False
         case patterns.Quantified(part=part, least=least):
-            has_no_other_row = least <= 1 or can_be_left_out((part,), members)
+            has_no_other_row = least <= 1 or can_lack_rows_together((part,), members)
             return has_no_other_row and can_begin_with_last_row(part, members)
         case _:
             return any(

@@ -4,7 +4,7 @@
     collect_list(A.x) IGNORE NULLS
     percentile_cont(0.5) WITHIN GROUP (ORDER BY A.x DESC)
 
-In this module, `cursor` reads the expression, and `name_index` is the index of the
+In this module, `cursor` reads the expression, and `name_index` is the token of the
 aggregate's name.
 """
 
@@ -96,7 +96,7 @@ def _find_aggregate_arguments(cursor: ExpressionCursor, name_index: int) -> _Agg
 def _read_argument(
     cursor: ExpressionCursor, name_index: int, argument: TokenRange
 ) -> Scalar | None:
-    """Read an argument of the aggregate at `name_index`; return None for the `*` or `A.*` of a COUNT.
+    """Read an argument of an aggregate; return None for the `*` or `A.*` of a COUNT.
 
     Raises:
         MatchRecognizeError: the argument is malformed, or is a `*` that is not the only argument of
@@ -171,7 +171,7 @@ def _reject_kept_nulls(cursor: ExpressionCursor, name_index: int, end: int) -> N
 def _read_sort_item(cursor: ExpressionCursor, name_index: int, item: TokenRange) -> OrderedInput:
     """Read an item of WITHIN GROUP (ORDER BY ...): an expression and words such as DESC.
 
-    `name_index` is the name of the aggregate.
+    `name_index` is the token of the aggregate's name.
     """
     start, end = item
     words_start = end

@@ -1,7 +1,6 @@
 """Parts that calls of several kinds share: RUNNING and FINAL, arguments, and the variable read.
 
-In this module, `cursor` reads the expression, and `name_index` is the index of the
-function's name.
+In this module, `cursor` reads the expression, and `name_index` is the token of the function's name.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def explain_wrong_number(
 def find_variable_read(
     cursor: ExpressionCursor, name_index: int, rows_read_before: int
 ) -> str | None:
-    """Return the variable whose rows the call at `name_index` reads; None for all rows of the match.
+    """Return the variable whose rows a call reads; None for all rows of the match.
 
     Args:
         cursor: the cursor.
@@ -147,7 +146,7 @@ def find_variable_read(
 def _advise_on_two_variables(
     cursor: ExpressionCursor, name_index: int, reads: Sequence[RowRead]
 ) -> str:
-    """Return what to write instead of the call at `name_index`, which reads rows of several variables.
+    """Return what to write instead of a call that reads rows of several variables.
 
     - `MAX(A.x, B.x)`: two values, see `errors.sql.expression.advise_on_several_arguments`
     - `AVG(A.x, B.x)`: `AVG(A.x)` and `AVG(B.x)`

@@ -1,7 +1,6 @@
 """Read calls of functions of the match, such as CLASSIFIER, MATCH_NUMBER and MATCHED_ROWS.
 
-In this module, `cursor` reads the expression, and `name_index` is the index of the
-function's name.
+In this module, `cursor` reads the expression, and `name_index` is the token of the function's name.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ MATCH_FUNCTION_READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics]
 
 
 def _read_variable(cursor: ExpressionCursor, name_index: int) -> str | None:
-    """Return the variable that is the only argument of the call at `name_index`; None without one."""
+    """Return the variable that is the only argument of a call; None without an argument."""
     arguments = require_arguments(cursor, name_index, range(2), "at most one variable")
     if not arguments:
         return None

@@ -9,7 +9,7 @@ references to the same row:
 
     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
-In this module, `cursor` reads the expression, and `name_index` is the index of the
+In this module, `cursor` reads the expression, and `name_index` is the token of the
 navigation's name.
 Source: ISO/IEC 19075-5, row pattern navigation operations.
 """

@@ -3,8 +3,7 @@
 This module and the modules that it calls also reject every use of these calls that the standard
 forbids, because later stages no longer know how the calls were written.
 
-In this module, `cursor` reads the expression, and `name_index` is the index of the
-function's name.
+In this module, `cursor` reads the expression, and `name_index` is the token of the function's name.
 Source: ISO/IEC 19075-5, running versus final semantics.
 """
 
