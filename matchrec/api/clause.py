@@ -48,7 +48,7 @@ class Clause:
 
         The whole result is used if the clause is the whole query.
         """
-        return EVERYTHING if self.site is None else self.site.use
+        return EVERYTHING if self.site is None else self.site.result_use
 
     @property
     def is_window(self) -> bool:

@@ -143,7 +143,7 @@ class QueryTranslator:
         node = parse_sql(translation.text, self.frames, self.quotes, translation.source.origin)
         node = add_spellings(self.spark, node, self.quotes)
         sites = [
-            replace(site, clause=replace(site.clause, columns=self.product.column_order))
+            replace(site, clause=replace(site.clause, column_order=self.product.column_order))
             for site in node.sites
         ]
         return TranslatedQuery(translation, replace(node, sites=tuple(sites)))
@@ -220,7 +220,7 @@ def parse_clause_in_dialect(
     if values is not None:
         source = fill_parameters(source, values)
     clause = parse_clause(source.text, quotes, source.origin)
-    return replace(clause, columns=product.column_order), source
+    return replace(clause, column_order=product.column_order), source
 
 
 def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:

@@ -95,7 +95,7 @@ class Difference:
         return self.required_text is None or self.required_text.search(text) is not None
 
 
-class FoundDifference(NamedTuple):
+class LocatedDifference(NamedTuple):
     """A row of the table, and its construct in a query."""
 
     row: Difference
@@ -112,7 +112,7 @@ def find_word(tokens: TokenSequence, index: int) -> str:
 
 def find_differences(
     tokens: TokenSequence, read: Product, write: Product
-) -> Iterator[FoundDifference]:
+) -> Iterator[LocatedDifference]:
     """Yield the constructs of the table that a query has, in the order of the query's text.
 
     Args:
@@ -131,7 +131,7 @@ def find_differences(
         for row in rows_by_word.get(find_word(tokens, index), ()):
             span = row.find_span(tokens, index)
             if span is not None:
-                yield FoundDifference(row, span)
+                yield LocatedDifference(row, span)
 
 
 def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:

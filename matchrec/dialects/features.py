@@ -26,8 +26,9 @@ from matchrec.syntax.tokens import TokenSequence
 class Feature(Enum):
     """A part of a clause that some product lacks. Its row in `limits.txt` has the same name."""
 
-    # After PATTERN: the option LONGEST MATCH, which some products lack and others write elsewhere.
+    # The option LONGEST MATCH, which some products lack.
     LONGEST = auto()
+    # The same option after PATTERN: BigQuery writes it at the end of the clause, in OPTIONS (...).
     LONGEST_BY_OPTION = auto()
     # After PATTERN: an event selection strategy, or ALL or NON-OVERLAPPING MATCHES.
     SELECTION = auto()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot import Token
 
@@ -88,6 +89,13 @@ def _find_tokens(operand: _Operand) -> range:
     if isinstance(operand, range):
         return operand
     return range(_find_tokens(operand.left).start, _find_tokens(operand.right).stop)
+
+
+class _PendingOperator(NamedTuple):
+    """An operator whose right operand is not complete yet."""
+
+    left: _Operand
+    operator: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,18 +243,16 @@ def _group(chain: _Chain, precedences: Precedences) -> _Operand:
     _Operation(left=range(2, 3), operator='&', right=range(4, 5))
     """
     operand: _Operand = chain.operands[0]
-    # Operators whose right operand is not complete yet, each after its left operand. Their
-    # precedences increase.
-    pending: list[tuple[_Operand, str]] = []
+    pending: list[_PendingOperator] = []  # a stack, in which precedences increase
     for operator, next_operand in zip(chain.operators, chain.operands[1:], strict=True):
-        while pending and precedences[pending[-1][1]] >= precedences[operator]:
-            left, earlier_operator = pending.pop()
-            operand = _Operation(left, earlier_operator, operand)
-        pending.append((operand, operator))
+        while pending and precedences[pending[-1].operator] >= precedences[operator]:
+            earlier = pending.pop()
+            operand = _Operation(earlier.left, earlier.operator, operand)
+        pending.append(_PendingOperator(operand, operator))
         operand = next_operand
     while pending:
-        left, operator = pending.pop()
-        operand = _Operation(left, operator, operand)
+        earlier = pending.pop()
+        operand = _Operation(earlier.left, earlier.operator, operand)
     return operand
 
 

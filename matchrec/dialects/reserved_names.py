@@ -12,7 +12,7 @@ from matchrec.dialects.products import Product
 from matchrec.source import read_table
 
 # A name that needs no quotes, unless it is reserved.
-_WORD = re.compile(r"[^\W\d]\w*")
+UNQUOTED_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def _read_words() -> dict[str, frozenset[str]]:
@@ -53,7 +53,7 @@ def choose_quoted_name(name: str, *, is_quoted: bool, read: Product, write: Prod
     # In a product that folds names, a quoted name is exact, and may differ from the same word
     # without quotes. In other products, both are the same name.
     is_exact = is_quoted and read.folds_to_upper
-    needs_quotes = is_quoted and _WORD.fullmatch(name) is not None
+    needs_quotes = is_quoted and UNQUOTED_NAME.fullmatch(name) is not None
     if is_exact or not (needs_quotes or is_reserved_in(name, write)):
         return None
     return fold_name(name, write)

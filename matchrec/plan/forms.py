@@ -1,10 +1,10 @@
 """Forms: how an operation is written with other operations that have the same value.
 
 The table of `operators` has the form of each operation that is rewritten. `make_form` and
-`make_form_of_all` make the forms:
+`make_same_operands_form` make the forms:
 
     NVL2(a, b, c)      make_form("IF", make_form("IS NOT NULL", FIRST), SECOND, THIRD)
-    a NOT IN (b, c)    make_form("NOT", make_form_of_all("IN"))
+    a NOT IN (b, c)    make_form("NOT", make_same_operands_form("IN"))
 
 If the operation may have any number of operands, a `FormFunction` builds the other operations
 instead, such as the nested IFs of COALESCE.
@@ -74,12 +74,12 @@ class FormFunction(Protocol):
 
 
 def make_form(operator: str, *operands: Form) -> OperationForm:
-    """Return the form of an operation with these operands."""
+    """Return the form of an operation with these operands, which are forms, too."""
     return OperationForm(operator, operands)
 
 
-def make_form_of_all(operator: str) -> SameOperandsForm:
-    """Return the form of an operation with the operands of the rewritten operation."""
+def make_same_operands_form(operator: str) -> SameOperandsForm:
+    """Return the form of an operation with the same operands as the rewritten operation."""
     return SameOperandsForm(operator)
 
 
@@ -102,7 +102,8 @@ def apply_form(
     >>> nanvl = make_form("IF", make_form("ISNAN", FIRST), SECOND, FIRST)
     >>> apply_form(nanvl, ["a", "b"], build_operation, zero="0")
     'IF(ISNAN(a), b, a)'
-    >>> apply_form(make_form("NOT", make_form_of_all("=")), ["a", "b"], build_operation, zero="0")
+    >>> is_different = make_form("NOT", make_same_operands_form("="))
+    >>> apply_form(is_different, ["a", "b"], build_operation)
     'NOT(=(a, b))'
     """
     match form:

@@ -41,7 +41,7 @@ from matchrec.plan.forms import (
     make_compared_case_form,
     make_extreme_form,
     make_form,
-    make_form_of_all,
+    make_same_operands_form,
 )
 
 
@@ -163,24 +163,26 @@ ENTRIES = (
     OperatorEntry("AND, OR", OperatorKind.LOGIC, is_truth=True),
     OperatorEntry("NOT", OperatorKind.LOGIC, is_strict=True, is_truth=True),
     OperatorEntry("IS NULL", OperatorKind.NULL_TEST, is_truth=True),
-    OperatorEntry("IS UNKNOWN", OperatorKind.REWRITTEN, make_form_of_all("IS NULL"), is_truth=True),
+    OperatorEntry(
+        "IS UNKNOWN", OperatorKind.REWRITTEN, make_same_operands_form("IS NULL"), is_truth=True
+    ),
     OperatorEntry(
         "IS TRUE",
         OperatorKind.REWRITTEN,
-        make_form("AND", make_form_of_all("IS NOT NULL"), FIRST),
+        make_form("AND", make_same_operands_form("IS NOT NULL"), FIRST),
         is_truth=True,
     ),
     OperatorEntry(
         "IS FALSE",
         OperatorKind.REWRITTEN,
-        make_form("AND", make_form_of_all("IS NOT NULL"), make_form_of_all("NOT")),
+        make_form("AND", make_same_operands_form("IS NOT NULL"), make_same_operands_form("NOT")),
         is_truth=True,
     ),
     *(
         OperatorEntry(
             f"IS NOT {word}",
             OperatorKind.REWRITTEN,
-            make_form("NOT", make_form_of_all(f"IS {word}")),
+            make_form("NOT", make_same_operands_form(f"IS {word}")),
             is_truth=True,
         )
         for word in ("NULL", "UNKNOWN", "TRUE", "FALSE")
@@ -188,7 +190,7 @@ ENTRIES = (
     OperatorEntry(
         "ISNULL",
         OperatorKind.REWRITTEN,
-        make_form_of_all("IS NULL"),
+        make_same_operands_form("IS NULL"),
         arguments=ONE,
         is_truth=True,
         is_quick=True,
@@ -196,7 +198,7 @@ ENTRIES = (
     OperatorEntry(
         "ISNOTNULL",
         OperatorKind.REWRITTEN,
-        make_form("NOT", make_form_of_all("IS NULL")),
+        make_form("NOT", make_same_operands_form("IS NULL")),
         arguments=ONE,
         is_truth=True,
         is_quick=True,
@@ -213,21 +215,21 @@ ENTRIES = (
     OperatorEntry(
         "IS NOT DISTINCT FROM",
         OperatorKind.REWRITTEN,
-        make_form_of_all("<=>"),
+        make_same_operands_form("<=>"),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
         "IS DISTINCT FROM",
         OperatorKind.REWRITTEN,
-        make_form("NOT", make_form_of_all("<=>")),
+        make_form("NOT", make_same_operands_form("<=>")),
         coercion=COMPARED,
         is_truth=True,
     ),
     OperatorEntry(
         "EQUAL_NULL",
         OperatorKind.REWRITTEN,
-        make_form_of_all("<=>"),
+        make_same_operands_form("<=>"),
         arguments=TWO,
         coercion=COMPARED,
         is_truth=True,
@@ -242,12 +244,15 @@ ENTRIES = (
     OperatorEntry(
         "NOT BETWEEN",
         OperatorKind.REWRITTEN,
-        make_form("NOT", make_form_of_all("BETWEEN")),
+        make_form("NOT", make_same_operands_form("BETWEEN")),
         is_truth=True,
     ),
     OperatorEntry("IN", OperatorKind.REWRITTEN, build_membership, coercion=COMPARED, is_truth=True),
     OperatorEntry(
-        "NOT IN", OperatorKind.REWRITTEN, make_form("NOT", make_form_of_all("IN")), is_truth=True
+        "NOT IN",
+        OperatorKind.REWRITTEN,
+        make_form("NOT", make_same_operands_form("IN")),
+        is_truth=True,
     ),
     # Arithmetic.
     OperatorEntry(
@@ -264,7 +269,7 @@ ENTRIES = (
     OperatorEntry(
         "MOD",
         OperatorKind.REWRITTEN,
-        make_form_of_all("%"),
+        make_same_operands_form("%"),
         failure=DIVISION,
         arguments=TWO,
         is_strict=True,
@@ -281,7 +286,7 @@ ENTRIES = (
     OperatorEntry(
         "NEGATIVE",
         OperatorKind.REWRITTEN,
-        make_form_of_all("NEG"),
+        make_same_operands_form("NEG"),
         failure=TOO_LARGE,
         arguments=ONE,
         is_strict=True,
@@ -370,8 +375,8 @@ ENTRIES = (
             "IF",
             make_form(
                 "OR",
-                make_form("IS NULL", make_form_of_all("=")),
-                make_form("NOT", make_form_of_all("=")),
+                make_form("IS NULL", make_same_operands_form("=")),
+                make_form("NOT", make_same_operands_form("=")),
             ),
             FIRST,
         ),
@@ -399,16 +404,18 @@ ENTRIES = (
     ),
     # Dates.
     OperatorEntry("DATEDIFF", OperatorKind.DAYS, arguments=TWO),
-    OperatorEntry("DATE_DIFF", OperatorKind.REWRITTEN, make_form_of_all("DATEDIFF"), arguments=TWO),
-    OperatorEntry("DATE_ADD", OperatorKind.REWRITTEN, make_form_of_all("+"), arguments=TWO),
+    OperatorEntry(
+        "DATE_DIFF", OperatorKind.REWRITTEN, make_same_operands_form("DATEDIFF"), arguments=TWO
+    ),
+    OperatorEntry("DATE_ADD", OperatorKind.REWRITTEN, make_same_operands_form("+"), arguments=TWO),
     OperatorEntry(
         "DATEADD",
         OperatorKind.REWRITTEN,
-        make_form_of_all("+"),
+        make_same_operands_form("+"),
         failure=Failure.OTHER_CALLS,
         arguments=TWO,
     ),
-    OperatorEntry("DATE_SUB", OperatorKind.REWRITTEN, make_form_of_all("-"), arguments=TWO),
+    OperatorEntry("DATE_SUB", OperatorKind.REWRITTEN, make_same_operands_form("-"), arguments=TWO),
     # Casts, and functions that are a cast to one type.
     OperatorEntry("CAST", OperatorKind.FUNCTION, failure=Failure.CAST),
     *(
@@ -447,7 +454,7 @@ ENTRIES = (
     OperatorEntry(
         "NOT LIKE",
         OperatorKind.REWRITTEN,
-        make_form("NOT", make_form_of_all("LIKE")),
+        make_form("NOT", make_same_operands_form("LIKE")),
         failure=PATTERN,
         is_truth=True,
     ),

@@ -65,7 +65,7 @@ class FrameRestriction:
 
     @cached_property
     def rows_before(self) -> dict[str, RowCount]:
-        """The number of rows of a match before a row of each variable: see `count_rows_before`."""
+        """Return, for each variable, how many rows of a match are before a row of it."""
         return count_rows_before(self.plan.pattern)
 
     def restrict_plan(self) -> MatchPlan:

@@ -44,7 +44,7 @@ from matchrec.syntax.misspelt_clauses import (
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.relation import find_relation
-from matchrec.syntax.result_use import find_renames, find_use
+from matchrec.syntax.result_use import find_renames, find_result_use
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokenize import read_query_tokens
@@ -301,7 +301,7 @@ def _read_clause_sites(
             relation=relation_span,
             replaced=relation_span.to(tokens[clause.closing].span),
             with_clauses=find_visible_definitions(tokens, with_clauses, relation.start),
-            use=find_use(tokens, relation.start, clause.closing, alias),
+            result_use=find_result_use(tokens, relation.start, clause.closing, alias),
             result_alias=None if alias is None else _find_result_name(tokens[alias]),
             renames=find_renames(tokens, alias),
         )

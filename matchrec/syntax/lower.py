@@ -109,7 +109,7 @@ def _build_plan(clause: nodes.MatchRecognize, values: ParameterValues) -> MatchP
         measures=tuple(_lower_measures(clause, measures_scope, rows_per_match)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
-        column_order=clause.columns,
+        column_order=clause.column_order,
         after_match=clause.after_match or AfterMatchSkip(),
         within_rows=_find_window_rows(clause, values),
         within=_lower_within(clause, values),
@@ -164,12 +164,15 @@ def _make_measures_scope(
     )
 
 
-def _fill_first_matches(first: FirstMatches | None, values: ParameterValues) -> FirstMatches | None:
+def _fill_first_matches(
+    first_matches: FirstMatches | None, values: ParameterValues
+) -> FirstMatches | None:
     """Return `FIRST k MATCHES` with the value of its parameter instead of the parameter."""
-    if first is None or first.parameter is None:
-        return first
-    count = look_up_number(first.parameter, values, "the number of matches in FIRST", least=1)
-    return FirstMatches(count, first.span)
+    if first_matches is None or first_matches.parameter is None:
+        return first_matches
+    what = "the number of matches in FIRST"
+    count = look_up_number(first_matches.parameter, values, what, least=1)
+    return FirstMatches(count, first_matches.span)
 
 
 def _find_window_rows(clause: nodes.MatchRecognize, values: ParameterValues) -> int | None:

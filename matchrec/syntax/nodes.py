@@ -155,7 +155,7 @@ class MatchRecognize:
     subset_span: Span | None = field(compare=False, default=None)
     definitions: tuple[NamedExpression, ...] = ()
     # The order of output columns in the product for which the query was written.
-    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    column_order: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     # The keyword of the first part after PARTITION BY. ORDER BY is written before it.
     part_after_keys: Span | None = field(compare=False, default=None)
     # Where everything between the clause's parentheses is written.
@@ -199,7 +199,7 @@ class Site:
     # WITH clause comes first.
     with_clauses: tuple[Span, ...]
     # The part of the result that the query around the site uses.
-    use: ResultUse = EVERYTHING
+    result_use: ResultUse = EVERYTHING
     # The calls over a window, each once; None for a clause.
     calls: tuple[WindowCall, ...] | None = None
     # Whether the site is a window that reads the result of the window before it in the same SELECT.

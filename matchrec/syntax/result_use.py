@@ -47,7 +47,9 @@ _TYPES_OF_LITERALS = split_words("DATE TIMESTAMP")
 _SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, reads_match=False)
 
 
-def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> ResultUse:
+def find_result_use(
+    tokens: TokenSequence, start: int, closing: int, alias: int | None
+) -> ResultUse:
     """Return which part of a clause's rows a query uses.
 
     Args:

@@ -114,7 +114,7 @@ class WindowBlock:
                 relation=self.rows,
                 replaced=self.rows,
                 with_clauses=visible,
-                use=ResultUse(used_names, unread=uncalled_measures),
+                result_use=ResultUse(used_names, unread=uncalled_measures),
                 calls=_drop_repeated_columns(call for _, call in window.calls),
                 reads_previous_window=position > 0,
             )

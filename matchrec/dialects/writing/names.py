@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from matchrec.dialects.reserved_names import UNQUOTED_NAME
 from matchrec.plan import change_expressions
 from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
@@ -16,9 +17,6 @@ from matchrec.plan.words import is_reserved
 
 # Returns the new name of a variable.
 Renaming = Callable[[str], str]
-
-# A name that needs no quotes, unless it is reserved.
-WORD = re.compile(r"[^\W\d]\w*")
 
 # A part of the path of a column, with or without quotes, and the path.
 _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
@@ -55,7 +53,7 @@ def remove_needless_quotes(text: str) -> str:
 
 def quote_column(name: str) -> str:
     """Return the name of a column, with quotes if it needs them."""
-    return name if WORD.fullmatch(name) and not is_reserved(name) else quote_name(name)
+    return name if UNQUOTED_NAME.fullmatch(name) and not is_reserved(name) else quote_name(name)
 
 
 def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:

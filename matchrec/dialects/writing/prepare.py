@@ -15,15 +15,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from matchrec.dialects.edits import TranslationNote
-from matchrec.dialects.writing.names import WORD, rename_variables
+from matchrec.dialects.reserved_names import UNQUOTED_NAME
+from matchrec.dialects.writing.names import rename_variables
 from matchrec.dialects.writing.read_queries import LoweredQuery
 from matchrec.errors import calls as errors
 from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.match_plan import MatchPlan
 
-# A variable of SASE+ for the first or the i-th event of a loop, such as `a[1]`.
-_ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
+# A variable of SASE+ for the first event of a Kleene plus, `a[1]`, or for a later one, `a[i]`.
+_INDEXED_VARIABLE = re.compile(r"(\w+)\[(1|i)\]")
 
 
 class PreparedPlan(NamedTuple):
@@ -60,12 +61,14 @@ def _reject_negations(plan: MatchPlan) -> None:
     """
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return
-    for absence in plan.absences:
-        what = "a negation of SASE+ under strict contiguity"
+    if plan.absences:
+        absence = plan.absences[0]
         is_between_events = absence.after is not None and absence.before is not None
         hint = "remove it: under strict contiguity no event is between two events"
         raise errors.no_equivalent_in_sql(
-            absence.span, what=what, hint=hint if is_between_events else None
+            absence.span,
+            what="a negation of SASE+ under strict contiguity",
+            hint=hint if is_between_events else None,
         )
 
 
@@ -121,12 +124,12 @@ def _choose_names(plan: MatchPlan) -> dict[str, str]:
     another variable, the variable is not in the result and keeps its name.
     """
     variables = [*plan.variables, *plan.unions]
-    candidates = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in variables}
+    candidates = {name: _INDEXED_VARIABLE.sub(r"\1_\2", name).upper() for name in variables}
     all_candidates = list(candidates.values())
     names = {}
     for name, candidate in candidates.items():
         is_unique = all_candidates.count(candidate) == 1
         is_free = candidate not in variables or candidate == name
-        if WORD.fullmatch(candidate) and is_unique and is_free:
+        if UNQUOTED_NAME.fullmatch(candidate) and is_unique and is_free:
             names[name] = candidate
     return names

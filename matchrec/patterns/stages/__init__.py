@@ -8,6 +8,7 @@ Modules for the calls:
 
     builder       `Pattern`, whose methods are the calls
     after_match   `AfterMatch`, the argument of `Pattern.after_match`
+    public_class  the metaclass of both, which rejects wrong calls on a class
     tree          the stages that the calls build
     checks        the rules for the calls and for the complete pattern
     calls         write stages as the calls that build them

@@ -26,8 +26,9 @@ from matchrec.errors.arguments import no_attribute
 from matchrec.errors.lengths import WITHIN_CALL, LengthLocation, LengthSource
 from matchrec.errors.misspellings import find_nearest
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch, PublicClass
+from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch
 from matchrec.patterns.stages.calls import show_pattern
+from matchrec.patterns.stages.public_class import PublicClass
 from matchrec.patterns.stages.steps import PictureStepBuilder
 from matchrec.patterns.stages.tree import Stage, list_single_stages
 from matchrec.plan.stages import Contiguity
@@ -442,7 +443,7 @@ class Pattern(metaclass=PublicClass):
 
     @property
     def _last(self) -> Stage:
-        """The last stage, the one that calls change.
+        """Return the last stage, the one that calls change.
 
         Raises:
             MatchRecognizePlanError: there are no stages.

@@ -312,13 +312,10 @@ def warn_about_only_row(
 
 def find_only_reference(scalar: Scalar) -> Reference | None:
     """Return the reference that is the whole expression; None for any other expression."""
-    match scalar:
-        case Term((str(),)):
-            return None
-        case Term((reference,)):
-            return reference
-        case _:
-            return None
+    if not isinstance(scalar, Term) or len(scalar.pieces) != 1:
+        return None
+    (piece,) = scalar.pieces
+    return None if isinstance(piece, str) else piece
 
 
 def find_column_of_only_row(read: ColumnReference | Aggregate) -> str | None:

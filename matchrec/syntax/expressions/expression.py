@@ -53,7 +53,7 @@ class BinaryOperator(NamedTuple):
 
     @property
     def token_count(self) -> int:
-        """The number of tokens of the sign."""
+        """Return the number of tokens of the sign."""
         return len(self.sign) if self.sign in _SHIFTS else 1
 
 

@@ -133,13 +133,13 @@ def _check_order(bounds: _FrameBounds, span: Span) -> None:
 def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     """Return the frame to suggest for a window that is not exactly a frame of rows.
 
-    window                                     suggested frame
-    with a frame of ROWS                       the same frame, the earlier bound first
-    RANGE or GROUPS, with UNBOUNDED or
-    CURRENT ROW as both bounds                 the same bounds, in rows
-    without a frame, with ORDER BY             all rows up to the current row
-    without a frame, without ORDER BY          all rows of the partition
-    anything else                              `_EXAMPLE_FRAME`
+        window                                     suggested frame
+        with a frame of ROWS                       the same frame, the earlier bound first
+        RANGE or GROUPS, with UNBOUNDED or
+        CURRENT ROW as both bounds                 the same bounds, in rows
+        without a frame, with ORDER BY             all rows up to the current row
+        without a frame, without ORDER BY          all rows of the partition
+        anything else                              `_EXAMPLE_FRAME`
 
     Args:
         tokens: the tokens of the expression.

@@ -32,7 +32,7 @@ def test_a_column_has_one_text(text: str, resolved: str) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.PARTITION_BY)
     key = resolve_row_expression(written, COLUMNS)
     assert key.text == resolved
-    assert COLUMNS.find_by_text(key.text) == COLUMNS.find(written.names)
+    assert COLUMNS.find_by_text(key.text) == COLUMNS.find(written.column_path)
 
 
 def test_an_expression_is_not_the_column_without_a_name() -> None:

@@ -24,7 +24,7 @@ CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS
     ],
 )
 def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unread: str) -> None:
-    use = parse_sql(query).sites[0].use
+    use = parse_sql(query).sites[0].result_use
     assert all(use.reads(name) for name in read.split())
     assert not any(use.reads(name) for name in unread.split())
 
@@ -46,7 +46,7 @@ def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unre
     ],
 )
 def test_expressions_that_use_all_columns(query: str) -> None:
-    assert parse_sql(query).sites[0].use.reads("x")
+    assert parse_sql(query).sites[0].result_use.reads("x")
 
 
 K = [ColumnTest("k", "= 'x'")]
@@ -76,9 +76,9 @@ K = [ColumnTest("k", "= 'x'")]
 def test_tests_of_columns_by_constants(behind: str, keys: list[ColumnTest]) -> None:
     query = f"SELECT a FROM {CLAUSE} {behind}"
     for text in (query, f"SELECT (SELECT 1 WHERE k = 'z'), c FROM ({query}) WHERE k = 'y'"):
-        assert list(parse_sql(text).sites[0].use.column_tests) == keys
+        assert list(parse_sql(text).sites[0].result_use.column_tests) == keys
 
 
 def test_a_join_in_front() -> None:
     query = f"SELECT a FROM d LEFT JOIN {CLAUSE} m WHERE k = 'x'"
-    assert parse_sql(query).sites[0].use.column_tests == ()
+    assert parse_sql(query).sites[0].result_use.column_tests == ()

@@ -12,7 +12,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import StreamOptions, compile_sase
 from matchrec.patterns.sase.conjuncts import MAX_CONJUNCTS, split_into_conjuncts
-from matchrec.patterns.sase.expressions import EventReader
+from matchrec.patterns.sase.expressions import EventParser
 from matchrec.patterns.sase.parser import parse
 from matchrec.patterns.sase.query_tokens import read_sase_tokens
 from matchrec.plan.clauses import MatchOutput
@@ -218,9 +218,9 @@ def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
 @settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_together_have_the_value_of_the_condition(text: str, data: st.DataObject) -> None:
-    reader = EventReader(read_sase_tokens(text))
-    reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
-    condition = reader.read_expression()
+    parser = EventParser(read_sase_tokens(text))
+    parser.components = parse("PATTERN SEQ(* a, * b, * c)").components
+    condition = parser.read_expression()
     atoms = {show_atom(scalar) for scalar in walk_scalar(condition) if not is_logic(scalar)}
     atom_values: AtomValues = {
         atom: data.draw(st.sampled_from([True, False, None])) for atom in sorted(atoms)
