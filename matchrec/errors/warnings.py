@@ -61,17 +61,22 @@ def no_order(span: Span | None) -> NoOrderWarning:
     )
 
 
-def order_by_partition_keys(span: Span) -> NoEffectWarning:
-    """Return the warning for PARTITION BY sym ORDER BY sym.
+def order_by_partition_keys(span: Span, *, surplus_key: str | None) -> NoEffectWarning:
+    """Return the warning for PARTITION BY sym, day ORDER BY day.
 
     Args:
         span: the keys of ORDER BY.
+        surplus_key: the key that PARTITION BY probably has by mistake, `day`; None if it is not
+            known.
     """
+    hint = "write the time column, or another column that orders the rows of a partition"
+    if surplus_key is not None:
+        hint = f"remove {surplus_key} from PARTITION BY, or add another column to ORDER BY"
     return NoEffectWarning(
-        "ORDER BY has no effect, because PARTITION BY has the same columns",
+        "ORDER BY has no effect, because all its columns are in PARTITION BY",
         span,
         notes=("the order of rows, and so the result, can differ from run to run",),
-        hint="write the time column, or another column that orders the rows of a partition",
+        hint=hint,
     )
 
 

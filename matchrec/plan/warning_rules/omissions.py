@@ -2,12 +2,12 @@
 
 Each of these queries runs, but its result is seldom what the user wants:
 
-    no ORDER BY                        the order of rows is not defined
-    PARTITION BY sym ORDER BY sym      the rows of a partition are all equal in ORDER BY
-    no DEFINE                          every row matches every variable
-    PATTERN (A NOT D B), no D          every row is a D, so that no B follows an A
-    PATTERN (A B3), B in DEFINE        a Python f-string turned `B{3}` into `B3`
-    PATTERN (PERMUTE(A B))             a comma is missing, so that A and B have one order
+    no ORDER BY                            the order of rows is not defined
+    PARTITION BY sym, day ORDER BY day     the rows of a partition are all equal in ORDER BY
+    no DEFINE                              every row matches every variable
+    PATTERN (A NOT D B), no D              every row is a D, so that no B follows an A
+    PATTERN (A B3), B in DEFINE            a Python f-string turned `B{3}` into `B3`
+    PATTERN (PERMUTE(A B))                 a comma is missing, so that A and B have one order
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
-from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.sql.pattern import permutation_of_one_part
 from matchrec.errors.warning_classes import MatchRecognizeWarning
+from matchrec.errors.wording import join_lines
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
@@ -36,8 +37,8 @@ def find_location_of_order(plan: MatchPlan) -> Span | None:
 def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if ORDER BY is missing, or does not order the rows of a partition.
 
-    In `PARTITION BY sym ORDER BY sym`, all rows of a partition are equal in ORDER BY. In
-    `PARTITION BY sym ORDER BY sym, ts`, they are not, so there is no warning.
+    In `PARTITION BY sym, day ORDER BY day`, all rows of a partition are equal in ORDER BY. In
+    `PARTITION BY sym ORDER BY sym, day`, they are not, so there is no warning.
     """
     if not plan.order_by:
         yield warnings.no_order(find_location_of_order(plan))
@@ -47,7 +48,23 @@ def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         first_span = plan.order_by[0].span
         last_span = plan.order_by[-1].span
         if first_span is not None and last_span is not None:
-            yield warnings.order_by_partition_keys(first_span.to(last_span))
+            yield warnings.order_by_partition_keys(
+                first_span.to(last_span), surplus_key=find_surplus_key(plan)
+            )
+
+
+def find_surplus_key(plan: MatchPlan) -> str | None:
+    """Return the key that PARTITION BY probably has by mistake, because ORDER BY is right.
+
+    Returns:
+        The only key of ORDER BY, as PARTITION BY has it, if PARTITION BY has another key;
+        otherwise None.
+    """
+    if len(plan.order_by) > 1 or len(plan.partition_by) == 1:
+        return None
+    name = find_folded_name(plan.order_by[0].expression)
+    key = next(key for key in plan.partition_by if find_folded_name(key) == name)
+    return join_lines((key.span and read_users_text(key.span)) or key.text)
 
 
 def find_folded_name(expression: RowExpression) -> str:
