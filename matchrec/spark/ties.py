@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from matchrec.errors.language import name_part
+from matchrec.errors.language import SQL, current_language, name_part
 from matchrec.errors.run.location import unquote_column
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import tied_rows
@@ -62,7 +62,9 @@ def make_tie_reporter(
 ) -> TieReporter | None:
     """Return the object by which workers count and report the ties of a query.
 
-    Returns None if the query has no ORDER BY, or if the session's workers cannot report.
+    Returns None if the session's workers cannot report, or if the query has no ORDER BY. Also
+    returns None if all columns of SQL's ORDER BY are in PARTITION BY, because a `NoEffectWarning`
+    says so when the query is planned.
 
     Args:
         spark: the session of the query.
@@ -70,13 +72,13 @@ def make_tie_reporter(
         sorting: the columns by which the workers sort: the columns of `joined.sorted_by`, in their
             order. Other keys, such as the number of a range, follow the keys of the query.
     """
-    if not sorting.order:
+    key_names = sorting.keys[: len(joined.partition_keys)]
+    order_names = [column.name for column in sorting.order]
+    if not order_names or (current_language() is SQL and set(order_names) <= set(key_names)):
         return None
     channel = find_channel(spark)
     if channel is None:
         return None
-    key_names = sorting.keys[: len(joined.partition_keys)]
-    order_names = [column.name for column in sorting.order]
     texts = [unquote_column(expression.text) for expression in joined.sorted_by]
     # An expression that is both a key and in ORDER BY is shown once.
     texts_by_name = dict(zip((*key_names, *order_names), texts, strict=True))

@@ -273,6 +273,17 @@ def test_no_ties(ticks: DataFrame) -> None:
     assert collect_ties(equal_rows.collect) == []
 
 
+def test_order_by_partition_keys_gives_no_second_warning(ticks: DataFrame) -> None:
+    """The NoEffectWarning about ORDER BY already says that rows have no order."""
+    clause = FALLS.replace("BY sym ORDER BY ts", "BY sym, ts ORDER BY ts")
+    with pytest.warns(matchrec.warnings.NoEffectWarning, match="remove ts from PARTITION BY"):
+        falls = matchrec.match_recognize(ticks, clause)
+    assert collect_ties(falls.collect) == []
+    pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
+    events = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by=["sym", "ts"])
+    assert len(collect_ties(events.collect)) == 1
+
+
 def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
     with warnings.catch_warnings():
