@@ -204,8 +204,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_ranges_not_required(request, "rules share the rows of a partition")
         compiled_rules = compile_request(request)
         rule_set = link_rules(compiled_rules)
-        rows, slots = build_worker_rows(compiled_rules, rule_set)
-        return BuiltRuleSet(rows, rule_set, slots, compiled_rules)
+        return plan_rule_set(compiled_rules, rule_set)
 
 
 def check_shared_plan(request: MatchRequest) -> None:
@@ -301,11 +300,12 @@ def compute_identity(request: MatchRequest, compiled_rule: CompiledRule, version
     return identity[:IDENTITY_DIGITS]
 
 
-def build_worker_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    """Build the DataFrame of the workers' rows. Runs no job.
+def plan_rule_set(compiled_rules: CompiledRules, rule_set: RuleSet) -> BuiltRuleSet:
+    """Build the DataFrame of the rows that the workers will return. Runs no job.
 
-    Returns:
-        The DataFrame, and the slots of the rules' reads.
+    Args:
+        compiled_rules: the compiled rules of a request for a rule set.
+        rule_set: what `link_rules` returns for them.
     """
     preparation = compiled_rules.preparation
     fields = preparation.find_fields(rule_set.columns, compiled_rules.fields)
@@ -315,7 +315,8 @@ def build_worker_rows(compiled_rules: CompiledRules, rule_set: RuleSet) -> tuple
         rule_set, slots, build_output_schema(schema), compiled_rules.request.on_error
     )
     operator_name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return preparation.plan_rules(output, schema, operator_name), slots
+    rows = preparation.plan_rules(output, schema, operator_name)
+    return BuiltRuleSet(rows, rule_set, slots, compiled_rules)
 
 
 # Results of a set.
