@@ -76,8 +76,8 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
         raise method_not_for_stream(call="coverage")
     planned = plan_coverage(request, CoverageWorker, build_counts_schema)
     task_counts = collect_counts(planned.rows)
-    counters_of_tasks = (task.counters for task in task_counts)
-    figures, counts = sum_coverage(planned.task, counters_of_tasks)
+    count_arrays = (counts_of_task.counters for counts_of_task in task_counts)
+    figures, counts = sum_coverage(planned.task, count_arrays)
     return CountedCoverage(
         query=planned.query,
         task=planned.task,

@@ -167,7 +167,7 @@ def keep_in_view(frame: DataFrame) -> DataFrame:
         return cast("DataFrame", earlier_view)
     if size > MAX_BYTES_PER_PLAN:
         raise dataframe_too_large_to_send(size=size >> 20, most=MAX_BYTES_PER_PLAN >> 20)
-    unread_views = drop_unread_views(spark)
+    drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:
         frame.createTempView(name)
@@ -175,29 +175,32 @@ def keep_in_view(frame: DataFrame) -> DataFrame:
         return frame
     view = spark.table(name)
     vars(plan)[VIEW_OF_PLAN] = view
-    finalize(cast("Any", view)._plan, unread_views.append, name).atexit = False
+    finalize(cast("Any", view)._plan, find_unread_views(spark).append, name).atexit = False
     return view
 
 
-def drop_unread_views(spark: SparkSession) -> list[str]:
-    """Drop the views that no DataFrame reads any more.
+def find_unread_views(spark: SparkSession) -> list[str]:
+    """Return a session's list of the views that no plan names any more.
 
-    Returns:
-        The session's list of the views that no plan names. When a plan is deleted, its view is
-        added.
+    When a plan is deleted, its view is added. `drop_unread_views` empties the list.
     """
     unread_views: list[str] = vars(spark).setdefault(UNREAD_VIEWS, [])
+    return unread_views
+
+
+def drop_unread_views(spark: SparkSession) -> None:
+    """Drop the views that no DataFrame reads any more."""
+    unread_views = find_unread_views(spark)
     names = []
     while unread_views:  # other threads can add names meanwhile
         names.append(unread_views.pop())
     if not names:
-        return unread_views
+        return
     views_still_read = find_views_in_sql(names)
     unread_views.extend(views_still_read)
     with suppress(PySparkException):  # raised if the session has ended
         for name in set(names) - views_still_read:
             spark.catalog.dropTempView(name)
-    return unread_views
 
 
 def find_views_in_sql(names: Collection[str]) -> set[str]:
