@@ -21,8 +21,8 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.frames import (
     cut_to_microseconds,
-    find_beyond_bigint,
     find_changed_time,
+    find_number_beyond_bigint,
     find_unfit_value,
     is_arrow_table,
 )
@@ -239,7 +239,7 @@ def check_pandas(name: str, frame: Any) -> None:
         if type_name.startswith("period"):
             reason = f"column `{column}` is of type {type_name}"
             raise errors.cannot_make_dataframe(name=name, reason=reason)
-    number = find_beyond_bigint(frame)
+    number = find_number_beyond_bigint(frame)
     if number is not None:
         raise errors.whole_number_beyond_bigint(
             name=name, column=number.column, row=number.row, value=str(number.value)

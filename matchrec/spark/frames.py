@@ -282,7 +282,7 @@ def describe_time(value: Any) -> str:
     return f"a time {'with' if getattr(value, 'tzinfo', None) else 'without'} a time zone"
 
 
-def find_beyond_bigint(frame: Any) -> UnfitValue | None:
+def find_number_beyond_bigint(frame: Any) -> UnfitValue | None:
     """Return the first whole number of an object column that is not a BIGINT; None for none."""
     import pandas as pd
 

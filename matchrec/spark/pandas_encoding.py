@@ -39,7 +39,6 @@ from matchrec.spark.select_items import SelectItem, pack_bit_columns
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import internal_names
-from matchrec.worker.internal_names import count_bits_per_column
 
 if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
@@ -193,7 +192,7 @@ class PandasEncoding:
         """
         leaves = {}
         for index, leaf in enumerate(self.list_leaves()):
-            mark_column, bit = divmod(index, count_bits_per_column())
+            mark_column, bit = divmod(index, internal_names.count_bits_per_column())
             marks = frame[internal_names.name_null_bits(mark_column)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
             leaves[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
@@ -219,16 +218,15 @@ class PandasEncoding:
         try:
             # Numbers of another type could be converted. That is an error instead, because the
             # input has changed since the query was built.
-            has_other_type = is_number(sent_type) and (
+            has_other_type = is_number_or_boolean(sent_type) and (
                 pa.from_numpy_dtype(values.dtype) != sent_type
             )
             array = pa.array(values, sent_type, mask=is_null, from_pandas=False)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
             has_other_type = True
         if has_other_type:
-            from matchrec.worker.planned_columns import (
-                name_type,  # not loaded while a query is planned
-            )
+            # This module is not loaded while a query is planned.
+            from matchrec.worker.planned_columns import name_type
 
             column_name = leaf.sql.partition(".")[0]  # without the field of a struct
             raise column_type_changed(
@@ -298,7 +296,7 @@ def find_columns_in_arrays(compiled_query: CompiledQuery) -> set[int]:
     return columns
 
 
-def is_number(data_type: pa.DataType) -> bool:
+def is_number_or_boolean(data_type: pa.DataType) -> bool:
     """Return whether pandas holds values of a type as numbers or truth values, not as objects."""
     is_boolean = pa.types.is_boolean(data_type)
     return bool(is_boolean or pa.types.is_integer(data_type) or pa.types.is_floating(data_type))
