@@ -32,7 +32,7 @@ def parameters() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("record", "matcher"), list(parameters()))
-def test_match(record: MatchRecord, matcher: Matcher) -> None:
+def test_a_record_has_its_expected_matches(record: MatchRecord, matcher: Matcher) -> None:
     subsets = {name: frozenset(members) for name, members in record.subsets.items()}
     query = Query(parse_row_pattern(record.pattern), parse_after_match(record.skip), subsets)
     outcome = matcher(query, Rows((tuple(frozenset(row) for row in record.rows),)))

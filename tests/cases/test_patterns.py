@@ -56,7 +56,7 @@ def patterns() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("record", "matcher"), [*patterns()])
-def test_matches(record: PatternRecord, matcher: Matcher) -> None:
+def test_a_record_has_its_expected_matches(record: PatternRecord, matcher: Matcher) -> None:
     results = matcher(read_question(record))
     assert any(agrees(record, lines) for lines in results), results
 
@@ -84,7 +84,7 @@ def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     "record", [pytest.param(record, id=location) for location, record in records("refused")]
 )
-def test_refused(spark: SparkSession, record: RefusedRecord) -> None:
+def test_a_refused_pattern_raises_its_error(spark: SparkSession, record: RefusedRecord) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         match_record(spark, record)
     assert type(caught.value).__name__ == record.error

@@ -37,7 +37,7 @@ registered: list[tuple[Path, str]] = []
 """The file whose tables are registered as views, and the test module that registered them."""
 
 
-def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
+def write_location(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
     """Return the file and line of a record."""
     return f"{file.path.relative_to(CASES)}:{record.head.line}"
 
@@ -49,7 +49,7 @@ def query_parameters() -> Iterator[Any]:
             gap = record.head.note_of("gap")
             marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
             for algorithm in list_algorithms(record):
-                name = f"{place(file, record)}-{algorithm}"
+                name = f"{write_location(file, record)}-{algorithm}"
                 yield pytest.param(file, record, algorithm, id=name, marks=marks)
 
 
@@ -65,7 +65,7 @@ def list_algorithms(record: QueryRecord) -> Sequence[str]:
     return ALGORITHMS if OWN_SPARK else [ALGORITHMS[record.head.line % len(ALGORITHMS)]]
 
 
-def sort_for(record: QueryRecord) -> str:
+def choose_sort(record: QueryRecord) -> str:
     """Return who sorts: for half of the records Spark, for the others a worker if it can."""
     return "engine" if record.head.line // len(ALGORITHMS) % 2 else "auto"
 
@@ -74,12 +74,12 @@ def error_parameters() -> Iterator[Any]:
     """Yield each `error` record."""
     for file in FILES:
         for record in file.errors:
-            yield pytest.param(file, record, id=place(file, record))
+            yield pytest.param(file, record, id=write_location(file, record))
 
 
 @pytest.mark.one_of(4)
 @pytest.mark.parametrize(("file", "record", "algorithm"), [*query_parameters()])
-def test_query(
+def test_a_query_returns_its_expected_rows(
     spark: SparkSession,
     request: pytest.FixtureRequest,
     file: CaseFile,
@@ -91,7 +91,9 @@ def test_query(
     with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
         warnings.simplefilter("ignore", UserWarning)
         frame = matchrec.sql(
-            spark, record.sql, options=matchrec.Options(algorithm=algorithm, sort=sort_for(record))
+            spark,
+            record.sql,
+            options=matchrec.Options(algorithm=algorithm, sort=choose_sort(record)),
         )
     assert frame.columns == list(record.columns)
     types = [
@@ -106,7 +108,7 @@ def test_query(
 
 @pytest.mark.one_of(2)
 @pytest.mark.parametrize(("file", "record"), [*error_parameters()])
-def test_error(
+def test_a_query_raises_its_expected_message(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
 ) -> None:
     mark_other_engine(request, record)
@@ -167,11 +169,11 @@ def register_tables(spark: SparkSession, file: CaseFile) -> None:
     if registered == [(file.path, module)]:
         return
     for record in file.tables:
-        spark.sql(select_of(record)).createOrReplaceTempView(record.name)
+        spark.sql(write_select(record)).createOrReplaceTempView(record.name)
     registered[:] = [(file.path, module)]
 
 
-def select_of(record: DataRecord) -> str:
+def write_select(record: DataRecord) -> str:
     """Return SQL for the rows of a data record. Each value is cast from its text."""
     names = [f"c{i}" for i in range(len(record.columns))]
     rows = record.rows or ((None,) * len(names),)

@@ -24,9 +24,9 @@ from tests.references.sql_values import (
     Value,
     calculate,
     compare,
-    conjunction,
-    disjunction,
-    negation,
+    compute_and,
+    compute_not,
+    compute_or,
     write_constant,
 )
 
@@ -97,7 +97,7 @@ class Operations(ABC):
                 compare(">=", value.value(context), low.value(context)),
                 compare("<=", value.value(context), high.value(context)),
             )
-            return conjunction(both) if is_inside else negation(conjunction(both))
+            return compute_and(both) if is_inside else compute_not(compute_and(both))
 
         word = "BETWEEN" if is_inside else "NOT BETWEEN"
         return Expression(f"{value.text} {word} {low.text} AND {high.text}", Type.TRUTH, truth)
@@ -114,8 +114,8 @@ class Operations(ABC):
         def truth(context: MatchContext) -> Value:
             """Return whether the value is among the others, or is not."""
             left = value.value(context)
-            is_member = disjunction([compare("=", left, part.value(context)) for part in parts])
-            return is_member if is_inside else negation(is_member)
+            is_member = compute_or([compare("=", left, part.value(context)) for part in parts])
+            return is_member if is_inside else compute_not(is_member)
 
         word = "IN" if is_inside else "NOT IN"
         texts = ", ".join(part.text for part in parts)
@@ -155,9 +155,9 @@ class Operations(ABC):
             return Expression(
                 f"NOT ({part.text})",
                 Type.TRUTH,
-                lambda context: negation(find_truth(part, context)),
+                lambda context: compute_not(find_truth(part, context)),
             )
-        join = conjunction if word == "AND" else disjunction
+        join = compute_and if word == "AND" else compute_or
         return Expression(
             "(" + f" {word} ".join(part.text for part in parts) + ")",
             Type.TRUTH,
@@ -273,7 +273,7 @@ class Conditions(Operations):
         return Expression(
             f"{classifier.text} IN ({texts})",
             Type.TRUTH,
-            lambda context: disjunction(
+            lambda context: compute_or(
                 [compare("=", classifier.value(context), name) for name in names]
             ),
         )

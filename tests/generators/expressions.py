@@ -47,7 +47,7 @@ class MatchContext:
         str, frozenset[str]
     ]  # for each variable, the primary ones it stands for
 
-    def mapped(self, variable: str | None, *, final: bool) -> list[int]:
+    def list_mapped_rows(self, variable: str | None, *, final: bool) -> list[int]:
         """Return the rows mapped to a variable, or all of them for None.
 
         Args:
@@ -60,7 +60,7 @@ class MatchContext:
             if variable is None or name in self.primary_variables[variable]
         ]
 
-    def classifier(self, row: int) -> str | None:
+    def find_variable(self, row: int) -> str | None:
         """Return the variable of a row; None if it is not a row of the match."""
         index = row - self.start
         return self.variables[index] if 0 <= index < len(self.variables) else None
@@ -94,9 +94,9 @@ class RowNavigation:
     step: int = 0  # of NEXT; negative for PREV
     final: bool = False
 
-    def row(self, context: MatchContext) -> int | None:
+    def find_row(self, context: MatchContext) -> int | None:
         """Return the row that it finds; None if there is no such row."""
-        rows = context.mapped(self.variable, final=self.final)
+        rows = context.list_mapped_rows(self.variable, final=self.final)
         if self.offset >= len(rows):
             return None
         row = rows[self.offset if self.end == "FIRST" else -1 - self.offset] + self.step
@@ -227,10 +227,10 @@ class Expressions:
 
         def value(context: MatchContext) -> Value:
             """Return the value on the row that the navigation finds; NULL if there is none."""
-            row = target.row(context)
+            row = target.find_row(context)
             if row is None:
                 return None
-            return context.classifier(row) if argument is None else argument.value(context, row)
+            return context.find_variable(row) if argument is None else argument.value(context, row)
 
         return Expression(text, Type.TEXT if argument is None else argument.type, value)
 
@@ -284,7 +284,7 @@ class Expressions:
 
         def value(context: MatchContext) -> Value:
             """Return the aggregate over the rows of the variable."""
-            rows = context.mapped(variable, final=final)
+            rows = context.list_mapped_rows(variable, final=final)
             if argument is None:
                 return len(rows)
             values = [argument.value(context, row) for row in rows]
@@ -302,7 +302,7 @@ class Expressions:
 
         def value(context: MatchContext) -> Value:
             """Return the texts of the rows of the variable, joined by commas."""
-            rows = context.mapped(variable, final=final)
+            rows = context.list_mapped_rows(variable, final=final)
             values = (argument.value(context, row) for row in rows)
             return ",".join(str(text) for text in values if text is not None)
 
@@ -324,7 +324,7 @@ class Expressions:
             return None if random.random() < 0.4 else self.draw_row_expression(counted_type)
         if measure and type_ is Type.TEXT and random.random() < 0.4:
             text = f"CLASSIFIER({variable or ''})"
-            return RowExpression(text, type_, lambda context, row: context.classifier(row))
+            return RowExpression(text, type_, lambda context, row: context.find_variable(row))
         if measure and type_ is Type.INTEGER and variable is None and random.random() < 0.3:
             return RowExpression("MATCH_NUMBER()", type_, read_match_number)
         return self.draw_row_expression(random.choice(NUMBERS) if function == "avg" else type_)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from tests.references.pattern_conditions import both, build_condition, either
+from tests.references.pattern_conditions import build_condition, join_by_and, join_by_or
 
 # An int, a float, a str, a bool or None.
 Value = Any
@@ -145,11 +145,11 @@ class Pattern:
 
     def where(self, text: str) -> Pattern:
         """Add a condition that must hold as well."""
-        return self.change_last(condition=both(self.last.condition, build_condition(text)))
+        return self.change_last(condition=join_by_and(self.last.condition, build_condition(text)))
 
     def or_where(self, text: str) -> Pattern:
         """Add a condition that may hold instead."""
-        return self.change_last(condition=either(self.last.condition, build_condition(text)))
+        return self.change_last(condition=join_by_or(self.last.condition, build_condition(text)))
 
     def until(self, text: str) -> Pattern:
         """Set the condition that ends the loop of the last stage."""

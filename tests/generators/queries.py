@@ -86,14 +86,14 @@ class Query:
 
     @property
     def primary_variables(self) -> dict[str, frozenset[str]]:
-        """For each variable, the primary variables that it stands for."""
+        """Return for each variable the primary variables that it stands for."""
         negated = (name for negation in list_negations(self.pattern) for name in negation.names)
         names = (*list_variable_names(self.pattern), *negated)
         primary = {name: frozenset([name]) for name in names}
         return {**primary, UNION: frozenset(self.union)} if self.union else primary
 
     @property
-    def one_row(self) -> bool:
+    def has_one_row(self) -> bool:
         """Return whether the query has ONE ROW PER MATCH."""
         return self.rows_per_match is RowsPerMatch.ONE_ROW
 
@@ -116,14 +116,14 @@ class Batch:
         for rows in partitions.values():
             # Sorts are stable, so the last item goes first; then NULLs move to their end.
             for item in reversed(self.order):
-                rows.sort(key=lambda row: sort_key(row[item.column]), reverse=item.descending)
+                rows.sort(key=lambda row: make_sort_key(row[item.column]), reverse=item.descending)
                 rows.sort(key=lambda row: (row[item.column] is None) is not item.nulls_first)
         return partitions
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """Return the names of the output columns, in order."""
         measures = tuple(f"m{i}" for i in range(len(query.measures)))
-        if query.one_row:
+        if query.has_one_row:
             return (*self.by, *measures)
         first = (*self.by, *(item.column for item in self.order))
         return (*first, *measures, *(name for name in NAMES if name not in first))
@@ -147,7 +147,7 @@ class Batch:
             f"PATTERN ({show_pattern(query.pattern)}){within}{union} DEFINE {define}) AS r"
         )
 
-    def in_window(self, query: Query, first: Row, row: Row) -> bool:
+    def is_in_window(self, query: Query, first: Row, row: Row) -> bool:
         """Return whether a row is in the window of a starting row.
 
         It is not if the sort key of either is NULL.
@@ -161,7 +161,7 @@ class Batch:
         return bool(end - begin < window)
 
 
-def sort_key(value: Value) -> tuple[bool, Value]:
+def make_sort_key(value: Value) -> tuple[bool, Value]:
     """Return a key by which values sort, NULL first."""
     return value is not None, 0 if value is None else value
 
@@ -216,30 +216,30 @@ class Patterns:
         self.random = random
         self.names = names
 
-    def pattern(self, leaves: int) -> RowPattern:
+    def draw_pattern(self, leaves: int) -> RowPattern:
         """Draw a pattern with a number of atoms."""
         random = self.random
         if leaves == 1:
-            return self.quantified(self.atom()) if random.random() < 0.45 else self.atom()
+            return self.quantify(self.draw_atom()) if random.random() < 0.45 else self.draw_atom()
         cut = random.randint(1, leaves - 1)
-        parts = [self.pattern(cut), self.pattern(leaves - cut)]
+        parts = [self.draw_pattern(cut), self.draw_pattern(leaves - cut)]
         combine = random.choice(
             [*[make_concatenation] * 5, make_alternation, make_alternation, make_permutation]
         )
         node = combine(parts)
         if random.random() < 0.06:
             node = Exclusion(node)
-        return self.quantified(node) if random.random() < 0.25 else node
+        return self.quantify(node) if random.random() < 0.25 else node
 
-    def atom(self) -> RowPattern:
+    def draw_atom(self) -> RowPattern:
         """Draw a variable, an excluded variable, an anchor or the empty pattern."""
         if self.random.random() < 0.06:
             return self.random.choice([Empty(), PartitionStart(), PartitionEnd()])
         node: RowPattern = Variable(self.random.choice(self.names))
         return Exclusion(node) if self.random.random() < 0.05 else node
 
-    def quantified(self, part: RowPattern) -> RowPattern:
-        """Add a random quantifier to a pattern."""
+    def quantify(self, part: RowPattern) -> RowPattern:
+        """Return the pattern with a random quantifier."""
         least, most = self.random.choice(BOUNDS)
         return Quantified(part, least, most, self.random.random() < 0.7)
 
@@ -250,7 +250,7 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
     Args:
         windows: the lengths of WITHIN to choose from; none for queries without WITHIN.
     """
-    pattern = Patterns(random, "ABC").pattern(random.randint(2, 5))
+    pattern = Patterns(random, "ABC").draw_pattern(random.randint(2, 5))
     names = list_variable_names(pattern)
     if not names:
         return random_query(random, limits, windows)

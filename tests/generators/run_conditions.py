@@ -58,32 +58,32 @@ class Conditions:
             text, _, after = remaining.partition("{")
             name, _, remaining = after.partition("}")
             if name == "c":
-                operand = self.condition(depth)
+                operand = self.draw_condition(depth)
             elif name.isdigit():
                 operand = parts[int(name)]
             else:
-                operand = self.value(name, depth)
+                operand = self.draw_value(name, depth)
             ours += text + operand.ours
             sparks += text + operand.sparks
         return Twins(ours + remaining, sparks + remaining)
 
-    def value(self, column: str, depth: int) -> Twins:
+    def draw_value(self, column: str, depth: int) -> Twins:
         """Draw a value of the type of a column."""
         choice = self.random.random()
         if choice < 0.1:
             literal = self.random.choice([*LITERALS[column], NO_ROW.format(column)])
             return Twins(literal, literal)
         if choice < 0.25:
-            return self.aggregate(column)
+            return self.draw_aggregate(column)
         if depth <= 0 or choice < 0.5:
             ours, sparks = self.random.choice(READS)
             return Twins(ours.format(column), sparks.format(column))
         if (choice < 0.65 and column not in UNORDERED) or column not in FORMS:
-            parts = [self.value(column, depth - 1) for _ in range(2)]
+            parts = [self.draw_value(column, depth - 1) for _ in range(2)]
             return self.fill_form(self.random.choice(FORMS_OF_ONE_TYPE), depth - 1, parts)
         return self.fill_form(self.random.choice(FORMS[column]), depth - 1)
 
-    def aggregate(self, column: str) -> Twins:
+    def draw_aggregate(self, column: str) -> Twins:
         """Draw an aggregate over the rows of A, of C or of both."""
         rewritten = [
             (ours, sparks)
@@ -91,7 +91,7 @@ class Conditions:
             if type_column == column
         ]
         if rewritten and self.random.random() < 0.4:
-            return self.rewritten_aggregate(*self.random.choice(rewritten))
+            return self.write_rewritten_aggregate(*self.random.choice(rewritten))
         of_any = AGGREGATES_OF_UNORDERED if column in UNORDERED else AGGREGATES_OF_ANY_TYPE
         form = self.random.choice([*AGGREGATES.get(column, []), *of_any])
         prefix, frame = self.random.choice(FRAMES)
@@ -110,7 +110,7 @@ class Conditions:
         end = find_end_of_call(sparks) + 1
         return Twins(ours, f"{outer}{sparks[:end]} OVER ({frame}){sparks[end:]}")
 
-    def rewritten_aggregate(self, ours: str, sparks: str) -> Twins:
+    def write_rewritten_aggregate(self, ours: str, sparks: str) -> Twins:
         """Return an aggregate that needs another form in Spark, because a frame lacks it."""
         variable, frame = self.random.choice(FRAMES)
         key = self.random.choice([name for name in COLUMNS if name not in UNORDERED])
@@ -121,7 +121,7 @@ class Conditions:
             sparks.replace("{w}", frame).replace("{0}", key),
         )
 
-    def condition(self, depth: int = 2) -> Twins:
+    def draw_condition(self, depth: int = 2) -> Twins:
         """Draw a condition."""
         if depth > 0 and self.random.random() < 0.35:
             word = self.random.choice(
@@ -131,9 +131,9 @@ class Conditions:
         column = self.random.choice([name for name in COLUMNS if name not in UNORDERED])
         near = self.random.choice(NUMBERS) if column in NUMBERS else column
         parts = [
-            self.value(column, depth),
-            self.value(near, depth - 1),
-            self.value(column, depth - 1),
+            self.draw_value(column, depth),
+            self.draw_value(near, depth - 1),
+            self.draw_value(column, depth - 1),
         ]
         forms = [
             f"({{0}} {operator} {{1}})" for operator in ("=", "<>", "<", "<=", ">", ">=", "<=>")

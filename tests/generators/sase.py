@@ -82,104 +82,111 @@ class Generator:
 
     # Values that a predicate may read
 
-    def closed(self, component: Component) -> Tree:
+    def draw_closed_value(self, component: Component) -> Tree:
         """Draw a value of a component that has all its events."""
         name = component.variable
         if not component.kleene:
-            return Attribute(name, "", self.column())
+            return Attribute(name, "", self.draw_column())
         return self.random.choice(
             (
-                lambda: Attribute(name, self.random.choice(EARLIER), self.column()),
-                lambda: self.aggregate(name, "[]"),
+                lambda: Attribute(name, self.random.choice(EARLIER), self.draw_column()),
+                lambda: self.draw_aggregate(name, "[]"),
                 lambda: Length(name),
             )
         )()
 
-    def aggregate(self, name: str, index: str) -> Tree:
+    def draw_aggregate(self, name: str, index: str) -> Tree:
         """Draw an aggregate over events of a Kleene plus."""
         function = self.random.choice(FUNCTIONS)
         counts_events = function == "count" and self.random.random() < 0.5
-        return Aggregate(function, name, index, None if counts_events else self.column())
+        return Aggregate(function, name, index, None if counts_events else self.draw_column())
 
-    def column(self) -> str:
+    def draw_column(self) -> str:
         """Draw the name of a numeric attribute."""
         return self.random.choice(NUMBERS)
 
-    def element(self, name: str) -> Tree:
+    def draw_element_value(self, name: str) -> Tree:
         """Draw a value of the events before a[i], or of a[i]."""
         index = self.random.choice(("[1]", "[i-1]", "[i-1]", "[..i-1]", "[..i-1]", "[i]"))
         if index == "[..i-1]":
-            return self.aggregate(name, index)
-        return Attribute(name, index, self.column())
+            return self.draw_aggregate(name, index)
+        return Attribute(name, index, self.draw_column())
 
     # Predicates
 
-    def predicate(self) -> Tree:
+    def draw_predicate(self) -> Tree:
         """Draw a predicate on an event or on the whole match, which may read earlier events."""
         kind = self.random.random()
         negated = [component for component in self.components if component.negated]
         if negated and kind < 0.45:
             component = self.random.choice(negated)
             others = self.list_readers(self.positive)
-            return self.condition(Attribute(component.variable, "", self.column()), others)
+            return self.draw_condition(
+                Attribute(component.variable, "", self.draw_column()), others
+            )
         if self.positive[-1].kleene and kind < 0.6:  # at the end of the match
             last = self.positive[-1]
             others = self.list_readers(self.positive)
-            return self.condition(self.closed(last), others)
+            return self.draw_condition(self.draw_closed_value(last), others)
         number = self.random.randrange(len(self.positive))
         component = self.positive[number]
         others = self.list_readers(self.positive[:number])
         name = component.variable
         if not component.kleene:
-            return self.condition(Attribute(name, "", self.column()), others)
+            return self.draw_condition(Attribute(name, "", self.draw_column()), others)
         if self.random.random() < 0.3:
-            return self.condition(Attribute(name, "[1]", self.column()), others)
-        others += [lambda: self.element(name)] * 3
-        return self.condition(Attribute(name, "[i]", self.column()), others)
+            return self.draw_condition(Attribute(name, "[1]", self.draw_column()), others)
+        others += [lambda: self.draw_element_value(name)] * 3
+        return self.draw_condition(Attribute(name, "[i]", self.draw_column()), others)
 
     def list_readers(self, components: list[Component]) -> list[Callable[[], Tree]]:
         """Return for each component a function that draws one of its values."""
-        return [partial(self.closed, component) for component in components]
+        return [partial(self.draw_closed_value, component) for component in components]
 
-    def condition(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
+    def draw_condition(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a condition on a value, perhaps connected with a second one.
 
         Args:
             tested: the value.
             others: functions that draw the values that it may be compared with.
         """
-        first = self.simple(tested, others)
+        first = self.draw_simple_condition(tested, others)
         kind = self.random.random()
         if kind < 0.6:
             return first
-        second = self.simple(self.random.choice([lambda: tested, *others])(), others)
+        second = self.draw_simple_condition(self.random.choice([lambda: tested, *others])(), others)
         if kind < 0.7:
             return Not(Or((first, second)))
         if kind < 0.8:
             return Not(And((first, Not(second))))
         if kind < 0.9:
-            return Or((first, And((second, self.simple(tested, others)))))
+            return Or((first, And((second, self.draw_simple_condition(tested, others)))))
         return Or((first, second))
 
-    def simple(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
+    def draw_simple_condition(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a comparison, IN, BETWEEN or IS NULL."""
         random = self.random
         if isinstance(tested, Attribute) and random.random() < 0.15:
-            return self.text_comparison(tested, others)
+            return self.draw_text_comparison(tested, others)
         kind = random.random()
         if kind < 0.7:
             symbol = random.choice(("=", "==", "<>", "!=", "<", "<=", ">", ">=", ">=", "<=", "<=>"))
-            left, right = self.number(tested), self.operand(others)
+            left, right = self.draw_computed_value(tested), self.draw_operand(others)
             return Comparison(symbol, *random.choice(((left, right), (right, left))))
         negated = random.random() < 0.4
         if kind < 0.8:
             members = random.sample((0, 1, 2, 3, 4), 2) + random.choice(([], [], [None]))
             return Membership(tested, tuple(members), negated)
         if kind < 0.9:
-            return Between(self.number(tested), self.operand(others), self.operand(others), negated)
+            return Between(
+                self.draw_computed_value(tested),
+                self.draw_operand(others),
+                self.draw_operand(others),
+                negated,
+            )
         return NullTest(tested, random.random() < 0.7)
 
-    def text_comparison(self, tested: Attribute, others: list[Callable[[], Tree]]) -> Tree:
+    def draw_text_comparison(self, tested: Attribute, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a comparison of the text attribute `w`."""
         word = replace(tested, column="w")
         operands = (draw() for draw in others)
@@ -188,13 +195,13 @@ class Generator:
             return Comparison(self.random.choice(("=", "<>")), word, replace(other, column="w"))
         return Comparison("=", word, Literal(self.random.choice(("p", "q"))))
 
-    def operand(self, others: list[Callable[[], Tree]]) -> Tree:
+    def draw_operand(self, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a value to compare with: one of the others, or a constant."""
         if others and self.random.random() < 0.7:
-            return self.number(self.random.choice(others)())
+            return self.draw_computed_value(self.random.choice(others)())
         return Literal(self.random.randrange(5))
 
-    def number(self, tree: Tree) -> Tree:
+    def draw_computed_value(self, tree: Tree) -> Tree:
         """Return a value, or draw something computed from it."""
         kind = self.random.random()
         exact = isinstance(tree, Length) or getattr(tree, "column", None) in ("x", "y")
@@ -219,7 +226,7 @@ def random_query(random: Random) -> Query:
         components,
         strategy,
         keys,
-        tuple(generator.predicate() for _ in range(random.choice((0, 1, 1, 2, 2, 3)))),
+        tuple(generator.draw_predicate() for _ in range(random.choice((0, 1, 1, 2, 2, 3)))),
         items=random_items(random, generator),
     )
     open_negation = components[0].negated or components[-1].negated
@@ -253,6 +260,8 @@ def random_items(random: Random, generator: Generator) -> tuple[tuple[str, Tree]
         )
         items.append((f"events_{name}", bits))
     for number in range(random.randrange(3)):
-        value = generator.number(generator.closed(random.choice(generator.positive)))
+        value = generator.draw_computed_value(
+            generator.draw_closed_value(random.choice(generator.positive))
+        )
         items.append((f"item_{number}", value))
     return tuple(items)

@@ -233,7 +233,7 @@ class Between(Tree):
         """Return the value for the events selected so far."""
         above = Comparison(">=", self.tested, self.least).value(bindings)
         below = Comparison("<=", self.tested, self.most).value(bindings)
-        inside = conjunction([above, below])
+        inside = compute_and([above, below])
         if inside is None or not self.negated:
             return inside
         return not inside
@@ -292,7 +292,7 @@ class And(Tree):
 
     def value(self, bindings: Bindings) -> Value:
         """Return the value for the events selected so far."""
-        return conjunction([part.value(bindings) for part in self.parts])
+        return compute_and([part.value(bindings) for part in self.parts])
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class Or(Tree):
         return None if None in values else False
 
 
-def conjunction(values: Sequence[Value]) -> Value:
+def compute_and(values: Sequence[Value]) -> Value:
     """Return the value of AND."""
     if False in values:
         return False

@@ -125,7 +125,7 @@ FRAMES = (
 
 def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     """Return a window. It has no anchors and no MATCH_NUMBER(), which windows do not allow."""
-    pattern = Patterns(random, "ABC").pattern(random.randint(2, 4))
+    pattern = Patterns(random, "ABC").draw_pattern(random.randint(2, 4))
     names = list_variable_names(pattern)
     has_anchor = any(
         isinstance(node, PartitionStart | PartitionEnd) for node in walk_pattern(pattern)

@@ -106,7 +106,7 @@ def aggregates(
 @st.composite
 def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
     """Draw a query whose conditions are aggregates, and rows."""
-    plain, rows = draw(contiguous.run_dependent())
+    plain, rows = draw(contiguous.cases_with_run_conditions())
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     run_conditions = {
         name: draw(aggregates(names, len(plain.variables), frozenset()))
@@ -136,7 +136,7 @@ def room_for_lists(request: pytest.FixtureRequest) -> object:
 
 @contiguous.random_examples
 @given(with_aggregates())
-def test_random_aggregates(case: tuple[Query, Rows]) -> None:
+def test_random_aggregates_find_the_matches_of_the_reference(case: tuple[Query, Rows]) -> None:
     contiguous.assert_agreement(*case)
 
 
@@ -144,7 +144,7 @@ def test_random_aggregates(case: tuple[Query, Rows]) -> None:
 @given(with_aggregates(), st.data())
 def test_random_aggregates_in_windows(case: tuple[Query, Rows], data: st.DataObject) -> None:
     query, rows = case
-    contiguous.assert_agreement(query, data.draw(contiguous.windowed(rows)))
+    contiguous.assert_agreement(query, data.draw(contiguous.add_windows(rows)))
 
 
 @contiguous.random_examples

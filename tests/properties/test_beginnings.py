@@ -22,7 +22,7 @@ from matchrec.plan.pattern import (
 from matchrec.search.beginnings import build_moves, follow_moves_back
 from matchrec.search.kernel_input import prepare_input
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from tests.properties.test_engines import ROWS, patterns, random_examples
+from tests.properties.test_engines import PARTITIONS, patterns, random_examples
 from tests.tasks.contiguous import Query, Rows, run_reference
 
 IN_PYTHON = Shortcuts(max_python_steps=1 << 40)
@@ -54,7 +54,7 @@ def has_anchor(pattern: RowPattern) -> bool:
 
 
 @random_examples
-@given(patterns(), ROWS, st.integers(60, 70))
+@given(patterns(), PARTITIONS, st.integers(60, 70))
 def test_moves_lead_back_to_the_first_rows_of_matches(
     pattern: RowPattern, partitions: tuple[tuple[frozenset[str], ...], ...], least: int
 ) -> None:

@@ -40,7 +40,11 @@ from tests.references.matcher import find_all
 from tests.references.sql_values import make_sort_key
 from tests.tasks.query_batches import QueryBatch, Run, split_table_plan
 
+# The columns of the table.
 NAMES = ("part", "id", "ts", "kind")
+# Is after the text of a query whose window is used, to tell its results from those without it.
+WITH_ITS_WINDOW = " -- with its window"
+# An order column, and ORDER BY: the queries of a job have the same.
 BATCHES = (
     *((column, "ts") for column in COLUMNS),
     (COLUMNS[1], "ts NULLS LAST"),
@@ -186,7 +190,7 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     runs = [Run(compiled_query, prepared, None, 1 << 20) for _, _, compiled_query in cases]
     results = batch.answers(runs)
     for (engine, text, _), rows in zip(cases, results, strict=True):
-        expected = Counter(find_matches(queries[text.split(" -- ")[0]], events))
+        expected = Counter(find_matches(queries[text.removesuffix(WITH_ITS_WINDOW)], events))
         assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
 
 
@@ -203,4 +207,4 @@ def split_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str
         yield text, split_table_plan(plan, NAMES)
         with_window = split_table_plan(plan, NAMES, lambda _: order)
         if with_window.plan.within is not None:
-            yield f"{text} -- with its window", with_window
+            yield text + WITH_ITS_WINDOW, with_window

@@ -33,7 +33,13 @@ from matchrec.plan.pattern import (
 from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.matches import RunFailure
 from matchrec.search.task import Capacity
-from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
+from tests.properties.test_engines import (
+    LONG_PARTITION,
+    add_windows,
+    cases_with_run_conditions,
+    queries,
+    random_examples,
+)
 from tests.references.coverage import NEVER, Ending, cover, number_occurrences
 from tests.references.matcher import Failure
 from tests.tasks.contiguous import (
@@ -164,21 +170,23 @@ def assert_agreement(query: Query, rows: Rows) -> None:
 
 
 @random_examples
-@given(queries(), st.lists(LONGER, min_size=1, max_size=2).map(tuple))
-def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], ...]) -> None:
+@given(queries(), st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple))
+def test_coverage_of_random_patterns_is_that_of_the_reference(
+    query: Query, rows: tuple[tuple[frozenset[str], ...], ...]
+) -> None:
     assert_agreement(query, Rows(rows))
 
 
 @random_examples
 @given(st.data())
 def test_random_patterns_in_windows(data: st.DataObject) -> None:
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
-    assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
+    assert_agreement(data.draw(queries()), data.draw(add_windows(rows)))
 
 
 @pytest.mark.night  # compiles a search of its own
 @random_examples
-@given(run_dependent())
+@given(cases_with_run_conditions())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_agreement(*case)
 
@@ -197,7 +205,7 @@ def permutations() -> st.SearchStrategy[RowPattern]:
 
 @random_examples
 @given(permutations(), st.lists(SHORT, min_size=1, max_size=2).map(tuple))
-def test_random_permutations(
+def test_coverage_of_random_permutations_is_that_of_the_reference(
     pattern: RowPattern, rows: tuple[tuple[frozenset[str], ...], ...]
 ) -> None:
     assert_agreement(Query(pattern), Rows(rows))

@@ -167,10 +167,12 @@ def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]
     return st.recursive(atoms, grow, max_leaves=6)
 
 
-LONGER = st.lists(
+# Draws a partition of 4 to 12 rows, each as the variables whose row conditions it satisfies.
+LONG_PARTITION = st.lists(
     st.sets(st.sampled_from(VARIABLES), min_size=1).map(frozenset), min_size=4, max_size=12
 ).map(tuple)
-ROWS = st.lists(
+# Draws up to three partitions of up to 6 rows.
+PARTITIONS = st.lists(
     st.lists(st.sets(st.sampled_from(VARIABLES)).map(frozenset), min_size=0, max_size=6).map(tuple),
     min_size=1,
     max_size=3,
@@ -193,11 +195,12 @@ def queries(draw: st.DrawFn) -> Query:
 @settings(random_examples, max_examples=max(EXAMPLES // 2, 1))
 @given(st.data(), st.integers(1, 5))
 def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
-    query, rows = data.draw(queries()), Rows(data.draw(st.lists(LONGER, max_size=2).map(tuple)))
+    query = data.draw(queries())
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, max_size=2).map(tuple)))
     if data.draw(st.booleans()):
-        query, rows = data.draw(run_dependent())
+        query, rows = data.draw(cases_with_run_conditions())
     if data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     assert_agreement_in_pieces(query, rows, step)
 
 
@@ -211,33 +214,35 @@ def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
 
 
 @st.composite
-def windowed(draw: st.DrawFn, rows: Rows) -> Rows:
-    """Draw windows for some rows."""
+def add_windows(draw: st.DrawFn, rows: Rows) -> Rows:
+    """Draw windows, and return the rows with them."""
     return replace(rows, window_end=tuple(draw(windows(len(words))) for words in rows.words))
 
 
 @random_examples
 @given(st.data())
 def test_random_patterns_in_windows(data: st.DataObject) -> None:
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
-    assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
+    assert_agreement(data.draw(queries()), data.draw(add_windows(rows)))
 
 
 @random_examples
 @given(st.data())
 def test_random_conditions_that_depend_on_the_run_in_windows(data: st.DataObject) -> None:
-    query, rows = data.draw(run_dependent())
-    assert_agreement(query, data.draw(windowed(rows)))
+    query, rows = data.draw(cases_with_run_conditions())
+    assert_agreement(query, data.draw(add_windows(rows)))
 
 
 @random_examples
-@given(queries(), ROWS)
-def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], ...]) -> None:
+@given(queries(), PARTITIONS)
+def test_random_patterns_find_the_matches_of_the_reference(
+    query: Query, rows: tuple[tuple[frozenset[str], ...], ...]
+) -> None:
     assert_agreement(query, Rows(rows))
 
 
 @settings(random_examples, max_examples=max(EXAMPLES // 2, 1))
-@given(queries(), ROWS)
+@given(queries(), PARTITIONS)
 def test_random_patterns_after_thousands_of_rows(
     query: Query, partitions: tuple[tuple[frozenset[str], ...], ...]
 ) -> None:
@@ -355,19 +360,19 @@ def conditions(names: list[str | None], depth: int = 1) -> st.SearchStrategy[Run
     )
 
 
-def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
+def cases_with_run_conditions() -> st.SearchStrategy[tuple[Query, Rows]]:
     """Draw a query with conditions on the run, and rows."""
-    return queries().flatmap(run_dependent_on)
+    return queries().flatmap(add_run_conditions)
 
 
 @st.composite
-def run_dependent_on(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
+def add_run_conditions(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
     """Add random conditions on the run to a query, and draw rows."""
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     run_conditions = {
         name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0
     }
-    partitions = draw(ROWS)
+    partitions = draw(PARTITIONS)
     likely = tuple(
         tuple(row | (frozenset(VARIABLES) if draw(st.booleans()) else frozenset()) for row in rows)
         for rows in partitions
@@ -385,7 +390,7 @@ def run_dependent_on(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
 
 
 @random_examples
-@given(run_dependent())
+@given(cases_with_run_conditions())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_agreement(*case)
 
@@ -474,7 +479,9 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
         ("A B | B A B C", "AB AB B C", [(0, "B A B C")]),
     ],
 )
-def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) -> None:
+def test_longest_matches_are_those_found_by_hand(
+    text: str, rows: str, expected: list[tuple[int, str]]
+) -> None:
     """The expected matches are worked out by hand, from all words of each starting row."""
     query = make_query(text)
     partition = read_rows(rows)
@@ -498,16 +505,16 @@ def test_longest_matches_of_small_patterns() -> None:
 @random_examples
 @given(st.data(), st.integers(0, 4))
 def test_random_longest_matches(data: st.DataObject, step: int) -> None:
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
     if data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     assert_longest(data.draw(queries()), rows, step)
 
 
 @random_examples
 @given(st.data(), st.integers(0, 4))
 def test_random_longest_matches_under_conditions_on_the_run(data: st.DataObject, step: int) -> None:
-    query, rows = data.draw(run_dependent())
+    query, rows = data.draw(cases_with_run_conditions())
     if data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     assert_longest(query, rows, step)

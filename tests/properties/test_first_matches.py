@@ -14,10 +14,10 @@ from matchrec.search.task import Task
 from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import (
     ALGORITHMS,
-    LONGER,
+    LONG_PARTITION,
+    cases_with_run_conditions,
     queries,
     random_examples,
-    run_dependent,
 )
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -64,9 +64,10 @@ def take_first(matches: list[WordMatch], most: int) -> list[WordMatch]:
 def test_first_contiguous_matches_are_those_of_all(
     data: st.DataObject, most: int, step: int
 ) -> None:
-    query, rows = data.draw(queries()), Rows(data.draw(st.lists(LONGER, max_size=2).map(tuple)))
+    query = data.draw(queries())
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, max_size=2).map(tuple)))
     if data.draw(st.booleans()):
-        query, rows = data.draw(run_dependent())
+        query, rows = data.draw(cases_with_run_conditions())
     for longest in (False, True):
         full_query = replace(query, output=MatchOutput.LONGEST) if longest else query
         for algorithm in ALGORITHMS:

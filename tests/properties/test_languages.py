@@ -37,7 +37,7 @@ def count_rows(frame: DataFrame, columns: list[str]) -> Rows:
 
 
 @pytest.mark.slow
-def test_sase(spark: SparkSession) -> None:
+def test_sase_queries_in_sql_return_the_same_rows(spark: SparkSession) -> None:
     random = Random(SEED)
     streams = [sase.random_stream(random, number) for number in range(STREAMS)]
     values = [tuple(event[name] for name in sase.NAMES) for stream in streams for event in stream]
@@ -61,7 +61,7 @@ def test_sase(spark: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_patterns(spark: SparkSession) -> None:
+def test_patterns_in_sql_return_the_same_rows(spark: SparkSession) -> None:
     random = Random(SEED)
     streams = [(stream, draw_stream(random)) for stream in range(STREAMS)]
     events = [

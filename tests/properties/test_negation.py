@@ -19,15 +19,15 @@ from matchrec.plan.pattern import Negation, RowPattern, Variable, list_negations
 from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import after_match_skips
 from tests.properties.test_engines import (
-    LONGER,
-    ROWS,
+    LONG_PARTITION,
+    PARTITIONS,
     VARIABLES,
+    add_run_conditions,
+    add_windows,
     assert_agreement,
     assert_agreement_in_pieces,
     assert_longest,
-    run_dependent_on,
     trees,
-    windowed,
 )
 from tests.quick.scale import examples
 from tests.references.matcher import WordSearch
@@ -84,13 +84,13 @@ def drop_conditions(
 @given(st.data(), st.integers(0, 4))
 def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
     query = data.draw(queries())
-    rows = Rows(data.draw(ROWS))
+    rows = Rows(data.draw(PARTITIONS))
     if data.draw(st.booleans()):
-        query, rows = data.draw(run_dependent_on(query))
+        query, rows = data.draw(add_run_conditions(query))
         negated = {name for negation in list_negations(query.pattern) for name in negation.names}
         query = replace(query, run_conditions=drop_conditions(query.run_conditions, negated))
     if data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     if step:
         assert_agreement_in_pieces(query, rows, step)
     else:
@@ -100,7 +100,7 @@ def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
 @random_examples
 @given(st.data(), st.integers(0, 4))
 def test_random_longest_matches_with_negations(data: st.DataObject, step: int) -> None:
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
     query = replace(data.draw(queries()), output=MatchOutput.LONGEST)
     assert_longest(query, rows, step)
 
@@ -119,7 +119,7 @@ def test_negations_on_all_small_inputs(text: str) -> None:
 def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
     """ALL MATCHES gives every word of every starting row once."""
     query = replace(data.draw(queries()), output=MatchOutput.ALL, after_match=AfterMatchSkip())
-    rows = Rows(data.draw(ROWS))
+    rows = Rows(data.draw(PARTITIONS))
     for algorithm in (SearchAlgorithm("backtracking"), SearchAlgorithm("breadth_first")):
         outcome = run_algorithm(algorithm, query, rows)
         assert isinstance(outcome, list)

@@ -49,7 +49,9 @@ CASES = [
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize(("pattern", "rows", "expected"), CASES)
-def test_words(pattern: str, rows: str, expected: list[str], algorithm: SearchAlgorithm) -> None:
+def test_each_algorithm_finds_the_words_derived_by_hand(
+    pattern: str, rows: str, expected: list[str], algorithm: SearchAlgorithm
+) -> None:
     outcome = run_algorithm(algorithm, make_query(pattern), read_rows(rows))
     assert [word for *_, word in outcome] == expected
 

@@ -25,7 +25,12 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import choose_algorithm_and_strategy
 from matchrec.search.task import Capacity, Task
 from tests.generators.selection import cases, general
-from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
+from tests.properties.test_engines import (
+    LONG_PARTITION,
+    add_windows,
+    cases_with_run_conditions,
+    queries,
+)
 from tests.quick.scale import examples
 from tests.references.event_selection import Mapped, SelectionQuery
 from tests.references.matcher import CanMap, Failure, Word, WordSearch, find_all
@@ -276,22 +281,22 @@ def test_runs_that_are_output_are_those_by_hand(
 
 @random_examples
 @given(st.data())
-def test_random_patterns(data: st.DataObject) -> None:
+def test_runs_of_random_patterns_are_those_of_the_reference(data: st.DataObject) -> None:
     query = data.draw(queries())
     if data.draw(st.booleans()):
         query = replace(query, output=MatchOutput.LONGEST)
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
     partial = data.draw(st.sampled_from(PARTIAL_KINDS))
     if partial.timed_out or data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     assert_agreement(query, rows, partial)
 
 
 @random_examples
 @given(st.data())
 def test_random_conditions_that_depend_on_the_run(data: st.DataObject) -> None:
-    query, rows = data.draw(run_dependent())
-    assert_agreement(query, data.draw(windowed(rows)), data.draw(st.sampled_from(PARTIAL_KINDS)))
+    query, rows = data.draw(cases_with_run_conditions())
+    assert_agreement(query, data.draw(add_windows(rows)), data.draw(st.sampled_from(PARTIAL_KINDS)))
 
 
 @pytest.mark.parametrize("depends_on_run", [False, True])

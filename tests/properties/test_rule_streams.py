@@ -42,7 +42,7 @@ from tests.quick.scale import SEED, examples
 from tests.references.queries import compute_partition_rows
 from tests.spark.test_streaming import draw_pieces
 from tests.tasks.query_batches import hand_over
-from tests.tasks.stream_pieces import Group, StreamedRules, read_times
+from tests.tasks.stream_pieces import FakeGroupState, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
@@ -50,8 +50,8 @@ pytestmark = pytest.mark.filterwarnings(
 
 EXAMPLES = examples(8)
 RULES = min(12, EXAMPLES)
+# By key, then by the number of the rule, the first undecided starting row.
 Decided = dict[tuple[Any, ...], dict[int, int]]
-"""By key and number of the rule, the first undecided starting row."""
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
@@ -67,7 +67,7 @@ def test_rules_give_what_is_decided_of_the_reference(spark: SparkSession, seed: 
         streamed = build_supported_rules(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
         batches = list(match_in_pieces(streamed, decided, Random(seed)))
         rows = pa.Table.from_batches(batches, streamed.worker.output.schema)
-        matches = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
+        matches = streamed.make_matches(hand_over(spark, rows, streamed.matches.rows.schema))
         texts, errors = collect_rows_by_rule(matches), collect_failures(matches)
     for number, name in enumerate(rules):
         query, answer = answers_by_rule[name]
@@ -88,8 +88,14 @@ def build_supported_rules(
 
     def match(rows: DataFrame) -> matchrec.RuleMatches:
         """Match the rules."""
-        how: Any = {"on_error": "continue", "options": matchrec.Options(algorithm=algorithm)}
-        return matchrec.match_rules(rows, rules, order_by=["t", "n"], partition_by="k", **how)
+        return matchrec.match_rules(
+            rows,
+            rules,
+            order_by=["t", "n"],
+            partition_by="k",
+            on_error="continue",
+            options=matchrec.Options(algorithm=algorithm),  # type: ignore[arg-type]
+        )
 
     try:
         return StreamedRules(match, events, "t")
@@ -105,17 +111,19 @@ def match_in_pieces(
     streamed: StreamedRules, decided: Decided, random: Random
 ) -> Iterator[pa.RecordBatch]:
     """Yield the output rows of events that arrive in random pieces, nearly in order."""
-    for frame in streamed.buckets(random):
-        near = [second + random.choice((0, 0, 700_000)) for second in read_times(frame)]
-        events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
+    for frame in streamed.draw_buckets(random):
+        # Some events arrive 700 seconds late.
+        arrivals = [time + random.choice((0, 0, 700_000)) for time in read_times(frame)]
+        order = sorted(range(len(frame)), key=lambda event: arrivals[event])
+        events = frame.take(order).reset_index(drop=True)
         pieces = draw_pieces(read_times(events), random)
-        group = Group()
-        rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
+        group = FakeGroupState()
+        rows = list(streamed.search_in_pieces(events, pieces, group))
         yield from pa.Table.from_pylist(rows, streamed.worker.output.schema).to_batches()
         decided.update(count_decided(streamed, group, frame))
 
 
-def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
+def count_decided(streamed: StreamedRules, group: FakeGroupState, frame: pd.DataFrame) -> Decided:
     """Return how many starting rows of each key are decided, by key and rule."""
     searches = streamed.worker.searches
     (name,) = streamed.worker.event_layout.keys
@@ -130,9 +138,10 @@ def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) ->
     for search, key_states in read_all_key_states(group.bucket_state.arrays, searches).items():
         assert isinstance(key_states.search_states, ContiguousStates)
         starts = key_states.search_states.undecided_start.values
-        kept = key_states.search_states.is_covered.sizes
-        for key, start, count in zip(key_states.keys.tolist(), starts, kept, strict=True):
-            decided[keys[key],][numbers[search]] += int(start - count)
+        kept_rows = key_states.search_states.is_covered.sizes
+        for key, start, count in zip(key_states.keys.tolist(), starts, kept_rows, strict=True):
+            # Of the rows that are kept, those from `start` on are undecided.
+            decided[(keys[key],)][numbers[search]] += int(start - count)
     return decided
 
 

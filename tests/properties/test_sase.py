@@ -29,7 +29,7 @@ from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, copies_of, examples
-from tests.references.sase import Selected, find_non_overlapping, matches
+from tests.references.sase import EventsByVariable, find_matches, find_non_overlapping
 from tests.tasks.linking import link, split_plan
 from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
@@ -87,7 +87,7 @@ class Streams:
         query = case.query
         if case.output is MatchOutput.NON_OVERLAPPING:
             return [list_alternatives(query, stream) for stream in self.streams]
-        return [[compute_items(query, matches(query, stream))] for stream in self.streams]
+        return [[compute_items(query, find_matches(query, stream))] for stream in self.streams]
 
 
 def list_alternatives(query: Query, stream: list[Event]) -> list[Rows]:
@@ -96,7 +96,7 @@ def list_alternatives(query: Query, stream: list[Event]) -> list[Rows]:
     return [compute_items(query, choice) for choice in choices]
 
 
-def compute_items(query: Query, selected: Sequence[Selected]) -> Rows:
+def compute_items(query: Query, selected: Sequence[EventsByVariable]) -> Rows:
     """Return the values of RETURN for some matches."""
     return Counter(
         tuple(make_comparable(tree.value(match)) for _, tree in query.items) for match in selected
@@ -232,7 +232,7 @@ WAYS = (
 )
 
 
-def write_numbers(query: Query, selected: Selected) -> str:
+def write_numbers(query: Query, selected: EventsByVariable) -> str:
     """Return the numbers of the events of each variable, as text."""
     return "; ".join(
         " ".join(str(event["n"]) for event in selected[component.variable])
@@ -265,6 +265,6 @@ def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSe
         expected = Counter(
             (number, write_numbers(query, match))
             for number, stream in enumerate(streams.streams)
-            for match in matches(query, stream)
+            for match in find_matches(query, stream)
         )
         assert Counter((row.s, row.match) for row in result if row.run == run) == expected, query

@@ -193,7 +193,7 @@ def make_rising_query(function: Reduction) -> SelectionQuery:
     )
 
 
-def test_running_example() -> None:
+def test_the_example_of_the_paper_has_its_three_matches() -> None:
     r1 = "A0 C1 C2 C3 C4 B5"
     r2 = "A2 C3 B5"
     r3 = "A0 C1 C2 C3 C4 C5 C6 B7"
@@ -428,7 +428,7 @@ def list_mappings(
 @pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("selection", EventSelection)
-def test_random_sequences(
+def test_random_sequences_find_the_matches_of_the_reference(
     selection: EventSelection, output: MatchOutput, depends_on_run: bool
 ) -> None:
     """Sequences of components, as in SASE+."""
@@ -439,7 +439,7 @@ def test_random_sequences(
 @pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("selection", EventSelection)
-def test_random_patterns(
+def test_random_patterns_find_the_matches_of_the_reference(
     selection: EventSelection, output: MatchOutput, depends_on_run: bool
 ) -> None:
     """Any pattern. Under skip till next match, the rows of a run determine its state."""

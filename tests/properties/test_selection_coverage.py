@@ -124,7 +124,9 @@ def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
 @pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
 @random_examples
 @given(st.data())
-def test_random_sequences(selection: EventSelection, data: st.DataObject) -> None:
+def test_coverage_of_random_sequences_is_that_of_the_reference(
+    selection: EventSelection, data: st.DataObject
+) -> None:
     random_cases = cases(
         shapes=sequences(), selection=selection, output=ALL, depends_on_run=False, most_rows=6
     )
@@ -135,7 +137,9 @@ def test_random_sequences(selection: EventSelection, data: st.DataObject) -> Non
 @pytest.mark.parametrize("selection", [ANY, STRICT])
 @random_examples
 @given(st.data())
-def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None:
+def test_coverage_of_random_patterns_is_that_of_the_reference(
+    selection: EventSelection, data: st.DataObject
+) -> None:
     random_cases = cases(
         shapes=general(), selection=selection, output=ALL, depends_on_run=False, most_rows=5
     )

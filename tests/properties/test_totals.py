@@ -32,7 +32,7 @@ from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import ROWS
+from tests.properties.test_engines import PARTITIONS
 from tests.properties.test_negation import list_all_matches
 from tests.properties.test_negation import queries as negated_queries
 from tests.quick.scale import examples
@@ -354,7 +354,9 @@ class Piece(NamedTuple):
 @pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("grouping", Grouping)
 @pytest.mark.parametrize("selection", EventSelection)
-def test_random_totals(selection: EventSelection, grouping: Grouping, depends_on_run: bool) -> None:
+def test_random_totals_are_those_of_the_matches_of_the_reference(
+    selection: EventSelection, grouping: Grouping, depends_on_run: bool
+) -> None:
     shapes = st.one_of(sequences(), general())
     if selection is EventSelection.SKIP_TILL_NEXT_MATCH:
         shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
@@ -515,7 +517,7 @@ def change_ranks(call: SearchCall, totals_task: Task) -> SearchCall:
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-@given(negated_queries(), ROWS.map(Rows))
+@given(negated_queries(), PARTITIONS.map(Rows))
 def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> None:
     query = replace(drawn_query, after_match=AfterMatchSkip(), output=MatchOutput.ALL)
     try:

@@ -12,7 +12,13 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.cases.pattern_notation import Question
 from tests.generators.patterns import questions
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import LONGER, ROWS, queries, run_dependent, windowed
+from tests.properties.test_engines import (
+    LONG_PARTITION,
+    PARTITIONS,
+    add_windows,
+    cases_with_run_conditions,
+    queries,
+)
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.patterns import make_search
@@ -32,34 +38,36 @@ def assert_traced(query: Query, rows: Rows) -> None:
 
 
 @random_examples
-@given(queries(), ROWS)
-def test_patterns(query: Query, rows: tuple) -> None:  # type: ignore[type-arg]
+@given(queries(), PARTITIONS)
+def test_traces_of_random_patterns_find_the_matches(
+    query: Query, rows: tuple[tuple[frozenset[str], ...], ...]
+) -> None:
     assert_traced(query, Rows(rows))
 
 
 @random_examples
 @given(st.data())
-def test_windows(data: st.DataObject) -> None:
-    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
-    assert_traced(data.draw(queries()), data.draw(windowed(rows)))
+def test_traces_in_windows_find_the_matches(data: st.DataObject) -> None:
+    rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
+    assert_traced(data.draw(queries()), data.draw(add_windows(rows)))
 
 
 @random_examples
-@given(run_dependent())
+@given(cases_with_run_conditions())
 def test_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_traced(*case)
 
 
 @random_examples
-@given(run_dependent())
-def test_longest_matches(case: tuple[Query, Rows]) -> None:
+@given(cases_with_run_conditions())
+def test_traces_find_the_longest_matches(case: tuple[Query, Rows]) -> None:
     query, rows = case
     assert_traced(replace(query, output=MatchOutput.LONGEST), rows)
 
 
 @random_examples
 @given(st.data())
-def test_event_selection(data: st.DataObject) -> None:
+def test_traces_with_event_selection_find_the_matches(data: st.DataObject) -> None:
     query, rows = data.draw(
         cases(
             shapes=sequences() if data.draw(st.booleans()) else general(),
@@ -74,7 +82,7 @@ def test_event_selection(data: st.DataObject) -> None:
 
 @random_examples
 @given(questions())
-def test_stages(question: Question) -> None:
+def test_traces_of_stages_find_the_matches(question: Question) -> None:
     try:
         task, partitions = make_search(question)
     except MatchRecognizeError:

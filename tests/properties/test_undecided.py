@@ -15,7 +15,12 @@ from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, wa
 from matchrec.search.partitions import Frontier
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
-from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
+from tests.properties.test_engines import (
+    LONG_PARTITION,
+    add_windows,
+    cases_with_run_conditions,
+    queries,
+)
 from tests.quick.scale import examples
 from tests.tasks.contiguous import (
     Outcome,
@@ -159,12 +164,15 @@ SIZES = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 def test_what_is_found_so_far_is_what_the_reference_finds(
     data: st.DataObject, sizes: list[int]
 ) -> None:
-    words_of_rows = data.draw(st.lists(LONGER, min_size=1, max_size=3))
-    query, rows = data.draw(queries().filter(can_stream)), Rows(tuple(words_of_rows))
+    words_of_rows = data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=3))
+    query = data.draw(queries().filter(can_stream))
+    rows = Rows(tuple(words_of_rows))
     if data.draw(st.booleans()):
-        query, rows = data.draw(run_dependent().filter(lambda case: can_stream(case[0])))
+        query, rows = data.draw(
+            cases_with_run_conditions().filter(lambda case: can_stream(case[0]))
+        )
     if data.draw(st.booleans()):
-        rows = data.draw(windowed(rows))
+        rows = data.draw(add_windows(rows))
     if data.draw(st.booleans()):
         query = replace(query, output=MatchOutput.LONGEST)
     expected = run_reference(query, rows)
@@ -184,7 +192,7 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
 
 
 @random_examples
-@given(queries().filter(can_complete), LONGER, SIZES, st.sampled_from(SkipTo))
+@given(queries().filter(can_complete), LONG_PARTITION, SIZES, st.sampled_from(SkipTo))
 def test_what_is_undecided_depends_on_rows_that_may_follow(
     random_query: Query, rows: tuple[frozenset[str], ...], sizes: list[int], to: SkipTo
 ) -> None:

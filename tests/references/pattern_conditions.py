@@ -44,28 +44,28 @@ def build_condition(text: str) -> Condition:
     return lambda event, accepted: evaluate(tree, event, accepted)
 
 
-def both(first: Condition | None, second: Condition) -> Condition:
+def join_by_and(first: Condition | None, second: Condition) -> Condition:
     """Return the AND of two conditions, or the second one if there is no first."""
     if first is None:
         return second
-    return lambda event, accepted: conjunction(first(event, accepted), second(event, accepted))
+    return lambda event, accepted: compute_and(first(event, accepted), second(event, accepted))
 
 
-def either(first: Condition | None, second: Condition) -> Condition:
+def join_by_or(first: Condition | None, second: Condition) -> Condition:
     """Return the OR of two conditions, or the second one if there is no first."""
     if first is None:
         return second
-    return lambda event, accepted: disjunction(first(event, accepted), second(event, accepted))
+    return lambda event, accepted: compute_or(first(event, accepted), second(event, accepted))
 
 
-def conjunction(left: bool | None, right: bool | None) -> bool | None:
+def compute_and(left: bool | None, right: bool | None) -> bool | None:
     """Return the value of AND."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
-def disjunction(left: bool | None, right: bool | None) -> bool | None:
+def compute_or(left: bool | None, right: bool | None) -> bool | None:
     """Return the value of OR."""
     if left is True or right is True:
         return True
@@ -90,11 +90,11 @@ def evaluate(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.And():
             left = evaluate(tree.this, event, accepted)
             right = evaluate(tree.expression, event, accepted)
-            return conjunction(left, right)
+            return compute_and(left, right)
         case sql.Or():
             left = evaluate(tree.this, event, accepted)
             right = evaluate(tree.expression, event, accepted)
-            return disjunction(left, right)
+            return compute_or(left, right)
         case sql.Not():
             inner = evaluate(tree.this, event, accepted)
             return None if inner is None else not inner

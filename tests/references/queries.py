@@ -158,7 +158,7 @@ class QuerySearch:
         if query.window_rows is not None and len(variables) > query.window_rows:
             return False
         last_row = self.rows[start + len(variables) - 1]
-        if not self.batch.in_window(query, self.rows[start], last_row):
+        if not self.batch.is_in_window(query, self.rows[start], last_row):
             return False
         return self.satisfies(number, start, variables)
 

@@ -39,38 +39,36 @@ from tests.generators.sase_trees import (
     list_conjuncts,
 )
 
+# For each positive component (one that is not negated), the positions of its events.
 Match = tuple[tuple[int, ...], ...]
-"""For each positive component (one that is not negated), the positions of its events."""
 
-Selected = dict[str, tuple[Event, ...]]
-"""For each positive component, by its variable, its events."""
+# The events of each positive component, by its variable.
+EventsByVariable = dict[str, tuple[Event, ...]]
 
-TestedAt = tuple[int, int] | str
-"""When a predicate is tested.
-
-(c, 0) is when the first or only event of positive component c is selected, (c, 1) when a later one
-is. After the last component comes the end of the match. The predicates on a negated component have
-its variable instead.
-"""
+# When a predicate is tested: (c, 0) is when the first or only event of positive component c is
+# selected, and (c, 1) when a later event of c is selected. With two components, (2, 0) is the end
+# of the match. For a predicate on a negated component it is the variable of the component.
+TestPoint = tuple[int, int] | str
 
 
-def matches(query: Query, stream: Sequence[Event]) -> list[Selected]:
-    """Return all matches in one partition.
+def find_matches(query: Query, stream: Sequence[Event]) -> list[EventsByVariable]:
+    """Return all matches in a stream.
 
     Args:
+        query: the query.
         stream: the events in their order, each with its time in `t`.
     """
     searches = [Search(query, part) for part in split_stream(query, stream)]
     return [search.group_events(match) for search in searches for match in search.find_all()]
 
 
-def find_non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Selected]]:
+def find_non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[EventsByVariable]]:
     """Return the non-overlapping matches of each stream that the equivalence tests make.
 
     Instead of each match there is a list: the matches that map the same events differently. Any of
     them may be the result.
     """
-    result: list[list[Selected]] = []
+    result: list[list[EventsByVariable]] = []
     for part in split_stream(query, stream):
         search = Search(query, part)
         all_matches = search.find_all()
@@ -124,15 +122,15 @@ class Search:
     # Where a predicate is tested
 
     @cached_property
-    def conjuncts_by_test(self) -> dict[TestedAt, list[Tree]]:
+    def conjuncts_by_test(self) -> dict[TestPoint, list[Tree]]:
         """Return the conjuncts of the predicates, grouped by when they are tested."""
-        result: dict[TestedAt, list[Tree]] = {}
+        result: dict[TestPoint, list[Tree]] = {}
         for predicate in self.query.predicates:
             for conjunct in list_conjuncts(predicate):
                 result.setdefault(self.find_test(conjunct), []).append(conjunct)
         return result
 
-    def find_test(self, conjunct: Tree) -> TestedAt:
+    def find_test(self, conjunct: Tree) -> TestPoint:
         """Return when a conjunct is tested: as soon as everything that it reads is available."""
         negated = {component.variable for component in self.query.components if component.negated}
         reads = [
@@ -155,7 +153,7 @@ class Search:
 
     # Whether an event may be selected
 
-    def holds(self, test: TestedAt, bindings: Selected) -> bool:
+    def holds(self, test: TestPoint, bindings: EventsByVariable) -> bool:
         """Return whether the predicates of a test are true."""
         return all(tree.value(bindings) is True for tree in self.conjuncts_by_test.get(test, ()))
 
@@ -167,7 +165,7 @@ class Search:
         first = longer[0][0]
         return (
             self.fits(component, self.stream[position], self.stream[first])
-            and self.in_window(first, position)
+            and self.is_in_window(first, position)
             and self.holds((number, int(is_later)), self.group_events(longer))
         )
 
@@ -178,13 +176,13 @@ class Search:
         key = read_key(self.query, event)
         return None not in key and key == read_key(self.query, first)
 
-    def in_window(self, early: int, late: int) -> bool:
+    def is_in_window(self, early: int, late: int) -> bool:
         """Return whether a match from one position to another is within the window."""
         if self.query.time is not None:
             return self.stream[late]["t"] - self.stream[early]["t"] < self.query.time
         return self.query.rows is None or late - early < self.query.rows
 
-    def group_events(self, match: Match) -> Selected:
+    def group_events(self, match: Match) -> EventsByVariable:
         """Return the events of a match by variable."""
         return {
             name: tuple(self.stream[position] for position in positions)
@@ -273,10 +271,10 @@ class Search:
         first = match[0][0]
         last = match[-1][-1]
         if positive_before == 0:
-            return [position for position in range(first) if self.in_window(position, last)]
+            return [position for position in range(first) if self.is_in_window(position, last)]
         if positive_before == len(match):
             behind = range(last + 1, len(self.stream))
-            return [position for position in behind if self.in_window(first, position)]
+            return [position for position in behind if self.is_in_window(first, position)]
         return list(range(match[positive_before - 1][-1] + 1, match[positive_before][0]))
 
 

@@ -10,16 +10,23 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
-class Item(NamedTuple):
+class SortItem(NamedTuple):
     """A column to sort by: its values, and how ORDER BY sorts them."""
 
+    # The value of each row.
     values: Sequence[Any]
     descending: bool = False
     nulls_first: bool = True
 
 
-def sort_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list[int]:
-    """Return the numbers of the rows, from 0, in order. Equal rows keep their order."""
+def sort_rows(keys: Sequence[SortItem], order: Sequence[SortItem], count: int) -> list[int]:
+    """Return the numbers of the rows, from 0, in order. Equal rows keep their order.
+
+    Args:
+        keys: the columns of PARTITION BY.
+        order: the columns of ORDER BY.
+        count: the number of rows.
+    """
     rows = list(range(count))
     for values, descending, nulls_first in reversed([*keys, *order]):
         nulls = [row for row in rows if values[row] is None]
@@ -29,7 +36,7 @@ def sort_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list[i
     return rows
 
 
-def mark_first_rows(keys: Sequence[Item], rows: Sequence[int]) -> list[bool]:
+def mark_first_rows(keys: Sequence[SortItem], rows: Sequence[int]) -> list[bool]:
     """Return for each of the rows, which are in order, whether it is the first of a partition."""
     partitions = [[make_key(key.values[row]) for key in keys] for row in rows]
     return [

@@ -29,8 +29,10 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
             return left_key <= right_key
         case ">":
             return left_key > right_key
-        case _:
+        case ">=":
             return left_key >= right_key
+        case _:
+            raise AssertionError(f"unknown operator: {operator}")
 
 
 def make_sort_key(value: Value) -> tuple[bool, Value]:
@@ -52,25 +54,27 @@ def calculate(operator: str, left: Value, right: Value) -> Value:
             return left * right
         case "%":  # the result has the sign of the dividend
             return abs(left) % abs(right) * (1 if left >= 0 else -1)
-        case _:
+        case "/":
             return left / right
+        case _:
+            raise AssertionError(f"unknown operator: {operator}")
 
 
-def conjunction(truths: Sequence[bool | None]) -> bool | None:
+def compute_and(truths: Sequence[bool | None]) -> bool | None:
     """Return the value of AND."""
     if False in truths:
         return False
     return None if None in truths else True
 
 
-def negation(truth: bool | None) -> bool | None:
+def compute_not(truth: bool | None) -> bool | None:
     """Return the value of NOT."""
     return None if truth is None else not truth
 
 
-def disjunction(truths: Sequence[bool | None]) -> bool | None:
+def compute_or(truths: Sequence[bool | None]) -> bool | None:
     """Return the value of OR."""
-    return negation(conjunction([negation(truth) for truth in truths]))
+    return compute_not(compute_and([compute_not(truth) for truth in truths]))
 
 
 def aggregate(function: str, values: Sequence[Value]) -> Value:
@@ -87,8 +91,10 @@ def aggregate(function: str, values: Sequence[Value]) -> Value:
             return max(values, key=make_sort_key)
         case "sum":
             return sum(values[1:], values[0])
-        case _:  # avg
+        case "avg":
             return float(sum(values[1:], values[0])) / len(values)
+        case _:
+            raise AssertionError(f"unknown function: {function}")
 
 
 def drop_repeated(values: Sequence[Value]) -> list[Value]:

@@ -230,7 +230,9 @@ def no_answer(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -
 @pytest.mark.parametrize(("function", "parameter"), [*list_parameters()])
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("no_answer")
-def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], parameter: str) -> None:
+def test_arguments_of_the_wrong_kind_are_rejected(
+    spark: SparkSession, function: Callable[..., Any], parameter: str
+) -> None:
     call = make_right_call(function, spark)
     kinds_of_function = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")
     right_kinds = kinds_of_function or RIGHT_KINDS.get(parameter, ())

@@ -172,7 +172,7 @@ def test_an_error_in_the_input_of_a_clause(spark: SparkSession, query: str, mark
         ("SELECT g, bottom FROM {} m GROUP BY g", "MISSING_AGGREGATION", None),
     ],
 )
-def test_other_refusals(
+def test_errors_of_spark_keep_their_condition_and_state(
     spark: SparkSession, query: str, condition: str, marked: str | None
 ) -> None:
     query = query.format(CLAUSE)
@@ -235,7 +235,7 @@ def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkS
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE} m WHERE g IN (SELECT 'a')")
 
 
-def test_enabled(spark: SparkSession) -> None:
+def test_with_enable_an_error_points_into_the_query(spark: SparkSession) -> None:
     matchrec.enable(spark)
     try:
         with pytest.raises(AnalysisException) as caught:

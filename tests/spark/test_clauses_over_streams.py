@@ -21,7 +21,7 @@ from matchrec import AfterMatch, Pattern
 from matchrec.api import totals as api_totals
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, draw_pieces, list_events, run_long_stream
-from tests.tasks.stream_pieces import Group, Streamed, read_times
+from tests.tasks.stream_pieces import FakeGroupState, StreamedQuery, read_times
 
 RISES = """
     SELECT upper(k) AS key, r.* FROM {events} MATCH_RECOGNIZE (
@@ -231,12 +231,12 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
         collect_list(B.x) AS xs, MATCH_NUMBER() AS m AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B+ C) WITHIN INTERVAL 9 SECONDS DEFINE A AS v <> 'd', {conditions}"""
     events = list_events(spark, rows)
-    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    streamed = StreamedQuery(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
     matches = 0
-    for frame in streamed.buckets(generator):
-        expected = sorted(map(repr, streamed.at_once(frame)))
-        rows_of_pieces = streamed.in_pieces(
-            frame, draw_pieces(read_times(frame), generator), Group()
+    for frame in streamed.draw_buckets(generator):
+        expected = sorted(map(repr, streamed.search_at_once(frame)))
+        rows_of_pieces = streamed.search_in_pieces(
+            frame, draw_pieces(read_times(frame), generator), FakeGroupState()
         )
         assert sorted(map(repr, rows_of_pieces)) == expected
         matches += len(expected)
@@ -288,12 +288,14 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) ->
         for second in [*sorted(generator.choices(range(100, 125), k=12)), *range(900, 905), 1900]
     ]
     events = list_events(spark, rows)
-    streamed = Streamed(QUERIES_OF_FIRST_MATCHES[name], events, "ts")
+    streamed = StreamedQuery(QUERIES_OF_FIRST_MATCHES[name], events, "ts")
     matches = 0
-    for frame in streamed.buckets(generator):
-        expected = sorted(map(repr, streamed.at_once(frame)))
-        group = Group()
-        rows_of_pieces = streamed.in_pieces(frame, draw_pieces(read_times(frame), generator), group)
+    for frame in streamed.draw_buckets(generator):
+        expected = sorted(map(repr, streamed.search_at_once(frame)))
+        group = FakeGroupState()
+        rows_of_pieces = streamed.search_in_pieces(
+            frame, draw_pieces(read_times(frame), generator), group
+        )
         assert sorted(map(repr, rows_of_pieces)) == expected
         assert group.exists, "the state of a key with a match is kept"
         matches += len(expected)
@@ -323,11 +325,11 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
         for second in [*sorted(generator.choices(range(100, 180), k=14)), 1900]
     ]
     with patch.object(api_totals, "is_streaming", return_value=True):
-        streamed = Streamed(aggregate_matches, list_events(spark, rows), "ts")
-    for frame in streamed.buckets(generator):
-        expected = sorted(map(repr, streamed.at_once(frame)))
-        rows_of_pieces = streamed.in_pieces(
-            frame, draw_pieces(read_times(frame), generator), Group()
+        streamed = StreamedQuery(aggregate_matches, list_events(spark, rows), "ts")
+    for frame in streamed.draw_buckets(generator):
+        expected = sorted(map(repr, streamed.search_at_once(frame)))
+        rows_of_pieces = streamed.search_in_pieces(
+            frame, draw_pieces(read_times(frame), generator), FakeGroupState()
         )
         assert sorted(map(repr, rows_of_pieces)) == expected != []
 

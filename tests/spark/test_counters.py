@@ -151,7 +151,7 @@ def test_no_rows_at_all(events: DataFrame) -> None:
     assert counters.values()["rows"] == 0
 
 
-def test_printed(events: DataFrame) -> None:
+def test_counters_print_aligned_lines(events: DataFrame) -> None:
     counters = matchrec.Counters()
     find_sequences(events, counters=counters).collect()
     lines = str(counters).splitlines()

@@ -255,7 +255,7 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
     assert "Window" not in printed_plan
 
 
-def test_no_rows(spark: SparkSession) -> None:
+def test_coverage_says_that_there_are_no_rows(spark: SparkSession) -> None:
     empty = FUNNEL.replace("covered_visits", "(SELECT * FROM covered_visits WHERE FALSE)")
     text = str(matchrec.query(spark, empty, {"last": "pay"}).coverage())
     assert text.endswith("where and why most of them stopped\n  there are no rows")

@@ -53,7 +53,7 @@ def test_the_active_session_and_that_of_a_dataframe(installed_session: SparkSess
     assert type(installed_session).sql(installed_session, QUERY).collect() == [Row(a=1)]
 
 
-def test_a_thread(installed_session: SparkSession) -> None:
+def test_other_threads_can_use_the_enabled_session(installed_session: SparkSession) -> None:
     rows: list[Any] = []
     thread = Thread(target=lambda: rows.extend(installed_session.sql(QUERY).collect()))
     thread.start()
@@ -164,7 +164,7 @@ def test_args_are_checked_before_the_clause_in_any_dialect(spark: SparkSession) 
         matchrec.disable(spark)
 
 
-def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
+def test_enable_works_in_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
     """Over Connect, the function runs in a process of the server and must call `enable` itself."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.csv").write_text("1,5\n2,6\n3,1\n")

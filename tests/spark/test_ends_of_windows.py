@@ -48,7 +48,7 @@ def test_cut_into_ranges(far: DataFrame) -> None:
     assert find_matches(far, clause, options=ranges) == [(1, 3), (LAST - 7, LAST)]
 
 
-def test_sase(far: DataFrame) -> None:
+def test_windows_of_sase_end_at_their_length(far: DataFrame) -> None:
     events = far.withColumnRenamed("e", "event_type")
     where = "WHERE skip_till_any_match(x, y) { x.n > 0 }"
     query = f"PATTERN SEQ(a x, b y) {where} WITHIN 8 RETURN x.k AS f, y.k AS l"
@@ -57,7 +57,7 @@ def test_sase(far: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("kind", ["first_to_last", "previous_to_current"])
-def test_pattern(far: DataFrame, kind: str) -> None:
+def test_windows_of_patterns_end_at_their_length(far: DataFrame, kind: str) -> None:
     pattern = Pattern.begin("a").where("e = 'a'").followed_by("b").where("e = 'b'").within(7, kind)
     matches = matchrec.match_pattern(far, pattern, order_by="k").collect()
     assert [(match.start_time, match.end_time) for match in matches] == [

@@ -75,7 +75,7 @@ def test_few_rows_in_files_and_many_in_memory(spark: SparkSession, tmp_path: Pat
     assert count_tasks(rows) == 3
 
 
-def test_more_rows(spark: SparkSession, tmp_path: Path) -> None:
+def test_more_rows_or_files_run_in_several_tasks(spark: SparkSession, tmp_path: Path) -> None:
     assert count_tasks(spark.createDataFrame(make_table(FEW + 1))) == 3
     parquet.write_table(make_table(2 * FEW), tmp_path / "rows.parquet")
     assert count_tasks(spark.read.parquet(str(tmp_path))) == 3

@@ -107,7 +107,7 @@ def test_columns_as_conditions(events: DataFrame) -> None:
     assert "__condition_0" not in rows[0].asDict()
 
 
-def test_skipping(events: DataFrame) -> None:
+def test_after_match_strategies_skip_matches(events: DataFrame) -> None:
     all_pairs = A.followed_by_any("b").where("kind = 'b'")
     assert len(find_matches(events, all_pairs)) == 3
     assert len(find_matches(events, all_pairs.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
@@ -143,7 +143,9 @@ def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) 
         .allow_combinations(),
     ],
 )
-def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> None:
+def test_a_transpiled_pattern_gives_the_same_matches(
+    spark: SparkSession, events: DataFrame, pattern: Pattern
+) -> None:
     query = matchrec.transpile(pattern, events="{events}", order_by="time", partition_by="key")
     rows = matchrec.sql(spark, query.text, events=events).collect()
     expected = Counter(
@@ -221,7 +223,7 @@ def test_a_mistake_in_a_condition_is_at_its_place_in_the_call(
     ]
 
 
-def test_explanation(events: DataFrame) -> None:
+def test_explain_shows_which_events_are_ignored(events: DataFrame) -> None:
     pattern = SOON.not_followed_by("n").where("kind = 'n'")
     text = str(matchrec.query(events, pattern, order_by="time").explain())
     assert "ignore -> b if not (`kind` = 'b') and in the window" in text

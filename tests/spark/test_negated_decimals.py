@@ -37,7 +37,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
-def test_measures(spark: SparkSession, ansi: str) -> None:
+def test_negated_decimals_in_measures_are_right(spark: SparkSession, ansi: str) -> None:
     items = ", ".join(f"{text} AS m{index}" for index, text in enumerate(MEASURES))
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {items} PATTERN (A+)
         DEFINE A AS id >= 0)"""
@@ -59,7 +59,9 @@ CONDITIONS = {
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.parametrize(("condition", "lengths"), CONDITIONS.items(), ids=CONDITIONS.keys())
-def test_conditions(spark: SparkSession, condition: str, lengths: list[int], ansi: str) -> None:
+def test_negated_decimals_in_conditions_are_right(
+    spark: SparkSession, condition: str, lengths: list[int], ansi: str
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES FIRST(id) AS f,
         count(*) AS length PATTERN (A B+) DEFINE B AS {condition})"""
     with settings(spark, ansi__enabled=ansi):
@@ -87,7 +89,9 @@ KEYS = {
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.parametrize(("key", "negates"), KEYS.items(), ids=KEYS.keys())
-def test_keys(spark: SparkSession, key: str, negates: bool, ansi: str) -> None:
+def test_negated_decimals_in_keys_are_right_or_rejected(
+    spark: SparkSession, key: str, negates: bool, ansi: str
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}
         MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
     with settings(spark, ansi__enabled=ansi):
@@ -140,7 +144,9 @@ def test_keys_of_patterns(spark: SparkSession, key: str, negates: bool, ansi: st
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.parametrize("column", QUOTED_COLUMNS)
-def test_quoted_columns(spark: SparkSession, column: str, ansi: str) -> None:
+def test_negated_columns_with_quoted_names_are_right_or_rejected(
+    spark: SparkSession, column: str, ansi: str
+) -> None:
     name = f"`{column.replace('`', '``')}`"
     query = f"""SELECT * FROM (SELECT id, n AS {name} FROM {ROWS}) MATCH_RECOGNIZE (ORDER BY id
         MEASURES LAST(CAST(- {name} AS DOUBLE)) AS m PATTERN (A+) DEFINE A AS id >= 0)"""
@@ -171,7 +177,9 @@ COMPUTED_DECIMALS = {
 @pytest.mark.parametrize(
     ("negation", "value"), COMPUTED_DECIMALS.items(), ids=COMPUTED_DECIMALS.keys()
 )
-def test_computed_decimals(spark: SparkSession, negation: str, value: float, ansi: str) -> None:
+def test_negated_computed_decimals_are_right_or_rejected(
+    spark: SparkSession, negation: str, value: float, ansi: str
+) -> None:
     query = f"""SELECT * FROM range(4) MATCH_RECOGNIZE (ORDER BY id
         MEASURES LAST(CAST({negation} AS DOUBLE)) AS m PATTERN (A+) DEFINE A AS id >= 0)"""
     with settings(spark, ansi__enabled=ansi):

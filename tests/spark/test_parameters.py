@@ -487,7 +487,7 @@ def test_within_after_the_clause_is_rejected(spark: SparkSession) -> None:
 
 @pytest.fixture(scope="module")
 def pings(spark: SparkSession) -> DataFrame:
-    """Rows at 10, 15, 30 and 40 minutes, and on days with these distances."""
+    """Return rows at 10, 15, 30 and 40 minutes, and on days with these distances."""
     minutes = ", ".join(
         f"(TIMESTAMP'2024-01-01 00:{m}:00', date_add(DATE'2024-01-01', {m}))" for m in MINUTES
     )

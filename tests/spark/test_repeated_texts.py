@@ -29,7 +29,7 @@ def list_rows(steps: DataFrame, clause: str, shortcuts: Shortcuts) -> list[str]:
         return sorted(map(str, matchrec.match_recognize(steps, f"{ORDER} {clause}").collect()))
 
 
-def test_equal_neighbours(steps: DataFrame) -> None:
+def test_equal_neighbouring_texts_are_one_match(steps: DataFrame) -> None:
     clause = f"""{ORDER} MEASURES A.ts AS ts, A.event AS event, count(*) AS n
         PATTERN (A B*) DEFINE B AS event = PREV(event)"""
     with use_shortcuts(ALWAYS):

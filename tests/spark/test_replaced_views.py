@@ -82,7 +82,9 @@ OTHER_TYPES = {
 
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(("rows", "new_type"), OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
-def test_another_type(spark: SparkSession, rows: str, new_type: str) -> None:
+def test_a_replaced_view_with_another_type_is_rejected(
+    spark: SparkSession, rows: str, new_type: str
+) -> None:
     kept = matchrec.sql(spark, QUERY)
     create_view(spark, "k, ts, v", rows)
     check_kept(

@@ -19,7 +19,7 @@ from matchrec.worker import internal_names
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
-from tests.tasks.stream_pieces import Group, StreamedRules, read_times
+from tests.tasks.stream_pieces import FakeGroupState, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -93,12 +93,14 @@ def test_random_pieces_give_the_rows_of_a_batch_query(spark: SparkSession, seed:
     with settings(spark, **INTERPRETED):
         streamed = StreamedRules(query, events, "ts")
         at_once = query(events)._built_set.rows
-        assert streamed.found._built_set.rows.dtypes == at_once.dtypes
+        assert streamed.matches._built_set.rows.dtypes == at_once.dtypes
         expected = count_rows([row.asDict(recursive=True) for row in at_once.collect()])
     rows_of_pieces = [
         row
-        for frame in streamed.buckets(generator)
-        for row in streamed.in_pieces(frame, draw_pieces(read_times(frame), generator), Group())
+        for frame in streamed.draw_buckets(generator)
+        for row in streamed.search_in_pieces(
+            frame, draw_pieces(read_times(frame), generator), FakeGroupState()
+        )
     ]
     assert count_rows(rows_of_pieces) == expected
 
@@ -108,10 +110,10 @@ TWINS = """MEASURES A.x AS x AFTER MATCH SKIP TO LAST B
 CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
 
 
-def run_in_two_pieces(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
+def run_in_two_pieces(streamed: StreamedRules, group: FakeGroupState) -> list[dict[str, Any]]:
     """Return the rows of the first key, whose events arrive in two pieces."""
-    frame = streamed.by_key[0]
-    return list(streamed.in_pieces(frame, [(3, read_times(frame)[2])], group))
+    frame = streamed.events_by_key[0]
+    return list(streamed.search_in_pieces(frame, [(3, read_times(frame)[2])], group))
 
 
 @pytest.mark.once
@@ -122,12 +124,14 @@ def test_a_failing_rule_is_named_and_others_can_continue(spark: SparkSession) ->
     )
     rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        run_in_two_pieces(StreamedRules(build_query_of_rules(rules), events, "ts"), Group())
+        run_in_two_pieces(
+            StreamedRules(build_query_of_rules(rules), events, "ts"), FakeGroupState()
+        )
     message = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {message}"
     assert caught.value.partition == {"k": "p"}
     streamed = StreamedRules(build_query_of_rules(rules, on_error="continue"), events, "ts")
-    group = Group()
+    group = FakeGroupState()
     rows = run_in_two_pieces(streamed, group)
     failures = [
         row[internal_names.FAILURE_MESSAGE] for row in rows if row[internal_names.FAILURE_MESSAGE]
@@ -148,18 +152,18 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
     rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
     streamed = StreamedRules(build_query_of_rules(rules), list_events(spark, rows), "ts")
-    (frame,) = streamed.by_key
-    group = Group()
+    (frame,) = streamed.events_by_key
+    group = FakeGroupState()
     sizes = []
     for begin in range(0, 200, 10):
-        list(streamed.batch(frame[begin : begin + 10], group))
+        list(streamed.call_worker(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
         kept = group.bucket_state.rows.column(internal_names.EVENT_MICROSECONDS).to_pylist()
         assert len(kept) == len(set(kept))
         sizes.append(group.bytes)
     assert max(sizes[10:]) <= max(sizes[:10]) + 64
     group.watermark = 10**9
-    list(streamed.batch(frame[:0], group))
+    list(streamed.call_worker(frame[:0], group))
     assert group.bucket_state.rows.num_rows == 1, "PREV may look at the last one"
     assert group.timer is None
 
@@ -258,7 +262,7 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
     events = list_events(spark, [("p", 100 + number, "a", number) for number in range(70)])
     streamed = StreamedRules(build_query_of_rules(rules), events, "ts")
     matches_of_rules = Counter(
-        row[internal_names.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group())
+        row[internal_names.RULE_NUMBER] for row in run_in_two_pieces(streamed, FakeGroupState())
     )
     assert matches_of_rules == {least: 70 - least for least in range(70)}
 

@@ -38,7 +38,7 @@ from tests.spark.test_rule_sets_over_streams import (
     draw_events,
 )
 from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
-from tests.tasks.stream_pieces import Group, StreamedRules, read_times
+from tests.tasks.stream_pieces import FakeGroupState, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -650,15 +650,17 @@ def run_buckets(streams: list[tuple[StreamedRules, int]], generator: random.Rand
     """
     first_stream = streams[0][0]
     all_rows = Counter[str]()
-    buckets = np.array([generator.randrange(3) for _ in first_stream.by_key])[first_stream.number]
-    delays = np.array([generator.choice((0, 0, 4000)) for _ in first_stream.by_key])[
-        first_stream.number
+    buckets = np.array([generator.randrange(3) for _ in first_stream.events_by_key])[
+        first_stream.key_numbers
     ]
-    times = np.array(read_times(first_stream.frame))
+    delays = np.array([generator.choice((0, 0, 4000)) for _ in first_stream.events_by_key])[
+        first_stream.key_numbers
+    ]
+    times = np.array(read_times(first_stream.events))
     for bucket in np.unique(buckets):
         events = np.flatnonzero(buckets == bucket)
         events = events[np.argsort((times + delays)[events], kind="stable")]
-        group = Group()
+        group = FakeGroupState()
         stream_index = 0
         begin = 0
         for size, watermark in (
@@ -683,9 +685,9 @@ def find_stream(latest: int, start: int, streams: list[tuple[StreamedRules, int]
     return next((n for n in range(start, last) if latest < 1000 * streams[n][1]), last)
 
 
-def run_piece(stream: StreamedRules, piece: IntArray, group: Group) -> Counter[str]:
+def run_piece(stream: StreamedRules, piece: IntArray, group: FakeGroupState) -> Counter[str]:
     """Send a piece of a bucket to a stream and return the rows that come back."""
-    return list_rows(stream.found, list(stream.batch(stream.frame.take(piece), group)))
+    return list_rows(stream.matches, list(stream.call_worker(stream.events.take(piece), group)))
 
 
 # A stream that is started again with other rules.
@@ -725,17 +727,17 @@ def test_a_change_must_not_concern_rows_that_the_stream_has_read(
     with settings(spark, **INTERPRETED):
         first = StreamedRules(build_query(BEFORE), events, "ts")
         restarted = StreamedRules(build_query(rules), events, "ts")
-    (frame,) = first.by_key
-    group = Group()
+    (frame,) = first.events_by_key
+    group = FakeGroupState()
     group.watermark = 130_000
-    rows = list(first.batch(frame[:4], group))
-    assert list_rows(first.found, rows).total() == 1
+    rows = list(first.call_worker(frame[:4], group))
+    assert list_rows(first.matches, rows).total() == 1
     group.watermark = 140_000
     if rule is None:
-        list(restarted.batch(restarted.by_key[0][4:], group))
+        list(restarted.call_worker(restarted.events_by_key[0][4:], group))
         return
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        list(restarted.batch(restarted.by_key[0][4:], group))
+        list(restarted.call_worker(restarted.events_by_key[0][4:], group))
     headline = f"rule `{rule}` has changed for rows that the stream has already read, up to "
     assert caught.value.message == f"{headline}1970-01-01 00:02:25 UTC"
 
@@ -747,13 +749,13 @@ def test_a_rule_that_ends_drops_its_state(spark: SparkSession) -> None:
     rules: dict[str, Versions] = {"waits": {None: "PATTERN (A+ B)" + waits[13:], 150: None}}
     with settings(spark, **INTERPRETED):
         streamed = StreamedRules(build_query(rules), list_events(spark, rows), "ts")
-    group = Group()
+    group = FakeGroupState()
     group.watermark = 139_000
-    list(streamed.batch(streamed.frame, group))
+    list(streamed.call_worker(streamed.events, group))
     assert group.bucket_state.rows.num_rows == 40
     assert group.timer == 149_999
     group.watermark = 150_000
-    list(streamed.batch(streamed.frame[:0], group))
+    list(streamed.call_worker(streamed.events[:0], group))
     assert (group.bucket_state.rows.num_rows, group.bucket_state.keys.num_rows) == (0, 0)
 
 

@@ -316,7 +316,9 @@ def test_a_key_that_cannot_be_computed(spark: SparkSession, zeros: DataFrame) ->
     assert lines[3].strip() == "^^^^^"
 
 
-def test_other_languages(spark: SparkSession, zeros: DataFrame) -> None:
+def test_run_errors_name_the_location_in_sase_and_patterns(
+    spark: SparkSession, zeros: DataFrame
+) -> None:
     with settings(spark, ansi__enabled="true"):
         sase = "PATTERN SEQ(T a, T b)\nWHERE skip_till_next_match { a.b > 0 AND 10 / b.b > 2 }"
         events = zeros.selectExpr("*", "'T' AS event_type")

@@ -27,7 +27,7 @@ from matchrec.spark.streaming import stream_worker
 from matchrec.spark.streaming.event_selection_states import EventSelectionStates
 from matchrec.spark.streaming.key_states import read_all_key_states
 from matchrec.spark.streaming.stream_worker import StreamWorker, compute_digest
-from tests.tasks.stream_pieces import Group, Streamed, read_times
+from tests.tasks.stream_pieces import FakeGroupState, StreamedQuery, read_times
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -218,12 +218,12 @@ def test_random_pieces_give_the_rows_of_a_batch_query(
             events, pattern, order_by=orders, partition_by="k", timeouts=True
         )
 
-    streamed = Streamed(query, list_events(spark, rows), "ts")
-    for frame in streamed.buckets(generator):
-        expected = sorted(map(repr, streamed.at_once(frame)))
+    streamed = StreamedQuery(query, list_events(spark, rows), "ts")
+    for frame in streamed.draw_buckets(generator):
+        expected = sorted(map(repr, streamed.search_at_once(frame)))
         for _ in range(3):
-            rows_of_pieces = streamed.in_pieces(
-                frame, draw_pieces(read_times(frame), generator), Group()
+            rows_of_pieces = streamed.search_in_pieces(
+                frame, draw_pieces(read_times(frame), generator), FakeGroupState()
             )
             assert sorted(map(repr, rows_of_pieces)) == expected
 
@@ -252,13 +252,13 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
             events, pattern.within("9 seconds"), partition_by="k", timeouts=True
         ),
     ):
-        streamed = Streamed(query, list_events(spark, rows), "ts")
+        streamed = StreamedQuery(query, list_events(spark, rows), "ts")
         timed_out = 0
-        for frame in streamed.buckets(generator):
-            expected = sorted(map(repr, streamed.at_once(frame)))
+        for frame in streamed.draw_buckets(generator):
+            expected = sorted(map(repr, streamed.search_at_once(frame)))
             for _ in range(3):
-                group = Group()
-                rows_of_pieces = streamed.in_pieces(
+                group = FakeGroupState()
+                rows_of_pieces = streamed.search_in_pieces(
                     frame, draw_pieces(read_times(frame), generator), group
                 )
                 assert sorted(map(repr, rows_of_pieces)) == expected
@@ -269,18 +269,18 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
 def test_a_run_after_its_window_between_neighbours_is_dropped(spark: SparkSession) -> None:
     soon = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
     soon = soon.within("2 seconds", "previous_to_current")
-    streamed = Streamed(
+    streamed = StreamedQuery(
         lambda events: match_pattern(events, soon, timeouts=True),
         list_events(spark, [("p", 1, "a", 1)]),
         "ts",
     )
-    group = Group()
-    assert not list(streamed.batch(streamed.by_key[0], group))
+    group = FakeGroupState()
+    assert not list(streamed.call_worker(streamed.events_by_key[0], group))
     group.watermark = 1000
-    assert not list(streamed.batch(streamed.by_key[0][:0], group))
+    assert not list(streamed.call_worker(streamed.events_by_key[0][:0], group))
     assert group.timer == 2999
     group.watermark = 3000
-    (timed_out,) = streamed.batch(streamed.by_key[0][:0], group)
+    (timed_out,) = streamed.call_worker(streamed.events_by_key[0][:0], group)
     assert timed_out
     assert group.timer is None
     assert not group.exists
@@ -289,16 +289,16 @@ def test_a_run_after_its_window_between_neighbours_is_dropped(spark: SparkSessio
 def test_a_row_is_output_when_the_watermark_reaches_it(spark: SparkSession) -> None:
     """The watermark stays at the time of the row, so Spark must call again without new rows."""
     any_a = Pattern.begin("a").where("v = 'a'")
-    streamed = Streamed(
+    streamed = StreamedQuery(
         lambda events: match_pattern(events, any_a), list_events(spark, [("p", 3, "a", 1)]), "ts"
     )
-    group = Group()
+    group = FakeGroupState()
     group.watermark = 2999
-    assert not list(streamed.batch(streamed.by_key[0], group))
+    assert not list(streamed.call_worker(streamed.events_by_key[0], group))
     group.watermark = 3000
     assert group.timer is not None
     assert group.timer < group.watermark, "Spark calls again"
-    assert len(list(streamed.batch(streamed.by_key[0][:0], group))) == 1
+    assert len(list(streamed.call_worker(streamed.events_by_key[0][:0], group))) == 1
 
 
 def draw_pieces(seconds: list[int], generator: random.Random) -> list[tuple[int, int]]:
@@ -324,14 +324,16 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     assert not len(state.row_numbers)
 
 
-def list_states(worker: StreamWorker, group: Group) -> list[SearchState]:
+def list_states(worker: StreamWorker, group: FakeGroupState) -> list[SearchState]:
     """Return the state of the search with event selection for each key of a bucket."""
     (key_states,) = read_all_key_states(group.bucket_state.arrays, worker.searches).values()
     assert isinstance(key_states.search_states, EventSelectionStates)
     return key_states.search_states.split()
 
 
-def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Streamed, Group, int]:
+def run_long_stream(
+    spark: SparkSession, query: Query, values: str
+) -> tuple[StreamedQuery, FakeGroupState, int]:
     """Run a query over 600 events of one key, until all windows have ended.
 
     Its state must not be larger in the second half of the stream than in the first.
@@ -343,17 +345,17 @@ def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Str
         The query, the group of the key, and the most bytes of its state.
     """
     rows = [("p", 100 + i, values[i % len(values)], i) for i in range(600)]
-    streamed = Streamed(query, list_events(spark, rows), "ts")
-    (frame,) = streamed.by_key
-    group = Group()
+    streamed = StreamedQuery(query, list_events(spark, rows), "ts")
+    (frame,) = streamed.events_by_key
+    group = FakeGroupState()
     sizes = []
     for begin in range(0, 600, 10):
-        list(streamed.batch(frame[begin : begin + 10], group))
+        list(streamed.call_worker(frame[begin : begin + 10], group))
         group.watermark = (begin + 100) * 1000
         sizes.append(group.bytes)
     assert max(sizes[30:]) <= max(sizes[:30])
     group.watermark += 100_000
-    list(streamed.batch(frame[:0], group))
+    list(streamed.call_worker(frame[:0], group))
     assert group.timer is None
     return streamed, group, max(sizes)
 
@@ -368,13 +370,13 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, RISE, order_by="ts")
 
-    streamed = Streamed(query, list_events(spark, [("p", 1, "a", 1)]), "ts")
-    group = Group()
-    list(streamed.batch(streamed.by_key[0], group))
+    streamed = StreamedQuery(query, list_events(spark, [("p", 1, "a", 1)]), "ts")
+    group = FakeGroupState()
+    list(streamed.call_worker(streamed.events_by_key[0], group))
     assert group.value is not None
     group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
     with pytest.raises(MatchRecognizeError, match="state of another query"):
-        list(streamed.batch(streamed.by_key[0], group))
+        list(streamed.call_worker(streamed.events_by_key[0], group))
 
 
 @pytest.mark.parametrize(
@@ -398,7 +400,7 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
-        return compute_digest(Streamed(query, rows, "ts").worker.event_layout)
+        return compute_digest(StreamedQuery(query, rows, "ts").worker.event_layout)
 
     assert digest_query(3) == digest_query(3)
     assert (digest_query(3) == digest_query(100)) is is_compatible
@@ -424,10 +426,16 @@ def test_a_stream_takes_no_more_memory_than_it_may(
 
     def count_matches(pattern: Pattern) -> int:
         """Return the number of matches, or raise the error."""
-        streamed = Streamed(
+        streamed = StreamedQuery(
             lambda df: match_pattern(df, pattern, partition_by="k"), list_events(spark, rows), "ts"
         )
-        return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
+        return len(
+            list(
+                streamed.search_in_pieces(
+                    streamed.events_by_key[0], [(8, 107_000)], FakeGroupState()
+                )
+            )
+        )
 
     capacity = replace(incremental.STREAM_CAPACITY, max_bytes=1 << 21)
     monkeypatch.setattr(incremental, "STREAM_CAPACITY", capacity)
@@ -448,19 +456,19 @@ def test_a_state_that_is_too_large_is_an_error(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(f"p{i}", 100 + i, "a", 1) for i in range(2000)]
-    streamed = Streamed(
+    streamed = StreamedQuery(
         lambda df: match_pattern(df, RISE, partition_by="k"), list_events(spark, rows), "ts"
     )
     monkeypatch.setattr(stream_worker, "MAX_STATE_BYTES", 1 << 14)
-    few_rows = streamed.frame[:10]
-    all_rows = streamed.frame
-    list(streamed.batch(few_rows, Group()))
+    few_rows = streamed.events[:10]
+    all_rows = streamed.events
+    list(streamed.call_worker(few_rows, FakeGroupState()))
     with pytest.raises(MatchRecognizeRunError, match="2,000 rows of 0 partitions wait") as caught:
-        list(streamed.batch(all_rows, Group()))
+        list(streamed.call_worker(all_rows, FakeGroupState()))
     assert "write WITHIN" in str(caught.value)
     monkeypatch.setattr(memory, "find_limit", lambda: 1 << 40)
-    group = Group()
-    list(streamed.batch(all_rows, group))
+    group = FakeGroupState()
+    list(streamed.call_worker(all_rows, group))
     assert group.bytes > 1 << 14
 
 

@@ -22,7 +22,7 @@ import matchrec
 from matchrec.api.dialects import parse_query
 from matchrec.spark import targets
 from tests.cases.case_file import CaseFile, QueryRecord
-from tests.cases.test_queries import FILES, place, register_tables
+from tests.cases.test_queries import FILES, register_tables, write_location
 from tests.quick.scale import LONG_RUN, PART
 
 STRUCT = "{"  # the first character of a struct, which cannot name a partition
@@ -33,7 +33,7 @@ def list_records() -> Iterator[Any]:
     cases = [(file, record) for file in FILES for record in file.queries]
     for file, record in cases if LONG_RUN is not None else cases[::PART]:
         if not record.head.note_of("gap"):
-            yield pytest.param(file, record, id=place(file, record))
+            yield pytest.param(file, record, id=write_location(file, record))
 
 
 @pytest.mark.slow

@@ -69,7 +69,9 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize(("order", "within"), [*LITERALS, *EXPRESSIONS])
-def test_constants(rows: DataFrame, order: str, within: str) -> None:
+def test_constant_lengths_of_zero_or_less_are_rejected(
+    rows: DataFrame, order: str, within: str
+) -> None:
     is_negative = within.startswith(("-1", "INTERVAL -", "INTERVAL '-"))
     assert catch_error(rows, order, within) == (NEGATIVE if is_negative else ZERO, within)
 
@@ -82,7 +84,7 @@ def test_windows_inside_of_a_match(rows: DataFrame, end: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["n", "ts"])
-def test_null(rows: DataFrame, order: str) -> None:
+def test_a_length_of_null_is_rejected(rows: DataFrame, order: str) -> None:
     value = "CAST(NULL AS INT)" if order == "n" else "CAST(NULL AS INTERVAL SECOND)"
     assert catch_error(rows, order, value) == (NULL, value)
 
@@ -112,7 +114,7 @@ def test_times_as_values(rows: DataFrame, value: object, shown: str) -> None:
     assert marked == ":gap"
 
 
-def test_other_values(rows: DataFrame) -> None:
+def test_parameters_of_zero_or_null_are_rejected(rows: DataFrame) -> None:
     assert catch_error(rows, "n", ":gap", {"gap": lit(0)}) == (ZERO, ":gap")
     assert catch_error(rows, "n", ":gap", {"gap": None}) == (NULL, ":gap")
     text = "INTERVAL '0 0' DAY TO HOUR"
@@ -130,7 +132,7 @@ def test_other_values(rows: DataFrame) -> None:
         ("day", "INTERVAL 1 MONTH", None, [3]),
     ],
 )
-def test_positive_constants(
+def test_constant_lengths_above_zero_are_accepted(
     rows: DataFrame, order: str, within: str, args: Any, counts: list[int]
 ) -> None:
     matches = matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
@@ -138,20 +140,20 @@ def test_positive_constants(
 
 
 @pytest.mark.parametrize("within", ["0", "0 seconds", "0 hours 0 seconds", "INTERVAL 0 MONTH"])
-def test_sase(rows: DataFrame, within: str) -> None:
+def test_a_length_of_zero_is_rejected_in_sase(rows: DataFrame, within: str) -> None:
     order = "n" if within == "0" else "ts"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.match_sase(rows, f"PATTERN SEQ(* a, * b) WITHIN {within}", order_by=order)
     assert str(caught.value).split("\n")[0] == ZERO
 
 
-def test_rules(rows: DataFrame) -> None:
+def test_a_length_of_zero_is_rejected_in_rules(rows: DataFrame) -> None:
     rule = "MEASURES count(*) AS c PATTERN (A+) WITHIN 1 - 1 DEFINE A AS TRUE"
     with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN needs a length above 0"):
         matchrec.match_rules(rows, {"empty": rule}, order_by="n")
 
 
-def test_azure(rows: DataFrame) -> None:
+def test_a_length_of_zero_is_rejected_in_limit_duration(rows: DataFrame) -> None:
     text = """SELECT * FROM {rows} MATCH_RECOGNIZE (LIMIT DURATION (minute, 0)
   MEASURES LAST(A.n) AS n PATTERN (A B) DEFINE A AS TRUE, B AS TRUE)"""
     text = text.replace("{rows}", "{rows} TIMESTAMP BY ts")

@@ -21,7 +21,7 @@ from matchrec.spark.streaming.stream_worker import StreamWorker
 from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn
 from tests.tasks.query_batches import Run
-from tests.tasks.stream_pieces import QUERY, Group
+from tests.tasks.stream_pieces import QUERY, FakeGroupState
 
 A_DAY = 86_400_000  # milliseconds
 KEY = internal_names.name_rule_key(0)
@@ -78,11 +78,11 @@ class StreamRun(Run):
 
         The watermark makes none of these rows late. Some earlier rows arrive a second time, late.
         """
-        group = Group()
+        group = FakeGroupState()
         seconds = read_times(rows) // 1000  # in milliseconds
         waiting = np.argsort(seconds, kind="stable").tolist()
         while waiting:
-            new = [take_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+            new = [remove_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]
             piece = [row for row in new if row is not None]
             late = np.flatnonzero(seconds * 1000 <= find_passed_watermark(group)).tolist()
             piece += random.sample(late, random.choice((0, 0, min(2, len(late)))))
@@ -96,13 +96,15 @@ class StreamRun(Run):
         self.decided.update(count_decided(worker.worker, rows, group))
 
     def fire_timer(
-        self, worker: CopyingWorker, rows: pa.Table, group: Group
+        self, worker: CopyingWorker, rows: pa.Table, group: FakeGroupState
     ) -> Iterator[pa.RecordBatch]:
         """Call the worker as Spark does when its timer is due, until no timer is due."""
         while group.timer is not None and group.timer < group.watermark:
             yield from self.call(worker, rows.slice(0, 0), group)
 
-    def call(self, worker: CopyingWorker, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+    def call(
+        self, worker: CopyingWorker, rows: pa.Table, group: FakeGroupState
+    ) -> list[pa.RecordBatch]:
         """Return the output of one call of the worker."""
         group.timer = None
         return list(worker.search_events(rows, group))
@@ -116,7 +118,7 @@ class CopyingWorker:
     copies: int
     distance: int  # between the keys of two copies
 
-    def search_events(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
+    def search_events(self, rows: pa.Table, group: FakeGroupState) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of a micro-batch."""
         index = rows.schema.get_field_index(KEY)
         keys = rows.column(KEY).to_numpy()
@@ -127,7 +129,7 @@ class CopyingWorker:
         yield from self.worker.search_events(pa.concat_tables(copies).to_batches(), group)
 
 
-def count_decided(worker: StreamWorker, rows: pa.Table, group: Group) -> dict[int, int]:
+def count_decided(worker: StreamWorker, rows: pa.Table, group: FakeGroupState) -> dict[int, int]:
     """Return how many starting rows are decided, by the number of their partition."""
     decided = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
@@ -136,19 +138,20 @@ def count_decided(worker: StreamWorker, rows: pa.Table, group: Group) -> dict[in
     for key_states in read_all_key_states(group.bucket_state.arrays, worker.searches).values():
         assert isinstance(key_states.search_states, ContiguousStates)
         starts = key_states.search_states.undecided_start.values
-        kept = key_states.kept_rows.sizes
-        for key, start, count in zip(key_states.keys.tolist(), starts, kept, strict=True):
+        kept_rows = key_states.kept_rows.sizes
+        for key, start, count in zip(key_states.keys.tolist(), starts, kept_rows, strict=True):
             if keys[key] in decided:  # otherwise it is the key of a copy
+                # Of the rows that are kept, those from `start` on are undecided.
                 decided[keys[key]] += int(start - count)
     return decided
 
 
-def take_one(random: Random, waiting: list[int]) -> int | None:
-    """Remove and return one of the next waiting rows; None if no row is waiting."""
+def remove_one(random: Random, waiting: list[int]) -> int | None:
+    """Remove one of the next four waiting rows, and return it; None if no row is waiting."""
     return waiting.pop(random.randrange(min(4, len(waiting)))) if waiting else None
 
 
-def find_passed_watermark(group: Group) -> float:
+def find_passed_watermark(group: FakeGroupState) -> float:
     """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
     watermark = group.bucket_state.ordered_until if group.exists else None
     return -math.inf if watermark is None else watermark

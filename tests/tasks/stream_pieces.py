@@ -36,16 +36,23 @@ from matchrec.worker.pieces import Piece
 from tests.quick.scale import copies_of
 
 T = TypeVar("T")
+# The digest of every query here. A state must have the digest of the query that reads it.
 QUERY = "a digest"
-MARK, NULL = "\N{REFERENCE MARK}", "no key"
+# What comes before the number of a copy in its keys, and the text of a NULL key in a copy. The keys
+# of events have neither of them.
+MARK = "\N{REFERENCE MARK}"
+NULL = "no key"
 
 
-class Group:
+class FakeGroupState:
     """The state of a bucket, with the interface of PySpark's GroupState."""
 
     def __init__(self) -> None:
+        # The fields of the state; None if there is no state.
         self.value: tuple[Any, ...] | None = None
-        self.timer: int | None = None  # in milliseconds
+        # The time at which the worker wants to be called again, in milliseconds; None if it is not.
+        self.timer: int | None = None
+        # In milliseconds.
         self.watermark = 0
 
     @property
@@ -88,36 +95,38 @@ class Group:
         return self.watermark
 
 
-class Keys:
-    """The keys of a stream, and a worker that processes their events."""
+class StreamKeys:
+    """The events of a stream by their keys, and a worker that processes them."""
 
     def __init__(self, events: DataFrame, worker: StreamWorker):
         self.worker = worker
         encoding = worker.event_layout.encoding
-        self.frame = encoding.encode(events, *event_preparation.UNENCODED_COLUMNS).toPandas()
-        self.number = self.numbers(self.frame)
-        keys = range(self.number.max() + 1)
-        self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
+        self.events = encoding.encode(events, *event_preparation.UNENCODED_COLUMNS).toPandas()
+        self.key_numbers = self.number_keys(self.events)
+        keys = range(self.key_numbers.max() + 1)
+        self.events_by_key = [
+            self.events[self.key_numbers == key].reset_index(drop=True) for key in keys
+        ]
 
-    def numbers(self, frame: pd.DataFrame) -> IntArray:
+    def number_keys(self, frame: pd.DataFrame) -> IntArray:
         """Return the number of the key of each event."""
         batch = self.worker.event_layout.encoding.decode_frame(frame)
         names = self.worker.event_layout.keys
         return number_rows([encode_by_equality(batch.column(name)) for name in names]).numbers
 
-    def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
+    def draw_buckets(self, random: Random) -> Iterator[pd.DataFrame]:
         """Yield the events of three buckets. The events of some keys arrive seconds later."""
-        keys = len(self.by_key)
-        bucket = np.array([random.randrange(3) for _ in range(keys)])[self.number]
-        later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.number]
-        arrival = np.array(read_times(self.frame)) + later
+        keys = len(self.events_by_key)
+        bucket = np.array([random.randrange(3) for _ in range(keys)])[self.key_numbers]
+        later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.key_numbers]
+        arrival = np.array(read_times(self.events)) + later
         for number in np.unique(bucket):
             events = np.flatnonzero(bucket == number)
             events = events[np.argsort(arrival[events], kind="stable")]
-            yield self.frame.take(events).reset_index(drop=True)
+            yield self.events.take(events).reset_index(drop=True)
 
-    def in_pieces(
-        self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
+    def search_in_pieces(
+        self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: FakeGroupState
     ) -> Iterator[dict[str, Any]]:
         """Yield the output of the events of a bucket, which arrive in pieces.
 
@@ -135,7 +144,7 @@ class Keys:
             self.worker.event_layout.schema.field(key).type == pa.string() for key in self.keys
         ]
         if texts and all(texts):
-            copied_output = self.run_copies(copies, frame, pieces, Group())
+            copied_output = self.run_copies(copies, frame, pieces, FakeGroupState())
             counts = Counter(map(remove_marks, output))
             expected = {row: count * copies for row, count in counts.items()}
             assert Counter(map(remove_marks, copied_output)) == expected
@@ -147,19 +156,25 @@ class Keys:
         return self.worker.event_layout.keys
 
     def run_copies(
-        self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
+        self,
+        copies: int,
+        frame: pd.DataFrame,
+        pieces: Sequence[tuple[int, int]],
+        group: FakeGroupState,
     ) -> Iterator[dict[str, Any]]:
         """Yield the output of a number of copies of events, each with other keys."""
         arrived = 0
         for size, watermark in (*pieces, (len(frame), 10**15)):
             piece = frame[arrived : arrived + size]
             arrived += len(piece)
-            yield from self.batch(piece, group, copies)
+            yield from self.call_worker(piece, group, copies)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
-                yield from self.batch(piece[:0], group, copies)
+                yield from self.call_worker(piece[:0], group, copies)
 
-    def batch(self, piece: pd.DataFrame, group: Group, copies: int = 1) -> Iterator[dict[str, Any]]:
+    def call_worker(
+        self, piece: pd.DataFrame, group: FakeGroupState, copies: int = 1
+    ) -> Iterator[dict[str, Any]]:
         """Yield the output of one call by Spark."""
         group.timer = None
         events = piece.reset_index(drop=True)
@@ -228,7 +243,7 @@ def build_over_stream(
     return result, planned_events, worker
 
 
-class Streamed(Keys):
+class StreamedQuery(StreamKeys):
     """A query over a stream."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
@@ -238,9 +253,9 @@ class Streamed(Keys):
         self.compiled_query = worker.searches[0].compiled_query
         super().__init__(planned_events, worker)
 
-    def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
+    def search_at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of the events of a bucket, matched as in a batch query."""
-        number = self.numbers(frame)
+        number = self.number_keys(frame)
         orders = self.worker.event_layout.order_after_time
         table = pa.Table.from_batches([self.worker.event_layout.encoding.decode_frame(frame)])
         table = sort_rows(table, orders, number).combine_chunks()
@@ -250,18 +265,18 @@ class Streamed(Keys):
         return [row for batch in batches for row in batch.to_pylist()]
 
 
-class StreamedRules(Keys):
+class StreamedRules(StreamKeys):
     """A rule set over a stream."""
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
         """Build the rule set; `build_over_stream` explains the arguments."""
         self.worker: RuleSetStreamWorker
-        self.found, sent_events, self.worker = build_over_stream(make, events, time)
+        self.matches, sent_events, self.worker = build_over_stream(make, events, time)
         super().__init__(sent_events, self.worker)
 
-    def of(self, rows: DataFrame) -> RuleMatches:
+    def make_matches(self, rows: DataFrame) -> RuleMatches:
         """Return the views of some output rows."""
-        return RuleMatches(replace(self.found._built_set, rows=rows))
+        return RuleMatches(replace(self.matches._built_set, rows=rows))
 
 
 def read_times(frame: pd.DataFrame) -> list[int]:

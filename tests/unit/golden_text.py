@@ -1,10 +1,12 @@
-"""Read files of texts with expected answers; `--update` rewrites the answers.
+"""Read files of texts with expected answers. `--update` rewrites the answers.
 
-# a comment that belongs to the record
-given text, one or more lines
-----
-expected text
-====
+A file has records of this form:
+
+    # a comment that belongs to the record
+    given text, one or more lines
+    ----
+    expected text, one or more lines
+    ====
 """
 
 from __future__ import annotations
@@ -51,9 +53,13 @@ def check(
     update: bool,
     choose: Callable[[Sequence[Record]], Sequence[Record]] = list,
 ) -> None:
-    """Every record's answer is the expected text; with `update` it becomes so.
+    """Check that the answer to each record is its expected text.
 
-    choose: which records are asked, without `update`.
+    Args:
+        path: the file of the records.
+        answer: returns the answer to a text.
+        update: whether to write the answers to the file instead, as the expected texts.
+        choose: returns the records that are checked. With `update`, all records are rewritten.
     """
     records = read(path) if update else choose(read(path))
     answers = [Record(record.comment, record.given, answer(record.given)) for record in records]

@@ -76,7 +76,7 @@ def show_term(term: Term) -> str:
 
 
 def show_tree(scalar: Scalar, depth: int = 0) -> str:
-    """One line for each operation and term, operands indented."""
+    """Return a line for each operation and term. Operands are indented."""
     indent = "  " * depth
     if not isinstance(scalar, Operation):
         return f"{indent}{render(scalar, show_reference)}"
@@ -85,7 +85,7 @@ def show_tree(scalar: Scalar, depth: int = 0) -> str:
 
 
 def show_plan(plan: MatchPlan) -> str:
-    """Return all that an event pattern asks for, one thing a line."""
+    """Return the parts of a plan as text, one in each line."""
     return "\n".join(_lines(plan))
 
 

@@ -29,7 +29,7 @@ ONE = replace(
 FAILED = RunFailure(overflow_in_condition, 4, {"variable": "A"})
 
 
-def test_the_same() -> None:
+def test_equal_outcomes_pass_the_comparison() -> None:
     check_same(Outcome([ONE]), Outcome([make_empty_matches(), ONE]))
     check_same(Outcome(failure=FAILED), Outcome([ONE], FAILED))
 
@@ -73,12 +73,12 @@ def test_runs_may_come_between_other_matches() -> None:
     ],
     ids=["nothing", "another row", "another variable", "a failure"],
 )
-def test_a_difference(other: Outcome) -> None:
+def test_different_outcomes_fail_the_comparison(other: Outcome) -> None:
     with pytest.raises(AssertionError):
         check_same(Outcome([ONE]), other)
 
 
-def test_workers_compare(spark: SparkSession) -> None:
+def test_workers_run_both_algorithms_unless_spark_has_its_own_settings(spark: SparkSession) -> None:
     def name_of_search(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from matchrec.worker.match import PieceWorker
 

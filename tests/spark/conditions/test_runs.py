@@ -87,7 +87,7 @@ def find_differences(spark: SparkSession, conditions: list[Twins], *, ansi: bool
 def test_conditions_hold_on_the_same_rows_as_in_spark(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
     source = Conditions(random)
-    conditions = [source.condition() for _ in range(min(CONDITIONS, BATCH))]
+    conditions = [source.draw_condition() for _ in range(min(CONDITIONS, BATCH))]
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "runs", COLUMNS)
         differences = list(find_differences(spark, conditions, ansi=False))
@@ -106,7 +106,7 @@ def test_conditions_that_do_not_fail_in_ansi_mode(spark: SparkSession, batch: in
     with settings(spark, ansi__enabled="true", **INTERPRETED):
         create_rows(spark, random, "runs", TAME)
         for _ in range(min(ANSI_CONDITIONS, BATCH)):
-            condition = source.condition(1)
+            condition = source.draw_condition(1)
             with suppress(PySparkException):
                 find_rows_in_spark(spark, [condition])
                 differences += find_differences(spark, [condition], ansi=True)

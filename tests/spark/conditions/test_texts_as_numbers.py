@@ -26,7 +26,9 @@ def is_ansi(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[boo
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
+def test_each_comparison_of_a_number_with_a_text_is_as_in_spark(
+    spark: SparkSession, type_: str, is_ansi: bool
+) -> None:
     """Each pair is a partition: its first row has the number, and its second row the text."""
     texts = TEXTS if is_ansi else LOOSE_TEXTS
     quoted = ["NULL" if text is None else f"'{text}'" for text in texts]

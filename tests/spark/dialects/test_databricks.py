@@ -26,7 +26,9 @@ def tables(spark: SparkSession) -> None:
         ("( high | low low )+", ["2 5"]),
     ],
 )
-def test_patterns(spark: SparkSession, pattern: str, expected: list[str]) -> None:
+def test_patterns_give_the_rows_of_databricks(
+    spark: SparkSession, pattern: str, expected: list[str]
+) -> None:
     # The rows are low, high, low, low, high, low.
     query = f"""SELECT f, l FROM (SELECT tstamp, price IN (12, 9, 11, 8) AS is_low FROM ticker)
         MATCH_RECOGNIZE (ORDER BY tstamp MEASURES FIRST(tstamp) AS f, LAST(tstamp) AS l

@@ -32,7 +32,9 @@ EXAMPLES_PAGE = Path(__file__).parents[3] / "docs" / "contributing" / "documente
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.EmptyMatchesWarning")
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_example(spark: SparkSession, example: Example) -> None:
+def test_documented_queries_give_their_documented_rows(
+    spark: SparkSession, example: Example
+) -> None:
     make_tables(spark, example.product)
     record = example.record
     if message := record.head.note_of("refused"):

@@ -34,7 +34,7 @@ FUNCTIONS_OF_TWO_ARRAYS = "array_intersect arrays_overlap"
 
 
 @pytest.mark.parametrize("kind", ELEMENTS)
-def test_arrays(spark: SparkSession, kind: str) -> None:
+def test_functions_of_arrays_give_the_values_of_spark(spark: SparkSession, kind: str) -> None:
     type_, values = ELEMENTS[kind]
 
     def draw_array(generator: random.Random) -> Value:

@@ -78,7 +78,9 @@ VALUES: tuple[tuple[ValueType, list[tuple[Value]]], ...] = (
 @pytest.mark.parametrize(
     ("type_", "rows"), VALUES, ids=lambda parameter: getattr(parameter, "name", "")
 )
-def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) -> None:
+def test_casts_give_the_values_of_spark(
+    spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]
+) -> None:
     calls = [
         FunctionCall(name, f"{name}({{0}} AS {target})", (0,), (target,))
         for target in TARGETS

@@ -35,5 +35,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.sql(f"SELECT * FROM VALUES {ROWS} AS t(id, i, d, s, xs, names, mp, m, ok)")
 
 
-def test_structs(spark: SparkSession, rows: DataFrame) -> None:
+def test_conditions_on_neighbouring_structs_are_as_in_spark(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     check_conditions(spark, rows, STRUCTS)

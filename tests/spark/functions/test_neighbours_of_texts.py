@@ -76,15 +76,17 @@ WITHOUT_ANSI = (
 )
 
 
-def test_texts(spark: SparkSession, rows: DataFrame) -> None:
+def test_conditions_on_neighbouring_texts_are_as_in_spark(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     check_conditions(spark, rows, TEXTS)
 
 
-def test_casts(spark: SparkSession, rows: DataFrame) -> None:
+def test_casts_of_neighbouring_texts_are_as_in_spark(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, CASTS)
 
 
-def test_without_ansi(spark: SparkSession, rows: DataFrame) -> None:
+def test_conditions_without_ansi_mode_are_as_in_spark(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, WITHOUT_ANSI, ansi=False)
 
 

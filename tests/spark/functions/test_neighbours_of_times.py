@@ -84,9 +84,13 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("zone", some_of(["America/New_York", "UTC", "Europe/Berlin"]))
-def test_instants(spark: SparkSession, rows: DataFrame, zone: str) -> None:
+def test_conditions_on_neighbouring_instants_are_as_in_spark(
+    spark: SparkSession, rows: DataFrame, zone: str
+) -> None:
     check_conditions(spark, rows, INSTANTS, zone=zone)
 
 
-def test_local_times(spark: SparkSession, rows: DataFrame) -> None:
+def test_conditions_on_neighbouring_local_times_are_as_in_spark(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     check_conditions(spark, rows, LOCAL_TIMES, zone="America/New_York")

@@ -14,7 +14,7 @@ LIKE_PATTERNS = (
 )  # fmt: skip
 
 
-def test_like(spark: SparkSession) -> None:
+def test_like_gives_the_values_of_spark(spark: SparkSession) -> None:
     rows = arguments.make_rows(
         (arguments.TEXTS, LIKE_PATTERNS),
         (arguments.draw_text, lambda generator: generator.choice(LIKE_PATTERNS)),

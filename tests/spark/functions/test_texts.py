@@ -13,7 +13,7 @@ from tests.spark.functions.spark_checks import ArgumentTable, FunctionCall, call
 SHORT_TEXTS = ("a", "ab", ",", "", "X", " ", "aa", "😀", None, "é")
 
 
-def test_two_texts(spark: SparkSession) -> None:
+def test_functions_of_two_texts_give_the_values_of_spark(spark: SparkSession) -> None:
     rows = arguments.make_rows(
         (arguments.TEXTS, (*SHORT_TEXTS, *arguments.TEXTS[:9])),
         (arguments.draw_text, arguments.draw_text),

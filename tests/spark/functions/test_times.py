@@ -32,7 +32,7 @@ DRAWS = {
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", TIMES)
-def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
+def test_distances_of_times_are_as_in_spark(spark: SparkSession, kind: str, zone: str) -> None:
     rows = arguments.make_rows((EDGE_VALUES[kind],) * 2, (DRAWS[kind],) * 2)
     calls = [
         FunctionCall("TIMESTAMPDIFF", f"timestampdiff({unit}, {{0}}, {{1}})", (0, 1), (unit,))
@@ -44,7 +44,9 @@ def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
-def test_shifts(spark: SparkSession, kind: str, zone: str) -> None:
+def test_times_plus_and_minus_intervals_are_as_in_spark(
+    spark: SparkSession, kind: str, zone: str
+) -> None:
     near = [instant for instant in EDGE_VALUES[kind] if instant is None or abs(instant) < 10**17]
     rows = arguments.make_rows((near, arguments.INTERVALS), (DRAWS[kind], arguments.draw_span))
     calls = [FunctionCall(f"TIME {sign}", f"{{0}} {sign} {{1}}", (0, 1)) for sign in "+-"]

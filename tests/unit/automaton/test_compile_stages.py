@@ -45,7 +45,9 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Rep
         ),
     ],
 )
-def test_program(steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str) -> None:
+def test_stages_compile_to_the_program(
+    steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str
+) -> None:
     program = compile_stages(steps, VARIABLES)
     assert "|".join(line.strip() for line in str(program).split("\n")) == text
 

@@ -30,7 +30,9 @@ def folded(text: str) -> ChoicesByState:
         ("PERMUTE(A, B?)", 2, False),
     ],
 )
-def test_facts(text: str, most: int | None, deterministic: bool) -> None:
+def test_longest_match_and_whether_a_pattern_is_deterministic(
+    text: str, most: int | None, deterministic: bool
+) -> None:
     pattern = compiled.compile_for_output(parse_row_pattern(text))
     assert pattern.longest_match == most
     assert pattern.is_deterministic is deterministic

@@ -46,7 +46,9 @@ def describe(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.txt")), ids=lambda path: path.stem)
-def test_program(path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_pattern_compiles_to_the_program_in_its_file(
+    path: Path, request: pytest.FixtureRequest
+) -> None:
     text = path.read_text().split("\n")[0]
     actual = describe(text)
     if request.config.getoption("--update"):

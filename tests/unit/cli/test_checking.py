@@ -182,6 +182,8 @@ def test_a_file_of_a_folder_that_needs_an_option(several: Path) -> None:
         (("streaks.sql", "-", "--table", "u=-"), "[repeated-pipe]"),
     ],
 )
-def test_wrong_arguments(arguments: tuple[str, ...], message: str, files: Path) -> None:
+def test_wrong_arguments_of_check_are_rejected(
+    arguments: tuple[str, ...], message: str, files: Path
+) -> None:
     del files
     assert message in invoke_failing("check", *arguments)

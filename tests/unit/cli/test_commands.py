@@ -215,7 +215,7 @@ def test_a_partition_of_an_equivalence_test(embedded: Path) -> None:
     )
 
 
-def test_backtest(embedded: Path) -> None:
+def test_backtest_prints_hits_and_misses_and_draws_them(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     arguments = ("--start", "begins", "--end", "ends", "--key", "sym", "--picture", "hits.svg")
@@ -249,7 +249,7 @@ def test_a_table_of_labels_that_does_not_exist(embedded: Path) -> None:
     assert message.endswith("  help: write incidents, or pass --table incident=FILE\n")
 
 
-def test_sweep(embedded: Path) -> None:
+def test_sweep_prints_a_row_for_each_value_and_draws_them(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     arguments = ("--events", "t", "--grid", "n=1,2", "--picture", "grid.svg")
     result = invoke("sweep", "-", *STOCKS, *arguments, stdin=clause)

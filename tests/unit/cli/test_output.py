@@ -32,7 +32,9 @@ def catch_message(path: str, *options: str, code: int = 2) -> str:
 @pytest.mark.parametrize(
     "name", ["a b", "ä ü", "a*b", "a[1]{b,c}", "a:b", "a%20b", ".hidden", "-x"]
 )
-def test_names(name: str, suffix: str, embedded: Path) -> None:
+def test_files_of_any_name_are_written_and_can_be_read(
+    name: str, suffix: str, embedded: Path
+) -> None:
     (embedded / "out").mkdir()
     path = f"out/{name}{suffix}"
     assert invoke(*ONE, "--output", path).exit_code == 0

@@ -47,7 +47,9 @@ def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
     assert result.stdout.splitlines()[-1] == ""
 
 
-def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_error_says_what_to_install(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
     result = run_program(
         files, "run", "streaks.sql", "--table", "t=prices.csv", "--engine", "spark"
@@ -140,7 +142,7 @@ def wait_for_job(folder: Path) -> None:
         time.sleep(0.2)
 
 
-def test_the_version() -> None:
+def test_the_version_is_printed() -> None:
     assert invoke("--version").stdout == f"matchrec {matchrec.__version__}\n"
     assert invoke("-V").stdout == invoke("--version").stdout
 

@@ -46,7 +46,7 @@ def read_rows(*arguments: str) -> list[str]:
     return sorted(result.stdout.splitlines()[1:])
 
 
-def test_sase(clicks: Path) -> None:
+def test_sase_queries_run_from_files_and_standard_input(clicks: Path) -> None:
     assert read_rows("pairs.sase", *EVENTS) == ["ann,1,3", "bob,1,2"]
     result = invoke("run", "-", "--language", "sase", *EVENTS, "--limit", "1", stdin=SASE)
     assert len(result.stdout.splitlines()) == 2
@@ -215,7 +215,7 @@ def test_an_exception_in_a_python_file_has_a_short_traceback(clicks: Path) -> No
 
 @pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has a command fail that starts an engine."""
+    """Make a command that starts an engine fail."""
     monkeypatch.setattr(queries, "open_local_session", None)
 
 

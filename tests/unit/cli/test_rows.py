@@ -31,7 +31,7 @@ def print_rows(form: str, query: str = AWKWARD, *options: str) -> str:
     return result.stdout
 
 
-def test_csv(embedded: Path) -> None:
+def test_values_are_written_as_csv(embedded: Path) -> None:
     text = print_rows("csv")
     assert list(csv.reader(StringIO(text, newline=""))) == [
         NAMES,
@@ -53,7 +53,7 @@ def test_a_null_that_is_alone_in_its_row_is_no_blank_line(embedded: Path, form: 
     assert print_rows(form, "SELECT '' AS s") == 's\n""\n', "an empty text"
 
 
-def test_json(embedded: Path) -> None:
+def test_values_are_written_as_json(embedded: Path) -> None:
     rows = [
         [1, 'a,b "c"', [1, None], {"x": "it's"}, "AP8=", 1.5, "2026-01-31"],
         [2, "", [], {"x": None}, "", 0.0, None],
@@ -138,7 +138,7 @@ def test_numbers_and_times_of_other_types_in_json(embedded: Path) -> None:
     }
 
 
-def test_markdown(embedded: Path) -> None:
+def test_rows_are_written_as_a_markdown_table(embedded: Path) -> None:
     query = AWKWARD.replace("SELECT *", "SELECT n, s, n AS `a|b`, s AS top_date").replace(
         "4,", "5,"
     )

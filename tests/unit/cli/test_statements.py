@@ -95,7 +95,7 @@ def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
     assert "DataFrame" not in message
 
 
-def test_several_statements(embedded: Path) -> None:
+def test_several_statements_print_their_rows_in_order(embedded: Path) -> None:
     shown = print_rows("run", "-", *CSV, "--arg", "least=3", stdin=SEVERAL)
     assert shown == "sym,s\nX,;\n\nn\n2\n"
 

@@ -60,7 +60,7 @@ def write_as(path: Path) -> None:
         "a[1]{b,c}.csv",
     ],
 )
-def test_files(name: str, embedded: Path) -> None:
+def test_files_of_each_format_are_read(name: str, embedded: Path) -> None:
     write_as(embedded / name)
     assert print_table(name) == PRINTED
 

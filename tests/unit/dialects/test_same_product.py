@@ -31,7 +31,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("product", "query"), QUERIES)
-def test_nothing_changes(product: str, query: str) -> None:
+def test_a_query_for_its_own_product_stays_as_it_is(product: str, query: str) -> None:
     translation = translate_query(query, PRODUCTS[product], PRODUCTS[product])
     assert translation.text == query
     assert translation.notes == ()

@@ -90,11 +90,13 @@ RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
         (Navigation("U", End.LAST, 1, 1), [-1, 3, -1, -1, 6]),
     ],
 )
-def test_navigation(navigation: Navigation, on_each_row: list[int]) -> None:
+def test_navigation_finds_a_row_for_each_output_row(
+    navigation: Navigation, on_each_row: list[int]
+) -> None:
     assert make_reader(ALL_ROWS).find_row_positions(navigation).tolist() == on_each_row
 
 
-def test_classifiers() -> None:
+def test_classifiers_are_read_at_the_navigated_row() -> None:
     read = make_reader(ALL_ROWS)
     assert read.find_classifiers(Navigation()).tolist() == [A, A, -1, B, B]
     assert read.find_classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
@@ -102,7 +104,7 @@ def test_classifiers() -> None:
     assert read.find_classifiers(following).tolist() == [B, -1, -1, B, -1]
 
 
-def test_aggregates() -> None:
+def test_running_and_final_sums_are_read_for_each_output_row() -> None:
     values = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
     valid = np.array([True] * 6 + [False] + [True])
     read = AggregateReader(make_reader(ALL_ROWS), None, valid)

@@ -36,7 +36,7 @@ def answer(clause: str) -> str:
     )
 
 
-def test_warnings(request: pytest.FixtureRequest) -> None:
+def test_plans_have_the_recorded_warnings(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(RECORDS, answer, update)
 

@@ -62,7 +62,7 @@ def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() 
     assert is_repeated.tolist() == [False, False, False, True, False]
 
 
-def test_anchors() -> None:
+def test_anchors_hold_only_at_the_ends_of_a_partition() -> None:
     anchored, progress = build_kernel(is_anchored), layout.make_record(layout.Progress)
     progress.partition_begin, progress.partition_end = 3, 9
     assert anchored(ANCHOR_START, 3, progress)

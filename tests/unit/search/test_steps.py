@@ -176,7 +176,7 @@ def test_conditions_on_the_data_are_not_steps(algorithm: SearchAlgorithm) -> Non
         ("(A?){9} A{9}", {"A": SOME}, "can grow exponentially", "can grow exponentially"),
     ],
 )
-def test_time(
+def test_the_time_of_each_algorithm_is_classified(
     pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
 ) -> None:
     task = make_task(pattern, run_conditions, None)

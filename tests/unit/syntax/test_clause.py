@@ -228,7 +228,7 @@ def find_message(written: str) -> str:
     return str(raised.value)
 
 
-def test_messages(request: pytest.FixtureRequest) -> None:
+def test_wrong_clauses_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "clause_errors.txt", find_message, update)
 

@@ -62,12 +62,12 @@ def find_message(record_text: str) -> str:
     return str(raised.value)
 
 
-def test_trees(request: pytest.FixtureRequest) -> None:
+def test_expressions_have_the_recorded_trees(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "expressions.txt", show_record_tree, update)
 
 
-def test_messages(request: pytest.FixtureRequest) -> None:
+def test_wrong_expressions_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "expression_errors.txt", find_message, update)
 

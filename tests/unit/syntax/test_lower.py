@@ -43,7 +43,7 @@ def plan(clause: str) -> MatchPlan:
     return lower_clause(parse_clause(clause))
 
 
-def test_defaults() -> None:
+def test_a_clause_with_only_a_pattern_has_the_default_plan() -> None:
     assert plan("PATTERN (A)") == MatchPlan(
         pattern=Variable("A"),
         rows_per_match=RowsPerMatch.ONE_ROW,
@@ -51,7 +51,7 @@ def test_defaults() -> None:
     )
 
 
-def test_every_part() -> None:
+def test_every_part_of_a_clause_is_in_its_plan() -> None:
     lowered = plan(
         """PARTITION BY sym ORDER BY ts DESC NULLS LAST, lower(x)
         MEASURES MATCH_NUMBER() AS m, FINAL sum(b.x) AS Total

@@ -78,12 +78,12 @@ def find_message(given_text: str) -> str:
     return str(raised.value)
 
 
-def test_queries(request: pytest.FixtureRequest) -> None:
+def test_queries_are_split_as_recorded(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "queries.txt", answer, update)
 
 
-def test_messages(request: pytest.FixtureRequest) -> None:
+def test_wrong_queries_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "query_errors.txt", find_message, update)
 

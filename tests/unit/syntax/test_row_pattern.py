@@ -145,7 +145,7 @@ def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
         ("été", Variable("ÉTÉ")),
     ],
 )
-def test_spellings(text: str, tree: RowPattern) -> None:
+def test_each_spelling_parses_to_its_tree(text: str, tree: RowPattern) -> None:
     assert parse_row_pattern(text) == tree
 
 
@@ -181,6 +181,6 @@ def find_message(text: str) -> str:
     return str(raised.value)
 
 
-def test_messages(request: pytest.FixtureRequest) -> None:
+def test_wrong_row_patterns_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "row_pattern_errors.txt", find_message, update)

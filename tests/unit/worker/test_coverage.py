@@ -122,7 +122,7 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
     assert nearest == [1, "x", 0]  # A B without C, from the first row of x
 
 
-def test_no_rows() -> None:
+def test_coverage_of_no_rows_counts_nothing() -> None:
     figures, counts_by_occurrence, nearest = count_coverage(make_task("A B C"), [])
     assert figures == Figures()
     assert counts_by_occurrence[0] == [0, 0, 0]

@@ -58,7 +58,7 @@ DEPENDENCIES = {
 
 
 @pytest.mark.parametrize("text", DEPENDENCIES)
-def test_dependencies(text: str) -> None:
+def test_dependencies_of_a_clause_are_found(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
     (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
     plan = lower_clause(site.clause)

@@ -41,15 +41,19 @@ from matchrec.jit.decorators import kernel
 from matchrec.jit.first_steps import let_integers_wrap
 from tests.references.matcher import divide_rounded
 
-Answered = tuple[int, int]
+# The result of a function, 0 if it has none, and the answer of the kernel: `VALUE`, or why there is
+# no result.
+ResultAndAnswer = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
 NAN, INFINITY = math.nan, math.inf
 EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**62, MOST])
 INTEGERS = st.one_of(EDGES, st.just(NO_RESULT), st.integers(LEAST, MOST), st.integers(-200, 200))
 
 
-def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int) -> Answered:
-    """Value and answer; without a value, 0."""
+def compute_operation(
+    operator: int, left: int, right: int, bits: int, ansi: int
+) -> ResultAndAnswer:
+    """Return the result of an operation on integers, 0 if it has none, and the answer."""
     function = ARITHMETIC + operator + ANSI * ansi + WIDTH_UNIT * bits
     return compute_integers(function, left, right)
 
@@ -62,7 +66,7 @@ def compute_floats(operator: int, left: float, right: float, ansi: int) -> tuple
     return float(np.int64(value).view(np.float64)), answer
 
 
-def compute_integers(function: int, left: int, right: int) -> Answered:
+def compute_integers(function: int, left: int, right: int) -> ResultAndAnswer:
     """Return the result of a function, 0 if it has none, and the answer of the kernel."""
     compiled = make_pointer(compute_arithmetic)
     answer = compiled(function + WHY, left, right)
@@ -96,14 +100,14 @@ def test_integers_overflow_or_wrap_at_their_width(left, right, bits, ansi) -> No
     for operator, value in exact.items():
         wrapped = (value + half) % (2 * half) - half
         expected = (0, OVERFLOW) if ansi and wrapped != value else (wrapped, VALUE)
-        assert integer_operation(operator, left, right, bits, int(ansi)) == expected
+        assert compute_operation(operator, left, right, bits, int(ansi)) == expected
 
 
 @settings(deadline=None)
 @given(INTEGERS, INTEGERS.filter(bool))
 def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
     expected = abs(left) % abs(right) * (1 if left >= 0 else -1)
-    assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
+    assert compute_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
 
 
 @settings(deadline=None)
@@ -113,7 +117,7 @@ def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
     expected = (value, VALUE)
     if value > MOST:  # the least number by -1
         expected = (0, OVERFLOW) if ansi else (LEAST, VALUE)
-    assert integer_operation(DIVIDE, left, right, 64, int(ansi)) == expected
+    assert compute_operation(DIVIDE, left, right, 64, int(ansi)) == expected
 
 
 def test_try_operations_return_null_for_errors() -> None:
@@ -129,8 +133,8 @@ def test_try_operations_return_null_for_errors() -> None:
 
 @pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])
 def test_division_by_zero_is_an_error_under_ansi_and_null_otherwise(operator: int) -> None:
-    assert integer_operation(REMAINDER, 1, 0, 64, 1)[1] == DIVISION_BY_ZERO
-    assert integer_operation(REMAINDER, 1, 0, 64, 0)[1] == NULL
+    assert compute_operation(REMAINDER, 1, 0, 64, 1)[1] == DIVISION_BY_ZERO
+    assert compute_operation(REMAINDER, 1, 0, 64, 0)[1] == NULL
     assert compute_floats(operator, 1.0, 0.0, 1)[1] == DIVISION_BY_ZERO
     assert compute_floats(operator, 1.0, -0.0, 0)[1] == NULL
 

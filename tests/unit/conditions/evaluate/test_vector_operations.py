@@ -31,12 +31,12 @@ PAIRS = st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1, max_size=8)
 def compute_pairs(
     operator: ArithmeticOperator, pairs: list[tuple[int, int]], bits: int
 ) -> list[tuple[int, bool]]:
-    """Values, and whether they do not fit."""
+    """Return for each pair of numbers the result, and whether it overflows."""
     left, right = np.array(pairs, np.int64).T
     with np.errstate(all="ignore"):
         values, overflows = compute_integers(operator, left, right, bits)
-    of_each = np.broadcast_to(overflows, values.shape)
-    return list(zip(values.tolist(), of_each.tolist(), strict=True))
+    overflows_by_pair = np.broadcast_to(overflows, values.shape)
+    return list(zip(values.tolist(), overflows_by_pair.tolist(), strict=True))
 
 
 @settings(deadline=None)

@@ -35,7 +35,7 @@ def answer(record_text: str) -> str:
         return str(error)
 
 
-def test_conversions(pytestconfig: pytest.Config) -> None:
+def test_queries_are_converted_as_recorded(pytestconfig: pytest.Config) -> None:
     update = pytestconfig.getoption("--update")
     golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
 

@@ -36,7 +36,7 @@ def list_texts(svg: str, tag: str = "text") -> list[str]:
         ("() A", ["A"]),
     ],
 )
-def test_row_pattern(pattern: str, expected: list[str]) -> None:
+def test_the_picture_of_a_row_pattern_has_these_texts(pattern: str, expected: list[str]) -> None:
     assert sorted(list_texts(draw_row_pattern(parse_row_pattern(pattern), {}))) == sorted(expected)
 
 

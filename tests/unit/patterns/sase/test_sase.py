@@ -38,12 +38,12 @@ def find_message(text: str) -> str:
     return str(raised.value)
 
 
-def test_plans(request: pytest.FixtureRequest) -> None:
+def test_sase_queries_have_the_recorded_plans(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "plans.txt", lambda text: show_plan(compile_text(text)), update)
 
 
-def test_messages(request: pytest.FixtureRequest) -> None:
+def test_wrong_sase_queries_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "errors.txt", find_message, update)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from matchrec.worker import internal_names
 from matchrec.worker.column_roles import SortColumn, Sorting
-from tests.references.sorting import Item
+from tests.references.sorting import SortItem
 
 AWKWARD_FLOATS = [0.0, -0.0, float("nan"), float("inf"), -float("inf"), 5e-324, -5e-324, 1.5]
 AWKWARD_TEXTS = ["", "a", "a\0", "a\0b", "b", "é", "\U0001f600", "\uffff", "12345678", "x" * 9]
@@ -69,8 +69,8 @@ class Rows:
 
     batches: list[pa.RecordBatch]
     sorting: Sorting
-    keys: list[Item]
-    order: list[Item]
+    keys: list[SortItem]
+    order: list[SortItem]
 
     @property
     def count(self) -> int:
@@ -104,8 +104,8 @@ def rows(draw: Callable[..., Any]) -> Rows:
     return Rows(
         table.to_batches(max_chunksize=draw(st.integers(1, 20))),
         Sorting(tuple(names[: len(keys)]), tuple(columns)),
-        [Item(values) for values, _ in keys],
-        [Item(values, *way) for (values, _), way in zip(order, ways, strict=True)],
+        [SortItem(values) for values, _ in keys],
+        [SortItem(values, *way) for (values, _), way in zip(order, ways, strict=True)],
     )
 
 
