@@ -3,6 +3,8 @@
 //
 // - A name such as Query.plot, plot(), --partition-by, matchrec run or bound-too-large also becomes
 //   one word, like the names in the index. Then its section comes first.
+// - Common words such as "how" and "to" are left out, if they are in lower case and other words
+//   remain. In upper case they can be keywords, as in SKIP TO.
 // - Other punctuation becomes a space. The theme would read some of it as an operator, and find
 //   nothing for --arg or a:b. Quotes stay only around the whole text.
 //
@@ -11,6 +13,7 @@
   const INDEX = 0; // types of messages
   const QUERY = 2;
   const RESULT = 3;
+  const COMMON_WORDS = ["a", "an", "are", "can", "do", "does", "how", "i", "is", "it", "my", "of", "or", "the", "to", "what"];
   let names = []; // all names in the index
 
   const beginsName = (word) => names.some((name) => name.startsWith(word));
@@ -24,6 +27,11 @@
     return /\w\W|\W\w/.test(text) && beginsName(joined) ? joined : "";
   };
 
+  const dropCommonWords = (words) => {
+    const others = words.split(" ").filter((word) => !COMMON_WORDS.includes(word));
+    return others.length ? others.join(" ") : words;
+  };
+
   const rewrite = (query) => {
     const joined = query.replace(/\bmatchrec\s+(?=\w)/g, "matchrec-").split(/[\s=]+/)
       .map(joinName)
@@ -31,7 +39,7 @@
       .map((name) => names.includes(name) ? `${name}^1` : name); // with a number, not as a prefix
     const words = query.replace(/[^\p{L}\p{N}_.]+|\.(?!\d)/gu, " ").trim();
     const isPhrase = words && /^\s*"[^"]+"\s*$/.test(query);
-    return [...joined, isPhrase ? `"${words}"` : words].join(" ").trim();
+    return [...joined, isPhrase ? `"${words}"` : dropCommonWords(words)].join(" ").trim();
   };
 
   // The text of a state in lunr's automaton of words. lunr merges states that have the same text.
