@@ -189,7 +189,10 @@ class RowDestination:
         return count
 
     def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
-        """Print the rows, and return their number. Print a notice if the result has more rows."""
+        """Print the rows, and return their number.
+
+        Print a notice if the result has more rows, unless the user has set the limit.
+        """
         limit = self.limit
         if limit is None and self.format_name == TABLE:
             limit = SHOWN_ROWS
@@ -197,7 +200,7 @@ class RowDestination:
             written = write_rows(
                 frame, OUTPUT_FORMATS[self.format_name], sys.stdout, limit=limit, progress=progress
             )
-        if written.has_more:
+        if written.has_more and self.limit is None:
             rows = show_count(written.count, "row")
             print_notice(f"showing {rows}; --limit N shows more, --output FILE writes all")
         return written.count

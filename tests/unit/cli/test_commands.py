@@ -36,11 +36,11 @@ def test_a_table_has_twenty_rows_or_the_limit(embedded: Path) -> None:
     one_row = invoke("run", "-", *STOCKS, "--limit", "1", stdin=STREAKS + " ORDER BY sym")
     assert one_row.exit_code == 0
     assert one_row.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
-    message = "showing 1 row; --limit N shows more, --output FILE writes all\n"
-    assert one_row.stderr.endswith(message)  # after a notice if a search is compiled
+    assert "showing" not in one_row.stderr
     twenty_rows = invoke("run", "-", stdin="SELECT id FROM range(21)")
     assert len(twenty_rows.stdout.splitlines()) == 1 + 20
-    assert twenty_rows.stderr.startswith("showing 20 rows")
+    message = "showing 20 rows; --limit N shows more, --output FILE writes all\n"
+    assert twenty_rows.stderr.endswith(message)  # after a notice if a search is compiled
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
