@@ -100,7 +100,7 @@ MAX_SHOWN_CHARACTERS = 60
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Query:
     """A query that has not run, from `query`. Nothing is read or run before you call a method.
 

@@ -131,7 +131,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
 
 
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, match_args=False)
 class TranslationNote:
     """A difference between a text and its translation, as in `Conversion.notes`.
 

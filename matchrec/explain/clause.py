@@ -36,7 +36,7 @@ from matchrec.public_names import public
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 

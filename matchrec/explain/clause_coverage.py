@@ -103,7 +103,7 @@ class OccurrenceCoverage:
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class ClauseCoverage:
     """How far the starting rows of one clause got through its pattern, from `Coverage.clauses`.
 

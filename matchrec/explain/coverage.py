@@ -40,7 +40,7 @@ COLUMNS = (
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Coverage(PicturedText):
     """How far the starting rows of a query get through its pattern, from `Query.coverage`.
 

@@ -35,7 +35,7 @@ class ShownCounters(Protocol):
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Explanation:
     """How a query runs, from `Query.explain`.
 

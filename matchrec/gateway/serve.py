@@ -32,7 +32,7 @@ PORT_NUMBER = ArgumentKind(
 
 
 @public
-@dataclass(slots=True)
+@dataclass(slots=True, match_args=False)
 class Gateway:
     """A running gateway. It ends with `stop`, with a `with` statement, or with the program.
 

@@ -39,7 +39,7 @@ _checked_applications: set[Hashable] = set()
 
 
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, match_args=False)
 class TunedSetting:
     """A setting of Spark that `tune` can change, from `TuningReport.settings`.
 
@@ -70,7 +70,7 @@ class TunedSetting:
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class TuningReport:
     """The report of `tune`: each setting with its value before and after. It prints as text.
 

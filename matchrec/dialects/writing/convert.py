@@ -42,7 +42,7 @@ NOTE_ON_TRANSLATION = "the line is in the query after its translation to Spark S
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Conversion:
     """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.
 

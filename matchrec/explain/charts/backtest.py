@@ -134,7 +134,7 @@ class OutcomeGroup:
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.
 

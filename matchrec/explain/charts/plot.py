@@ -37,7 +37,7 @@ FILE_DOTS_PER_INCH = 130
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Plot:
     """A picture of matches, from `Query.plot`. A notebook shows it.
 

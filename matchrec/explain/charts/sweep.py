@@ -20,7 +20,7 @@ FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Sweep(PicturedText):
     """The figures of each combination of values, from `sweep`. It prints as a table.
 

@@ -26,7 +26,7 @@ COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", 
 
 
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Why(figures.PicturedText):
     """The search of one partition, row by row, from `Query.why`.
 

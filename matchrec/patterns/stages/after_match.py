@@ -29,7 +29,7 @@ NO_STAGE = ArgumentKind(
 
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, match_args=False)
 class AfterMatch(metaclass=PublicClass):
     """A skip strategy: where the search resumes after a match, and so which matches are dropped.
 
