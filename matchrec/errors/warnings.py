@@ -41,7 +41,7 @@ from matchrec.errors.warning_classes import (
     UntunedSessionWarning,
     WildcardWarning,
 )
-from matchrec.errors.wording import write_name
+from matchrec.errors.wording import show_count, write_name
 from matchrec.source import Span
 
 # The clause as a whole.
@@ -395,6 +395,62 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
         span,
         notes=notes,
         hint=hint,
+    )
+
+
+def ranges_without_common_value(span: Span, *, comparison: str, other: str) -> NeverTrueWarning:
+    """Return the warning for price > 10 AND price < 5.
+
+    Args:
+        span: the second comparison.
+        comparison: the second comparison, `price < 5`.
+        other: the first comparison, `price > 10`.
+    """
+    return NeverTrueWarning(
+        f"`{other} AND {comparison}` in {name_part('DEFINE')} is never true",
+        span,
+        hint="write OR if one of the two is enough",
+    )
+
+
+def swapped_bounds(span: Span, *, value: str, least: str, most: str) -> NeverTrueWarning:
+    """Return the warning for price BETWEEN 100 AND 50.
+
+    Args:
+        span: the comparison in the text of the query.
+        value: the value, `price`.
+        least: the smaller bound, `50`.
+        most: the larger bound, `100`.
+    """
+    return NeverTrueWarning(
+        f"BETWEEN in {name_part('DEFINE')} is never true, because its bounds are swapped",
+        span,
+        hint=f"write {value} BETWEEN {least} AND {most}",
+    )
+
+
+def not_in_with_null(span: Span) -> NeverTrueWarning:
+    """Return the warning for price NOT IN (1, NULL)."""
+    return NeverTrueWarning(
+        f"NOT IN with NULL in {name_part('DEFINE')} is never true",
+        span,
+        notes=("the value is compared with NULL, too, and this comparison is NULL",),
+        hint="remove NULL from the list",
+    )
+
+
+def window_shorter_than_pattern(span: Span | None, *, least: int, most: int) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A B{9,}) WITHIN 3 ROWS.
+
+    Args:
+        span: the row pattern in the text of the query.
+        least: the least number of rows in a match of the row pattern.
+        most: the largest number of rows that the window allows.
+    """
+    return NeverTrueWarning(
+        f"a match of PATTERN needs {show_count(least, 'row')}, but may have only {most:,}",
+        span,
+        hint=f"allow at least {show_count(least, 'row')}, or write a shorter PATTERN",
     )
 
 

@@ -80,7 +80,7 @@ STAGES = ArgumentKind(
 
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @public
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, match_args=False)
 class Pattern(metaclass=PublicClass):
     """A pattern of events: stages, one after the other.
 

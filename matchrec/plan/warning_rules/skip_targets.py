@@ -57,15 +57,12 @@ def can_lack_rows(pattern: patterns.RowPattern, members: frozenset[str]) -> bool
         case _:
             parts = patterns.list_children(pattern)
             has_row = any(can_lack_rows(part, members) for part in parts)
-            return has_row and can_lack_rows_together(parts, members)
+            return has_row and not always_have_row(parts, members)
 
 
-def can_lack_rows_together(parts: Iterable[patterns.RowPattern], members: frozenset[str]) -> bool:
-    """Return whether matches of several parts can have, in all, no row of some variables.
-
-    Unlike in `can_lack_rows`, the matches may have no rows at all.
-    """
-    return all(patterns.can_be_empty(part) or can_lack_rows(part, members) for part in parts)
+def always_have_row(parts: Iterable[patterns.RowPattern], members: frozenset[str]) -> bool:
+    """Return whether every match of all parts together has a row of some variables."""
+    return any(patterns.always_has_row(part, members) for part in parts)
 
 
 def can_skip_to_first_row(
@@ -97,7 +94,7 @@ def can_begin_with_last_row(pattern: patterns.RowPattern, members: frozenset[str
         case patterns.Concatenation(parts):
             for index, part in enumerate(parts):
                 later_parts = parts[index + 1 :]
-                if can_begin_with_last_row(part, members) and can_lack_rows_together(
+                if can_begin_with_last_row(part, members) and not always_have_row(
                     later_parts, members
                 ):
                     return True
@@ -107,13 +104,13 @@ def can_begin_with_last_row(pattern: patterns.RowPattern, members: frozenset[str
         case patterns.Permutation(parts):
             return any(
                 can_begin_with_last_row(part, members)
-                and can_lack_rows_together(parts[:index] + parts[index + 1 :], members)
+                and not always_have_row(parts[:index] + parts[index + 1 :], members)
                 for index, part in enumerate(parts)
             )
         case patterns.Quantified(most=0):
             return False
         case patterns.Quantified(part=part, least=least):
-            has_no_other_row = least <= 1 or can_lack_rows_together((part,), members)
+            has_no_other_row = least <= 1 or not patterns.always_has_row(part, members)
             return has_no_other_row and can_begin_with_last_row(part, members)
         case _:
             return any(
