@@ -575,20 +575,20 @@ def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
 def neighbour_window_on_negated_stage(
     *, stage: str, is_in_group: bool = False
 ) -> MatchRecognizePlanError:
-    """Return the error for within(..., "previous_to_current") of a NOT.
+    """Return the error for within(..., "previous_to_current") of a negated stage.
 
     Only a not_followed_by at the end of the whole pattern may have such a window.
 
     Args:
-        stage: the NOT.
-        is_in_group: whether the NOT is in a group.
+        stage: the negated stage.
+        is_in_group: whether it is in a group.
     """
     hint = "call within(..., 'previous_to_current') on the next stage"
     if is_in_group:
-        hint += ", or append the NOT to the whole pattern instead of the group"
+        hint += ", or append the negated stage to the whole pattern instead of the group"
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
-        notes=(f"{_NEIGHBOUR_WINDOW}; no event is accepted for a NOT",),
+        notes=(f"{_NEIGHBOUR_WINDOW}; a negated stage accepts no event",),
         hint=hint,
         code="neighbour-window-on-negated-stage",
     )

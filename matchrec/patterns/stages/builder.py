@@ -377,7 +377,7 @@ class Pattern(metaclass=PublicClass):
         return pattern
 
     def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
-        """Return the pattern with a NOT after it.
+        """Return the pattern with a negated stage after it.
 
         Args:
             name: the name of the stage that no event may satisfy.
@@ -386,10 +386,10 @@ class Pattern(metaclass=PublicClass):
 
         Raises:
             MatchRecognizeError: the name is not allowed or not new, a group was passed instead of a
-                name, or the stage before the NOT may be missing.
+                name, or the stage before the negated one may be missing.
         """
         previous_stage = self._last
-        # STAGE also allows a group here, so that the error can say that a group has no NOT.
+        # STAGE also allows a group here, so that the error can say that a group cannot be negated.
         if not isinstance(name, str):
             raise errors.negated_group(call=call)
         checks.check_new_name(self._stages, name, call)
@@ -411,7 +411,7 @@ class Pattern(metaclass=PublicClass):
                 is not limited.
 
         Raises:
-            MatchRecognizeError: the stage is a NOT or has a quantifier, or cannot be optional, or
+            MatchRecognizeError: the stage is negated or has a quantifier, or cannot be optional, or
                 the gap is not a positive length or does not fit the other windows.
         """
         stage = self._last

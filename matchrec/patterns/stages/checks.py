@@ -2,7 +2,7 @@
 
 `builder.Pattern` checks each call as the user makes it, so that errors point to that call. `lower`
 checks the complete Pattern for rules that a call can still satisfy after another call has broken
-them: a NOT at the end needs a window, but `within` may come later. See `check_negations`.
+them: a negated stage at the end needs a window, but `within` may come later. See `check_negations`.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """
@@ -149,7 +149,7 @@ def check_can_be_repeated(stage: Stage, call: str) -> None:
         call: the name of the method that the user called.
 
     Raises:
-        MatchRecognizeError: the stage is a NOT, or has a number of repetitions already.
+        MatchRecognizeError: the stage is negated, or has a number of repetitions already.
     """
     if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
@@ -173,7 +173,8 @@ def check_can_be_greedy(stage: Stage) -> None:
     """Check that a stage can become greedy.
 
     Raises:
-        MatchRecognizeError: the stage is a NOT or a group, is not repeated, or allows combinations.
+        MatchRecognizeError: the stage is negated or a group, is not repeated, or allows
+            combinations.
     """
     if stage.is_negated:
         raise errors.quantifier_on_negated_stage(call="greedy", stage=stage.label)
@@ -189,7 +190,7 @@ def check_can_have_neighbour_window(stage: Stage) -> None:
     """Check that `within(..., "previous_to_current")` can limit the time before a stage's events.
 
     Raises:
-        MatchRecognizeError: the stage is a group, or a NOT of the next event only.
+        MatchRecognizeError: the stage is a group, or a `not_next`.
     """
     if stage.is_group:
         raise errors.neighbour_window_on_group(stage=stage.label)
@@ -201,7 +202,7 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     """Check that the last stage can become optional.
 
     Raises:
-        MatchRecognizeError: the stage is a NOT, is optional already, or follows a greedy stage.
+        MatchRecognizeError: the stage is negated, is optional already, or follows a greedy stage.
     """
     stage = find_last_stage(stages)
     if stage.is_negated:
@@ -220,7 +221,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         call: "consecutive" or "allow_combinations".
 
     Raises:
-        MatchRecognizeError: the stage is a NOT or is not repeated, another call has set its inner
+        MatchRecognizeError: the stage is negated or is not repeated, another call has set its inner
             contiguity, or the stage is greedy and would allow combinations.
     """
     if stage.is_negated:
@@ -284,19 +285,23 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
 
 
 def check_negations(stages: tuple[Stage, ...]) -> None:
-    """Check the windows of the NOTs of a complete Pattern.
+    """Check the windows of the negated stages of a complete Pattern.
 
-    - Only a NOT at the end may have a window of `within(..., "previous_to_current")`.
+    - Only a negated stage at the end may have a window of `within(..., "previous_to_current")`.
     - If the pattern ends with `not_followed_by`, it must have a window, either of the whole match
-      or of a NOT at the end. Otherwise a match could never be complete, because a later event could
-      always break it.
+      or of a negated stage at the end. Otherwise a match could never be complete, because a later
+      event could always break it.
 
     Raises:
-        MatchRecognizeError: a NOT breaks one of these rules.
+        MatchRecognizeError: a negated stage breaks one of these rules.
     """
-    nots_at_end = list(takewhile(lambda stage: stage.is_negated, reversed(stages)))
+    negated_stages_at_end = list(takewhile(lambda stage: stage.is_negated, reversed(stages)))
     for stage in walk_stages(stages):
-        if stage.is_negated and stage.neighbour_window is not None and stage not in nots_at_end:
+        if (
+            stage.is_negated
+            and stage.neighbour_window is not None
+            and stage not in negated_stages_at_end
+        ):
             is_in_group = stage not in stages
             raise errors.neighbour_window_on_negated_stage(
                 stage=stage.label, is_in_group=is_in_group
@@ -306,7 +311,7 @@ def check_negations(stages: tuple[Stage, ...]) -> None:
         last_stage.is_negated and last_stage.contiguity is Contiguity.RELAXED
     )
     has_window = find_match_window(stages) is not None or any(
-        stage.neighbour_window is not None for stage in nots_at_end
+        stage.neighbour_window is not None for stage in negated_stages_at_end
     )
     if ends_with_not_followed_by and not has_window:
         raise errors.negation_at_end_without_window(stage=last_stage.label)

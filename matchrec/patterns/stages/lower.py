@@ -75,7 +75,7 @@ def check_skip_target(query: PatternQuery) -> None:
     """Check that the stage of `skip_to_first` or `skip_to_last` has events.
 
     Raises:
-        MatchRecognizePlanError: the pattern has no stage of this name, or only a NOT.
+        MatchRecognizePlanError: the pattern has no stage of this name, or only a negated one.
     """
     strategy = query.pattern._skip_strategy
     stage = strategy._stage

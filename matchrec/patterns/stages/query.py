@@ -38,6 +38,6 @@ class PatternQuery:
 
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
-        """Return the names of the stages that accept events, without NOTs and groups."""
+        """Return the names of the stages that accept events, without negated stages and groups."""
         stages = tree.list_single_stages(self.pattern._stages)
         return tuple(stage.name for stage in stages if not stage.is_negated)

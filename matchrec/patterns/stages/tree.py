@@ -76,19 +76,19 @@ def combine_conditions(
 class Stage:
     """One stage of a pattern.
 
-    A stage is a single stage, which accepts events, a group, which has stages, or a NOT, which no
-    event may satisfy.
+    A stage is a single stage, which accepts events, a group, which has stages, or a negated stage,
+    which no event may satisfy.
     """
 
     # The name that the user chose, which is unique; "group" for every group.
     name: str
-    # Which events a match may skip before the first event of the stage. For a NOT, STRICT means
-    # `not_next` and RELAXED means `not_followed_by`. The first stage of a pattern has STRICT, which
-    # has no effect: a match begins with the first event of this stage.
+    # Which events a match may skip before the first event of the stage. For a negated stage,
+    # STRICT means `not_next` and RELAXED means `not_followed_by`. The first stage of a pattern has
+    # STRICT, which has no effect: a match begins with the first event of this stage.
     contiguity: Contiguity
-    # The stages of a group, in order; empty for a single stage and for a NOT.
+    # The stages of a group, in order; empty for a single stage and a negated one.
     stages: tuple[Stage, ...] = ()
-    # Whether the stage is a NOT.
+    # Whether the stage is negated.
     is_negated: bool = False
     # The conditions that an event of the stage must satisfy, in the order of the calls; empty if
     # the stage accepts every event.
@@ -111,8 +111,8 @@ class Stage:
     # is None if there is no such limit.
     # The time from the last event of a repetition to the first event of the next repetition.
     repetition_window: Duration | None = None
-    # The time from the event accepted before to each event of the stage. A NOT with this window
-    # forbids only events within this time.
+    # The time from the event accepted before to each event of the stage. A negated stage with
+    # this window forbids only events within this time.
     neighbour_window: Duration | None = None
     # The time from the first to the last event of the whole match. If several stages have such a
     # window, the smallest one counts.
