@@ -8,7 +8,7 @@
 It prints Markdown. `--scale 0.01 --rounds 1` checks that everything runs. It needs Linux, because
 it reads /proc.
 
-- `--parts` names the tables. `sail` and `small` run on Sail, without Java. `crossing` is the table
+- `--parts` names the tables. `sail` and `small` run on Sail, without Java. `transfer` is the table
   of `sail`, but on Spark; `above` divides the time that Spark takes in addition to the data
   transfer. `duckdb` measures the queries of DuckDB's authors, on Sail.
 - `--write docs` also writes the table of each part between its marks in
@@ -55,7 +55,7 @@ PARTS: dict[str, Part] = {
     "workloads": compare.report,
     "kinds": kinds_compared.report,
     "sail": partial(crossing.report_engine, "sail"),
-    "crossing": partial(crossing.report_engine, "spark"),
+    "transfer": partial(crossing.report_engine, "spark"),
     "above": above_crossing.report,
     "duckdb": crossing.report_duckdb_queries,
     "berlin": published.report_berlin,
