@@ -31,7 +31,7 @@ from matchrec.dialects.rules.context import RuleContext, RuleFindings
 from matchrec.dialects.rules.visible_columns import TableLookup, VisibleColumns, find_no_table
 from matchrec.dialects.sqlglot_dialects import tokenize_product_sql
 from matchrec.dialects.sqlglot_translation import translate_fragment
-from matchrec.dialects.token_edits import TokenizedText, find_edits
+from matchrec.dialects.token_edits import MovedAnchorsError, TokenizedText, find_edits
 from matchrec.errors.sql import products as errors
 from matchrec.source import Span
 
@@ -132,7 +132,7 @@ class FragmentTranslator:
             ) from error
         except UnsupportedError as error:
             raise make_unsupported_error(error, masked, context) from error
-        except ValueError:
+        except MovedAnchorsError:
             raise errors.translation_reorders_parts(masked.span, product=self.write.title) from None
         return [masked.locate_edit(edit) for edit in edits]
 
@@ -141,7 +141,7 @@ class FragmentTranslator:
 
         Raises:
             ParseError, TokenError, UnsupportedError: see `translate_fragment`.
-            ValueError: the translation has the holes in another order.
+            MovedAnchorsError: the translation has the holes in another order.
         """
         translation = translate_fragment(masked.text, context)
         self._add_to_log(translation.findings, masked.span)

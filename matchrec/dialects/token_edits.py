@@ -24,6 +24,10 @@ from matchrec.source import Span
 CONTEXT_TOKENS = 1
 
 
+class MovedAnchorsError(Exception):
+    """A translation has the anchors of `find_edits` in another order, or lacks some of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
     """A text, and all of its tokens or some that follow each other."""
@@ -97,14 +101,14 @@ def find_edits(old: TokenizedText, new: TokenizedText, anchors: frozenset[str]) 
         anchors: words that occur once in both texts, in the same order. No edit touches them.
 
     Raises:
-        ValueError: the anchors are not the same in both texts, or in another order.
+        MovedAnchorsError: the anchors are not the same in both texts, or in another order.
     """
     old_anchors = old.find_anchors(anchors)
     new_anchors = new.find_anchors(anchors)
     old_words = [old.tokens[index].text for index in old_anchors]
     new_words = [new.tokens[index].text for index in new_anchors]
     if old_words != new_words:
-        raise ValueError("the translation moves what must stay")
+        raise MovedAnchorsError(f"{old_words} became {new_words}")
     old_sections = old.split_at(old_anchors)
     new_sections = new.split_at(new_anchors)
     for old_section, new_section in zip(old_sections, new_sections, strict=True):
