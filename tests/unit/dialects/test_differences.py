@@ -15,6 +15,7 @@ from matchrec.source import read_table
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "dialect_differences.md"
 SOURCE = Path(dialects.__file__).parent / "differences.txt"
+# The products whose queries are read, and their titles in the page.
 READ = {
     "oracle": "Oracle",
     "trino": "Trino",
@@ -23,6 +24,7 @@ READ = {
     "bigquery": "BigQuery",
     "azure": "Azure",
 }
+# The products whose SQL is written, and their titles in the page.
 WRITTEN = {
     "oracle": "Oracle",
     "trino": "Trino",
@@ -38,7 +40,7 @@ def write_differences() -> str:
     """Return a table for each topic of differences.txt, with a column for each product."""
     text = ""
     for topic, rows in read_topics():
-        lines = "".join(lines_of(rows))
+        lines = "".join(write_topic_lines(rows))
         titles = write_head("in the query", "what differs", "write", names=READ)
         text += f"\n### {topic}\n\n{titles}{lines}"
     return text + "\n"
@@ -63,7 +65,7 @@ def read_topics() -> Iterator[tuple[str, list[Difference]]]:
         yield topic.capitalize(), differences
 
 
-def lines_of(rows: list[Difference]) -> Iterator[str]:
+def write_topic_lines(rows: list[Difference]) -> Iterator[str]:
     """Yield a line for the rows that have all in common except the name of the function."""
     groups: dict[tuple[object, ...], list[Difference]] = {}
     for row in rows:
@@ -72,14 +74,14 @@ def lines_of(rows: list[Difference]) -> Iterator[str]:
         ).append(row)
     for group in groups.values():
         first = group[0]
-        names = ", ".join(dict.fromkeys(map(name_of, group)))
-        answer = "error" if first.is_rejected else "warning"
-        marks = [answer if first.products & {product, "others"} else "" for product in READ]
+        names = ", ".join(dict.fromkeys(map(describe_calls, group)))
+        mark = "error" if first.is_rejected else "warning"
+        marks = [mark if first.products & {product, "others"} else "" for product in READ]
         escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.replacement)]
         yield write_line(names, *escaped, *marks)
 
 
-def name_of(row: Difference) -> str:
+def describe_calls(row: Difference) -> str:
     """Return the function or the words of a row, and which calls are meant."""
     if row.form:
         return row.form

@@ -13,7 +13,7 @@ ARRAY = "NULLIF(TRANSFORM({}, row -> row.item), ARRAY())"
 LIST = "COLLECT_LIST(STRUCT(x AS item))"
 
 QUERIES = [
-    # OVER and FILTER stand behind the aggregate, not behind what is made of it
+    # OVER and FILTER follow the aggregate itself, and not the expression around it.
     ("trino", "array_agg(x) OVER (PARTITION BY k)", ARRAY.format(f"{LIST} OVER (PARTITION BY k)")),
     ("trino", "array_agg(x) FILTER (WHERE y)", ARRAY.format(f"{LIST} FILTER (WHERE y)")),
     (
@@ -46,19 +46,17 @@ def translate_clause(product: str, text: str) -> str:
     )
 
 
-def test_arrays_in_conditions() -> None:
-    clause_text = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
-    written = "PATTERN (A B) DEFINE B AS {} = ARRAY('A', 'B')"
-    conditions = clause_text.format("CLASSIFIER()"), clause_text.format("coalesce(x, 'A')")
-    assert translate_clause("trino", conditions[0]) == written.format("COLLECT_LIST(CLASSIFIER())")
-    assert translate_clause("trino", conditions[1]) == written.format(
-        "COLLECT_LIST(coalesce(x, 'A'))"
-    )
+def test_arrays_without_nulls_are_allowed_in_conditions() -> None:
+    clause = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
+    expected = "PATTERN (A B) DEFINE B AS {} = ARRAY('A', 'B')"
+    for argument in ("CLASSIFIER()", "coalesce(x, 'A')"):
+        translation = translate_clause("trino", clause.format(argument))
+        assert translation == expected.format(f"COLLECT_LIST({argument})")
     with pytest.raises(MatchRecognizeError, match="an array in DEFINE with NULLs"):
-        translate_clause("trino", clause_text.format("x"))
+        translate_clause("trino", clause.format("x"))
 
 
-def test_names_in_brackets() -> None:
+def test_names_in_brackets_of_azure() -> None:
     query = "SELECT * FROM i TIMESTAMP BY t MATCH_RECOGNIZE (LIMIT DURATION(day, 1) {})"
     text = query.format(
         "MEASURES Last([A].[x]) AS [X y] PATTERN ([A] [b c]) DEFINE [A] AS [A].x > 1"
@@ -83,7 +81,7 @@ def test_formats_of_snowflake() -> None:
         "WITH m AS (SELECT f, l AS b FROM {clause} UNION ALL SELECT f, l FROM x) SELECT {} FROM m",
     ],
 )
-def test_kinds_of_columns_of_queries(query: str) -> None:
+def test_types_of_columns_are_known_through_subqueries(query: str) -> None:
     """The difference of two dates is a number of days in Oracle."""
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
     outputs = {"f": ValueKind.TIMESTAMP, "l": ValueKind.TIMESTAMP}
@@ -99,7 +97,7 @@ def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
     assert translate_query(query, PRODUCTS["snowflake"], SPARK).text == query
 
 
-REFUSED = [
+REJECTED_QUERIES = [
     ("oracle", "SELECT rownum FROM t", "rownum", r"write ROW_NUMBER\(\)"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "write MAX_BY"),
     ("oracle", "SELECT a FROM t, u CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY"),
@@ -141,7 +139,9 @@ REFUSED = [
         ("bigquery", "SELECT '#' # one", "SELECT '#' -- one"),
     ],
 )
-def test_comments_of_other_kinds(product: str, query: str, expected: str) -> None:
+def test_comments_of_other_products_become_comments_of_spark(
+    product: str, query: str, expected: str
+) -> None:
     assert translate_query(query, PRODUCTS[product], SPARK).text == expected
 
 
@@ -152,7 +152,7 @@ def test_an_integer_of_an_unknown_type_is_noted() -> None:
     assert not translate_query(text, PRODUCTS["trino"], SPARK).notes
 
 
-@pytest.mark.parametrize(("product", "query", "marked", "words"), REFUSED)
+@pytest.mark.parametrize(("product", "query", "marked", "words"), REJECTED_QUERIES)
 def test_an_error_points_to_the_unsupported_part(
     product: str, query: str, marked: str, words: str
 ) -> None:

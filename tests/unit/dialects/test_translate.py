@@ -209,7 +209,7 @@ def test_a_query_as_spark_reads_it(product: str, text: str, expected: str) -> No
 @pytest.mark.parametrize(
     "product", [name for name, product in PRODUCTS.items() if product.is_translation_target]
 )
-def test_there_and_back(product: str) -> None:
+def test_a_query_that_is_translated_to_a_product_and_back_is_the_same(product: str) -> None:
     text = (
         "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts NULLS FIRST\n"
         "MEASURES LAST(A.x) AS y, `A b`.z AS `q w` -- a comment\n"
@@ -220,8 +220,8 @@ def test_there_and_back(product: str) -> None:
         text = text.replace("+)", "{2})").replace("PREV(x)", "LAST(x, 1)")
     if product == "bigquery":  # which rejects variables without a condition
         text = text.replace("y < 3)", "y < 3, A AS TRUE)")
-    there = translate_query(text, SPARK, PRODUCTS[product]).text
-    back = translate_query(there, PRODUCTS[product], SPARK).text
+    translated = translate_query(text, SPARK, PRODUCTS[product]).text
+    back = translate_query(translated, PRODUCTS[product], SPARK).text
     assert " ".join(back.split()) == " ".join(text.split())
 
 
@@ -279,7 +279,7 @@ def test_a_product_converts_to_itself(product: str) -> None:
     assert translate_query(text, PRODUCTS[product], PRODUCTS[product]).text == text
 
 
-def test_options_are_those_of_their_product() -> None:
+def test_an_option_of_bigquery_is_an_error_in_snowflake() -> None:
     clause = "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = FALSE)"
     assert translate_clause(clause, PRODUCTS["bigquery"], SPARK).text == (
         "PATTERN (A) DEFINE A AS TRUE "
@@ -309,7 +309,7 @@ def test_another_order_of_columns_is_noted(read: str) -> None:
     ]
 
 
-REFUSED = [
+REJECTED_CLAUSES = [
     (
         "bigquery",
         "spark",
@@ -378,7 +378,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("read", "write", "text", "message"), REFUSED)
+@pytest.mark.parametrize(("read", "write", "text", "message"), REJECTED_CLAUSES)
 def test_constructs_without_a_translation_are_rejected(
     read: str, write: str, text: str, message: str
 ) -> None:
@@ -466,7 +466,7 @@ def test_windows_are_translated_with_their_calls() -> None:
     )
 
 
-def test_windows_with_patterns_are_not_for_other_products() -> None:
+def test_windows_with_patterns_are_rejected_for_oracle() -> None:
     text = WINDOWS.format(frame=FRAME.format(condition="x > 1"))
     with pytest.raises(MatchRecognizeError, match="Oracle SQL has no PATTERN in windows"):
         translate_query(text, PRODUCTS["trino"], PRODUCTS["oracle"])

@@ -22,7 +22,7 @@ def write_measure(read: str, write: str, text: str) -> str:
     )
 
 
-TEXTS = [
+EXPRESSIONS = [
     ("oracle", "spark", "x || y", "NULLIF(CONCAT_WS('', x, y), '')"),
     (
         "oracle",
@@ -130,8 +130,10 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("read", "write", "text", "expected"), TEXTS)
-def test_the_same_in_other_words(read: str, write: str, text: str, expected: str) -> None:
+@pytest.mark.parametrize(("read", "write", "text", "expected"), EXPRESSIONS)
+def test_an_expression_is_written_for_a_product(
+    read: str, write: str, text: str, expected: str
+) -> None:
     assert write_measure(read, write, text) == expected
 
 
@@ -293,7 +295,7 @@ def test_features_of_measures_that_others_lack_are_rejected(
         translate_measure("spark", write, text)
 
 
-REFUSED = [
+REJECTED_EXPRESSIONS = [
     ("trino", "try_multiply(x, y)", "no arithmetic that returns NULL instead of an error"),
     ("flink", "try_mod(x, y)", "no arithmetic that returns NULL instead of an error"),
     ("trino", "try_sum(x)", "no arithmetic that returns NULL instead of an error"),
@@ -312,20 +314,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("write", "text", "words"), REFUSED)
+@pytest.mark.parametrize(("write", "text", "words"), REJECTED_EXPRESSIONS)
 def test_functions_that_others_lack_are_rejected(write: str, text: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         translate_measure("spark", write, text)
 
 
-def test_a_frame_in_a_condition_is_sparks_alone() -> None:
+def test_a_frame_in_a_condition_is_rejected_for_trino() -> None:
     frame = "avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A) DEFINE A AS x > {frame})"
     with pytest.raises(MatchRecognizeError, match="Trino has no OVER in DEFINE"):
         translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
 
 
-def test_a_pivot_is_refused_where_there_is_none() -> None:
+def test_a_pivot_is_rejected_for_trino() -> None:
     query = "SELECT * FROM t PIVOT (max(x) FOR g IN ('a', 'b'))"
     with pytest.raises(MatchRecognizeError, match="sqlglot drops PIVOT"):
         translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
@@ -341,29 +343,31 @@ def test_a_pivot_is_refused_where_there_is_none() -> None:
         ("bigquery", "(A B) DEFINE A AS x, B AS x", None),
     ],
 )
-def test_others_want_a_define(write: str, pattern: str, words: str | None) -> None:
+def test_a_missing_define_is_noted_for_products_that_need_it(
+    write: str, pattern: str, words: str | None
+) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN {pattern})"
     notes = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
     assert [words in note for note in notes] == [True] if words else not notes
 
 
 @pytest.mark.parametrize(
-    ("write", "is_refused"), [("trino", True), ("oracle", True), ("snowflake", False)]
+    ("write", "is_noted"), [("trino", True), ("oracle", True), ("snowflake", False)]
 )
 @pytest.mark.parametrize("bounds", ["{0}", "{0,0}"])
 def test_a_part_without_rows_is_written_with_a_note(
-    write: str, is_refused: bool, bounds: str
+    write: str, is_noted: bool, bounds: str
 ) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A B{bounds}) DEFINE A AS x > 1)"
     written = translate_query(query, SPARK, PRODUCTS[write])
     assert f"PATTERN (A B{bounds})" in written.text
-    assert ["takes no row" in note.message for note in written.notes] == [True] * is_refused
+    assert ["takes no row" in note.message for note in written.notes] == [True] * is_noted
 
 
 @pytest.mark.parametrize(
     ("write", "words"), [("trino", "STRICT CONTIGUITY"), ("bigquery", "LONGEST MATCH")]
 )
-def test_words_after_a_pattern_are_refused(write: str, words: str) -> None:
+def test_words_after_a_pattern_are_rejected(write: str, words: str) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A) {words} DEFINE A AS x)"
     with pytest.raises(MatchRecognizeError, match=f"{PRODUCTS[write].title} has no"):
         translate_query(query, SPARK, PRODUCTS[write])
@@ -405,13 +409,13 @@ def test_measures_over_a_window_are_named_in_trino() -> None:
 
 
 @pytest.mark.parametrize("write", ["oracle", "trino"])
-def test_keys_that_are_expressions(write: str) -> None:
+def test_keys_that_are_expressions_are_rejected(write: str) -> None:
     query = "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY x % 2 ORDER BY y PATTERN (A))"
     with pytest.raises(MatchRecognizeError, match="expressions in PARTITION BY"):
         translate_query(query, PRODUCTS["spark"], PRODUCTS[write])
 
 
-def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
+def test_a_concatenation_in_an_alternative_is_noted_for_snowflake() -> None:
     template = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
     read = translate_query(template.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert any("in the documentation of Snowflake" in note.message for note in read.notes)
@@ -433,7 +437,7 @@ ROWS = "SELECT k FROM t QUALIFY RANK() OVER (ORDER BY n) = 1 ORDER BY n LIMIT 2"
 
 
 @pytest.mark.parametrize("write", ["oracle", "trino"])
-def test_qualify_is_refused_where_there_is_none(write: str) -> None:
+def test_qualify_before_limit_is_rejected_for_products_without_it(write: str) -> None:
     with pytest.raises(MatchRecognizeError, match="sqlglot limits before it filters"):
         translate_query(ROWS, PRODUCTS["snowflake"], PRODUCTS[write])
 
@@ -444,7 +448,7 @@ def test_queries_that_spark_rejects_are_noted_for_others() -> None:
     assert [note for note in notes if "CONNECT BY" in note.message]
 
 
-def test_a_window_of_flink_holds_for_its_last_moment() -> None:
+def test_a_window_that_includes_its_end_in_flink_is_noted() -> None:
     notes = [
         note.message
         for note in translate_to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes
@@ -453,7 +457,7 @@ def test_a_window_of_flink_holds_for_its_last_moment() -> None:
 
 
 @pytest.mark.parametrize("within", ["4", "2 * 3", ":w", "INTERVAL '1' HOUR * 2"])
-def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
+def test_a_window_that_is_not_an_interval_is_rejected_for_flink(within: str) -> None:
     with pytest.raises(
         MatchRecognizeError, match="Flink SQL has no WITHIN with a number"
     ) as raised:

@@ -14,8 +14,8 @@ CLAUSE = """
 """
 
 
-def change(plan: MatchPlan, changed_variable: str | None) -> MatchPlan:
-    """Return the plan with final semantics in the condition of a variable; None in measures."""
+def set_final_in(plan: MatchPlan, changed_variable: str | None) -> MatchPlan:
+    """Return the plan with final semantics in the condition of a variable; None: in measures."""
 
     def change_scalar(scalar: Scalar, variable: str | None) -> Scalar:
         return set_final_semantics(scalar) if variable == changed_variable else scalar
@@ -25,16 +25,16 @@ def change(plan: MatchPlan, changed_variable: str | None) -> MatchPlan:
 
 def test_a_plan_without_changes_stays_the_same_object() -> None:
     plan = lower_clause(parse_clause(CLAUSE))
-    assert change(plan, "C") is plan
+    assert set_final_in(plan, "C") is plan
 
 
-def test_only_what_has_changed_is_made_again() -> None:
+def test_only_changed_expressions_are_new_objects() -> None:
     plan = lower_clause(parse_clause(CLAUSE))
-    changed = change(plan, "B")
+    changed = set_final_in(plan, "B")
     assert changed != plan
     assert changed.definitions[0] is plan.definitions[0]
     assert changed.measures[0] is plan.measures[0]
-    changed = change(plan, None)
+    changed = set_final_in(plan, None)
     assert changed.definitions[0] is plan.definitions[0]
     assert changed.measures[0] != plan.measures[0]
 

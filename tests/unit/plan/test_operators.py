@@ -49,22 +49,22 @@ def test_the_facts_of_three_operators() -> None:
 def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
     """Yield the operators with which an entry is written, for three, four and five operands."""
     assert entry.form is not None
-    used: list[str] = []
+    operators: list[str] = []
 
-    def combine(operator: str, *operands: str) -> str:
-        used.append(operator)
-        return operator
+    def record_operator(operator: str, *operands: str) -> str:
+        operators.append(operator)
+        return operator  # stands for the result in later calls
 
     for count in (3, 4, 5):
-        apply_form(entry.form, ["operand"] * count, combine, zero="0")
-    yield from used
+        apply_form(entry.form, ["operand"] * count, record_operator, zero="0")
+    yield from operators
 
 
 @pytest.mark.parametrize("name", sorted(find_operator_names(OperatorKind.REWRITTEN)))
 def test_a_form_consists_of_other_operators(name: str) -> None:
-    used = {*list_operators_of_form(OPERATORS[name])}
-    assert used <= OPERATORS.keys() - {name}
-    assert all(map(is_computed_in_run, used))
+    operators = {*list_operators_of_form(OPERATORS[name])}
+    assert operators <= OPERATORS.keys() - {name}
+    assert all(map(is_computed_in_run, operators))
 
 
 def test_every_kernel_operation_has_an_entry() -> None:
@@ -97,7 +97,7 @@ def test_kernels_numpy_and_python_have_every_operator() -> None:
     assert instructions.FUNCTION_NUMBERS.keys() == {*MathFunction}
 
 
-def test_python_has_what_the_table_leaves_to_it() -> None:
+def test_python_has_functions_for_the_operators_that_it_computes() -> None:
     assert load_functions().keys() >= BASIC_OPERATORS - NEVER_IN_PYTHON
     assert "||" in load_functions()
     assert "RLIKE" not in load_functions()

@@ -27,6 +27,8 @@ from matchrec.syntax.row_pattern import parse_row_pattern
         ("^ {- A -} () D $", "A", True),
     ],
 )
-def test_rows_before_those_of_d(pattern: str, members: str, expected: bool) -> None:
+def test_whether_members_always_have_a_row_before_d(
+    pattern: str, members: str, expected: bool
+) -> None:
     tree = parse_row_pattern(pattern)
     assert always_precedes(tree, frozenset(members), "D") is expected

@@ -50,7 +50,7 @@ NUMBER = Term((MATCH_NUMBER, " = 1"), Span(0, 4))
 ROWS = Term((Aggregate(MATCHED_ROWS, None, ()),), Span(0, 4))
 STATUS = Term((MatchValue(MatchFunction.STATUS),), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
-NOTHING = Amount(Fraction(0))
+NO_LENGTH = Amount(Fraction(0))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
 ALLOWED = [
@@ -135,7 +135,7 @@ FORBIDDEN = [
         rules.check_lengths_of_windows,
         MatchPlan(
             AB,
-            within=Within(RowExpression("0", amount=NOTHING)),
+            within=Within(RowExpression("0", amount=NO_LENGTH)),
             order_by=(SortItem(RowExpression("ts")),),
         ),
         "WITHIN needs a length above 0, not 0 or less",
@@ -209,9 +209,7 @@ def test_plans_that_keep_every_rule(plan: MatchPlan) -> None:
 
 
 @pytest.mark.parametrize(("rule", "plan", "message"), FORBIDDEN)
-def test_each_rule_refuses_in_its_own_words(
-    rule: rules.PlanRule, plan: MatchPlan, message: str
-) -> None:
+def test_each_rule_has_its_own_message(rule: rules.PlanRule, plan: MatchPlan, message: str) -> None:
     for other in rules.RULES:
         if other is not rule:
             other(plan)

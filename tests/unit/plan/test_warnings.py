@@ -27,7 +27,7 @@ def list_warnings(clause: str) -> tuple[MatchRecognizeWarning, ...]:
         return find_warnings(resolve(lower_clause(parse_clause(clause)), INPUT))
 
 
-def answer(clause: str) -> str:
+def show_warnings(clause: str) -> str:
     """Return the class and message of each warning for a clause."""
     clause_warnings = list_warnings(clause)
     return "\n".join(
@@ -38,7 +38,7 @@ def answer(clause: str) -> str:
 
 def test_plans_have_the_recorded_warnings(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(RECORDS, answer, update)
+    golden_text.check(RECORDS, show_warnings, update)
 
 
 def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
@@ -49,11 +49,11 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
     }
     classes = {value for value in vars(kinds).values() if isinstance(value, type)}
     warning_classes = {class_ for class_ in classes if issubclass(class_, Located)}
-    of_plans = {Located, kinds.MatchRecognizeWarning}
+    base_classes = {Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
     of_calls = {kinds.DaysInHoursWarning, kinds.RejectedRuleWarning, kinds.UntunedSessionWarning}
     of_runs, of_frames = {kinds.TiesWarning}, {kinds.NanosecondsWarning}
-    assert warning_classes - shown == of_plans | of_queries | of_calls | of_runs | of_frames
+    assert warning_classes - shown == base_classes | of_queries | of_calls | of_runs | of_frames
 
 
 @pytest.mark.parametrize(

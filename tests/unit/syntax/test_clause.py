@@ -82,19 +82,25 @@ def test_every_part_has_its_node() -> None:
     )
 
 
-def test_every_part_has_its_place() -> None:
+def test_every_part_has_its_span() -> None:
     source = Source(EVERY_PART)
     clause = parse_clause(EVERY_PART)
     assert [source.text_at(node.span) for node in clause.measures] == ["gain", "n", "`end x`"]
     assert [source.text_at(node.span) for node in clause.definitions] == ["A", "`b c`"]
-    assert [source.text_at(s) for subset in clause.subsets for s in subset.member_spans] == [
-        *("A", "`b c`", "B")
+    assert [source.text_at(span) for subset in clause.subsets for span in subset.member_spans] == [
+        "A",
+        "`b c`",
+        "B",
     ]
     assert clause.within is not None
     for node in (*(key.expression for key in clause.partition_by), clause.within.interval):
         assert source.text_at(node.full_span) == node.text
-    variables = [n.span for n in walk_pattern(clause.pattern) if isinstance(n, Variable) and n.span]
-    assert [source.text_at(span) for span in variables] == ["A", "B", "`b c`"]
+    variable_spans = [
+        node.span
+        for node in walk_pattern(clause.pattern)
+        if isinstance(node, Variable) and node.span
+    ]
+    assert [source.text_at(span) for span in variable_spans] == ["A", "B", "`b c`"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +131,7 @@ def test_every_part_has_its_place() -> None:
         "MEASURES seek AS seek, initial AS initial, within AS within PATTERN (A)",
     ],
 )
-def test_the_print_parses_back(clause: str) -> None:
+def test_a_printed_clause_parses_back(clause: str) -> None:
     node = parse_clause(clause)
     assert parse_clause(write_clause(node)) == node
 
@@ -152,16 +158,22 @@ def draw_several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchS
 
 
 PARTIAL = st.sampled_from(
-    [PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True)]
+    [
+        PartialMatches(shows_timed_out=True),
+        PartialMatches(shows_unfinished=True),
+        PartialMatches(shows_timed_out=True, shows_unfinished=True),
+    ]
 )
 
 
-def without_partial(clause: MatchRecognize) -> MatchRecognize:
+def drop_disallowed_partial(clause: MatchRecognize) -> MatchRecognize:
     """Return a clause without SHOW ..., which may only follow ONE ROW or ALL ROWS PER MATCH."""
     return clause if clause.rows_per_match else replace(clause, partial=None)
 
 
-LENGTHS = EXPRESSIONS.filter(lambda written: written.text[0] != "'")  # a text is an interval
+LENGTHS = EXPRESSIONS.filter(
+    lambda written: written.text[0] != "'"
+)  # a string would be read as an interval
 WINDOWS = st.lists(
     st.one_of(
         st.builds(WindowNode, LENGTHS, st.just(NOWHERE), st.booleans()),
@@ -185,7 +197,7 @@ CLAUSES = st.builds(
     windows=WINDOWS,
     subsets=draw_several(st.builds(Subset, NAMES, draw_several(NAMES, 1))),
     definitions=draw_several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
-).map(without_partial)
+).map(drop_disallowed_partial)
 
 
 @settings(max_examples=examples(500), deadline=None)
@@ -216,7 +228,7 @@ def find_span(written: str) -> Span:
 
 @settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join))
-def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
+def test_any_words_are_a_clause_or_an_error_with_a_span(written: str) -> None:
     span = find_span(written)
     assert 0 <= span.start <= span.end <= max(1, len(written))
 
@@ -233,7 +245,7 @@ def test_wrong_clauses_have_the_recorded_messages(request: pytest.FixtureRequest
     golden_text.check(HERE / "clause_errors.txt", find_message, update)
 
 
-def test_the_text_that_messages_advise_is_valid() -> None:
+def test_clauses_that_hints_advise_are_valid() -> None:
     clauses = [
         hint.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
         for record in golden_text.read(HERE / "clause_errors.txt")
@@ -264,7 +276,7 @@ def test_double_quotes_are_names_where_strings_are_not_allowed() -> None:
     assert lower_clause(in_double_quotes).definitions[0].variable == "b"
 
 
-def test_two_double_quotes_in_a_name_are_one() -> None:
+def test_two_double_quotes_in_a_quoted_name_are_one() -> None:
     (token,) = read_tokens('"a""b"', Dialect.QUOTED_NAMES).tokens
     assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
     assert [
@@ -272,7 +284,7 @@ def test_two_double_quotes_in_a_name_are_one() -> None:
     ] == [TokenKind.STRING]
 
 
-def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
+def test_double_quotes_are_names_everywhere_in_a_dialect_of_quoted_names() -> None:
     in_double_quotes, quote_in_backticks = (
         parse_clause(
             """PARTITION BY 's t' ORDER BY t.'k' DESC MEASURES PREV('x') AS 'the name',
@@ -287,7 +299,7 @@ def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
     assert lower_clause(in_double_quotes) == lower_clause(quote_in_backticks)
 
 
-def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:
+def test_a_quantifier_may_follow_an_exclusion_without_a_blank() -> None:
     pattern = parse_clause("PATTERN (A?? {- B -}{2})").pattern
     assert isinstance(pattern, Concatenation)
     assert [part.least for part in pattern.parts if isinstance(part, Quantified)] == [0, 2]

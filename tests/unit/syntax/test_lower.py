@@ -38,13 +38,13 @@ NOWHERE = Span(0, 0)
 ALL_ROWS = "ALL ROWS PER MATCH"
 
 
-def plan(clause: str) -> MatchPlan:
+def make_plan(clause: str) -> MatchPlan:
     """Return the plan of a clause."""
     return lower_clause(parse_clause(clause))
 
 
 def test_a_clause_with_only_a_pattern_has_the_default_plan() -> None:
-    assert plan("PATTERN (A)") == MatchPlan(
+    assert make_plan("PATTERN (A)") == MatchPlan(
         pattern=Variable("A"),
         rows_per_match=RowsPerMatch.ONE_ROW,
         after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW, None),
@@ -52,7 +52,7 @@ def test_a_clause_with_only_a_pattern_has_the_default_plan() -> None:
 
 
 def test_every_part_of_a_clause_is_in_its_plan() -> None:
-    lowered = plan(
+    lowered = make_plan(
         """PARTITION BY sym ORDER BY ts DESC NULLS LAST, lower(x)
         MEASURES MATCH_NUMBER() AS m, FINAL sum(b.x) AS Total
         ALL ROWS PER MATCH AFTER MATCH SKIP TO `c`
@@ -60,9 +60,9 @@ def test_every_part_of_a_clause_is_in_its_plan() -> None:
         SUBSET u = (A, `c`) DEFINE B AS B.x > PREV(x)"""
     )
     x = ColumnReference(Navigation("B"), "x")
-    before = ColumnReference(Navigation(physical_offset=-1), "x")
+    previous_x = ColumnReference(Navigation(physical_offset=-1), "x")
     total = Aggregate("sum", "B", (Term((x,), NOWHERE),), Semantics.FINAL)
-    condition = Operation(">", (Term((x,), NOWHERE), " > ", Term((before,), NOWHERE)), NOWHERE)
+    condition = Operation(">", (Term((x,), NOWHERE), " > ", Term((previous_x,), NOWHERE)), NOWHERE)
     assert lowered == MatchPlan(
         pattern=Concatenation((Variable("A"), Variable("B"), Variable("c"))),
         partition_by=(RowExpression("sym"),),
@@ -85,12 +85,12 @@ def test_every_part_of_a_clause_is_in_its_plan() -> None:
 def list_semantics(clause: str) -> list[Semantics]:
     """Return the semantics of every reference in the measures and their operands."""
     result = []
-    for measure in plan(clause).measures:
+    for measure in make_plan(clause).measures:
         for node in walk_scalar(measure.value):
             for reference in node.references:
                 match reference:
-                    case Aggregate(semantics=seen):
-                        result.append(seen)
+                    case Aggregate(semantics=semantics):
+                        result.append(semantics)
                     case MatchValue():
                         pass
                     case _:
@@ -99,12 +99,12 @@ def list_semantics(clause: str) -> list[Semantics]:
 
 
 @pytest.mark.parametrize("prefix", ["", "RUNNING ", "FINAL "])
-def test_one_row_per_match_is_seen_from_the_last_row(prefix: str) -> None:
+def test_measures_of_one_row_per_match_are_final(prefix: str) -> None:
     measures = f"MEASURES {prefix}LAST(A.x) + {prefix}count(*) + PREV(x) AS m"
     assert set(list_semantics(f"{measures} PATTERN (A)")) == {Semantics.FINAL}
 
 
-def test_all_rows_per_match_is_running_unless_final_is_written() -> None:
+def test_measures_of_all_rows_per_match_are_running_unless_final_is_written() -> None:
     measures = "MEASURES LAST(x) AS a, RUNNING sum(x) AS b, FINAL CLASSIFIER() AS c, PREV(x) AS d"
     assert list_semantics(f"{measures} {ALL_ROWS} PATTERN (A)") == [
         Semantics.RUNNING,
@@ -114,8 +114,8 @@ def test_all_rows_per_match_is_running_unless_final_is_written() -> None:
     ]
 
 
-def test_define_is_running() -> None:
-    (definition,) = plan("PATTERN (A) DEFINE A AS RUNNING FIRST(x) > sum(A.x)").definitions
+def test_conditions_in_define_are_running() -> None:
+    (definition,) = make_plan("PATTERN (A) DEFINE A AS RUNNING FIRST(x) > sum(A.x)").definitions
     first, total = definition.condition.references
     assert first == ColumnReference(Navigation(end=End.FIRST), "x")
     x = ColumnReference(Navigation("A"), "x")
@@ -123,33 +123,32 @@ def test_define_is_running() -> None:
 
 
 def test_variables_fold_to_upper_case_unless_quoted() -> None:
-    lowered = plan("PATTERN (a `a` B) SUBSET u = (a, `a`) DEFINE a AS `a`.x > b.x AND U.x > 0")
+    lowered = make_plan("PATTERN (a `a` B) SUBSET u = (a, `a`) DEFINE a AS `a`.x > b.x AND U.x > 0")
     assert lowered.variables == ("A", "a", "B")
-    read = lowered.definitions[0].condition.references
-    assert [reference.navigation.variable for reference in read] == ["a", "B", "U"]
+    references = lowered.definitions[0].condition.references
+    assert [reference.navigation.variable for reference in references] == ["a", "B", "U"]
     assert lowered.members["U"] == frozenset({0, 1})
 
 
 def test_measure_names_are_kept_as_written() -> None:
-    assert [m.name for m in plan("MEASURES x AS Big, y `a B` PATTERN (A)").measures] == [
-        "Big",
-        "a B",
-    ]
+    assert [
+        measure.name for measure in make_plan("MEASURES x AS Big, y `a B` PATTERN (A)").measures
+    ] == ["Big", "a B"]
 
 
 def test_an_unqualified_variable_name_is_a_column() -> None:
-    (measure,) = plan("MEASURES a AS m PATTERN (A)").measures
+    (measure,) = make_plan("MEASURES a AS m PATTERN (A)").measures
     assert measure.value.references == (
         ColumnReference(Navigation(semantics=Semantics.FINAL), "a"),
     )
 
 
 def test_a_clause_without_define_has_no_definitions() -> None:
-    assert plan("PATTERN (A B)").definitions == ()
+    assert make_plan("PATTERN (A B)").definitions == ()
 
 
 @pytest.mark.parametrize("word", ["INITIAL", "SEEK"])
-def test_initial_and_seek_parse_and_are_refused(word: str) -> None:
+def test_initial_and_seek_are_parsed_and_not_supported(word: str) -> None:
     clause = parse_clause(f"{word} PATTERN (A)")
     assert clause.search is not None
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"{word} in MATCH_RECOGNIZE"):
@@ -158,4 +157,4 @@ def test_initial_and_seek_parse_and_are_refused(word: str) -> None:
 
 def test_a_length_without_interval_may_have_more_digits_than_python_reads() -> None:
     with pytest.raises(MatchRecognizeError, match="missing INTERVAL"):
-        plan(f"ORDER BY ts PATTERN (A) WITHIN {'9' * 5000} HOURS DEFINE A AS x > 1")
+        make_plan(f"ORDER BY ts PATTERN (A) WITHIN {'9' * 5000} HOURS DEFINE A AS x > 1")

@@ -53,7 +53,7 @@ def shorten_name(name: str) -> str:
     return name.replace("match_recognize_", "#")
 
 
-def answer(given_text: str) -> str:
+def show_query(given_text: str) -> str:
     """Return each clause with the query of its relation, in order, then the outer query."""
     query = parse_sql(given_text, FRAMES)
     lines = []
@@ -80,7 +80,7 @@ def find_message(given_text: str) -> str:
 
 def test_queries_are_split_as_recorded(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "queries.txt", answer, update)
+    golden_text.check(HERE / "queries.txt", show_query, update)
 
 
 def test_wrong_queries_have_the_recorded_messages(request: pytest.FixtureRequest) -> None:
@@ -89,20 +89,19 @@ def test_wrong_queries_have_the_recorded_messages(request: pytest.FixtureRequest
 
 
 QUERIES = [record.given for record in golden_text.read(HERE / "queries.txt")]
-REFUSED = [record.given for record in golden_text.read(HERE / "query_errors.txt")]
 
 
-def lay_out(template: Template) -> str:
-    """Return the template with a name in each hole, as wide as that."""
+def fill_holes(template: Template) -> str:
+    """Return a template as text with a name in each hole, which is as wide as the hole."""
     return "".join(
         piece if isinstance(piece, str) else "x".ljust(piece.width) for piece in template
     )
 
 
-def check_all_else_is_in_its_place(query: QueryNode) -> None:
+def check_that_other_text_keeps_its_position(query: QueryNode) -> None:
     """Assert that the text outside of clauses keeps its position in the outer query."""
     given_text = query.source.text
-    outer_query = lay_out(write_outer_query(query))
+    outer_query = fill_holes(write_outer_query(query))
     assert len(outer_query) == len(given_text)
     holes = [site.replaced for site in query.sites] + [span for _, span in query.frames]
     holes += query.positional_parameters
@@ -113,15 +112,15 @@ def check_all_else_is_in_its_place(query: QueryNode) -> None:
 
 
 @pytest.mark.parametrize("given_text", QUERIES)
-def test_all_else_is_the_users_text_in_its_place(given_text: str) -> None:
-    check_all_else_is_in_its_place(parse_sql(given_text, FRAMES))
+def test_the_text_around_clauses_keeps_its_position(given_text: str) -> None:
+    check_that_other_text_keeps_its_position(parse_sql(given_text, FRAMES))
 
 
 @pytest.mark.parametrize("given_text", QUERIES)
-def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
+def test_the_text_of_a_relation_keeps_its_position(given_text: str) -> None:
     query = parse_sql(given_text, FRAMES)
     for site in query.sites:
-        rows = lay_out(write_relation_query(query, site))
+        rows = fill_holes(write_relation_query(query, site))
         inside = [
             inner_site.replaced
             for inner_site in query.sites
@@ -174,13 +173,13 @@ def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
         "",
     ],
 )
-def test_other_queries_are_left_alone(given_text: str) -> None:
+def test_queries_without_a_clause_stay_as_they_are(given_text: str) -> None:
     assert not parse_sql(given_text).sites
     assert parse_sql(given_text) == QueryNode(parse_sql(given_text).source)
     assert write_outer_query(parse_sql(given_text)) == ((given_text,) if given_text else ())
 
 
-def test_frames_are_holes_also_without_a_clause() -> None:
+def test_data_frames_become_views_without_a_clause_too() -> None:
     query = parse_sql("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
     assert write_outer_query(query) == (
         "SELECT '{df}', {x} FROM ",
@@ -191,7 +190,7 @@ def test_frames_are_holes_also_without_a_clause() -> None:
     )
 
 
-def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
+def test_data_frames_in_a_subquery_of_a_condition_become_views() -> None:
     query = parse_sql(
         "SELECT * FROM {df} MATCH_RECOGNIZE (PATTERN (A{2}) DEFINE A AS x IN (SELECT y FROM {df}))",
         ["df"],
@@ -201,19 +200,21 @@ def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
     assert fill_frames(written, ["df"]) == (" IN (SELECT y FROM ", View("df"), ")")
 
 
-def test_positional_parameters_keep_their_place_when_the_text_is_cut_up() -> None:
+def test_positional_parameters_are_named_by_their_position_in_the_query() -> None:
     written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
     query = parse_sql(written)
     indices = [index for index, character in enumerate(written) if character == "?"]
     assert [parameter.start for parameter in query.positional_parameters] == indices
     outer_query = [piece for piece in write_outer_query(query) if isinstance(piece, Replacement)]
-    assert outer_query == [Replacement(f":_matchrec_{indices[at]}", 1) for at in (0, 2)]
+    assert outer_query == [
+        Replacement(f":_matchrec_{index}", 1) for index in (indices[0], indices[2])
+    ]
     measure = lower_clause(query.sites[0].clause).measures[0].value
     assert f" + :_matchrec_{indices[1]}" in measure.pieces
 
 
 @pytest.mark.parametrize(
-    ("statement", "keeps"),
+    ("statement", "keeps_text"),
     [
         ("CREATE TEMP VIEW v AS SELECT * FROM {}", True),
         ("CREATE OR REPLACE TEMPORARY VIEW v (view, b) AS SELECT * FROM {}", True),
@@ -225,12 +226,13 @@ def test_positional_parameters_keep_their_place_when_the_text_is_cut_up() -> Non
         ("SELECT * FROM {}", False),
     ],
 )
-def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -> None:
-    assert parse_sql(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
-    assert parse_sql(statement.format("{df}"), ["df"]).keeps_text is keeps
+def test_statements_of_which_spark_keeps_the_text(statement: str, keeps_text: bool) -> None:
+    assert parse_sql(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps_text
+    assert parse_sql(statement.format("{df}"), ["df"]).keeps_text is keeps_text
 
 
-PLACES = [
+# Queries in which each `{}` is a relation with its clause.
+QUERIES_AROUND_CLAUSES = [
     "SELECT * FROM {} m",
     "SELECT * FROM d JOIN {} AS m(a, b) ON d.k = m.k",
     "SELECT * FROM {} m JOIN d USING (k) WHERE m.x > 1 ORDER BY 1 LIMIT 3",
@@ -261,63 +263,66 @@ CLAUSES = [
 
 @settings(max_examples=examples(200), deadline=None)
 @given(
-    st.sampled_from(PLACES),
+    st.sampled_from(QUERIES_AROUND_CLAUSES),
     st.lists(
         st.tuples(st.sampled_from(RELATIONS), st.sampled_from(CLAUSES)), min_size=2, max_size=2
     ),
 )
-def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...]) -> None:
-    holes = place.count("{}")
-    given_text = place.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
+def test_any_relation_is_found_in_any_query(
+    template: str, pairs: tuple[tuple[str, str], ...]
+) -> None:
+    holes = template.count("{}")
+    given_text = template.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
     query = parse_sql(given_text)
     outermost = [site for site in query.sites if site.view in write_outer_query(query)]
     assert [query.source.text_at(site.relation) for site in outermost] == [
         relation for relation, _ in pairs[:holes]
     ]
-    check_all_else_is_in_its_place(query)
+    check_that_other_text_keeps_its_position(query)
 
 
 CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
+OTHER_QUERY = "not a plain SELECT"  # instead of an alias
 
 
 @pytest.mark.parametrize(
     ("query", "alias"),
     [
         (f"SELECT * FROM {CLAUSE}", None),
-        (f"select*from({CLAUSE[:2]}{CLAUSE[2:]})", "not alone"),  # parentheses are Spark's to read
+        (f"select*from({CLAUSE[:2]}{CLAUSE[2:]})", OTHER_QUERY),  # Spark reads parentheses
         (f"\n SELECT *\nFROM {CLAUSE} AS m;\n", "m"),
         (f"SELECT * FROM {CLAUSE}m", "m"),
-        (f"WITH a AS (SELECT 1) SELECT * FROM {CLAUSE}", "not alone"),
-        (f"SELECT * FROM {CLAUSE} m (a, b)", "not alone"),
-        (f"SELECT * FROM {CLAUSE} AS left", "not alone"),
-        (f"SELECT * FROM {CLAUSE} limit", "not alone"),
+        (f"WITH a AS (SELECT 1) SELECT * FROM {CLAUSE}", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} m (a, b)", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} AS left", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} limit", OTHER_QUERY),
         (f"SELECT * FROM {CLAUSE} m -- all", "m"),
         (f"-- all\nSELECT /* all */ *\nFROM {CLAUSE} /* all\n */ AS m; -- all", "m"),
         (f"SELECT * FROM {CLAUSE} -- AS m", None),
-        (f"SELECT * FROM {CLAUSE} /* a */ WHERE x /* b */", "not alone"),
-        (f"SELECT * FROM {CLAUSE} /* /* nested */ WHERE x */", "not alone"),
-        (f"SELECT * FROM {CLAUSE} -- goes on \\\n AS m", "not alone"),
-        (f"SELECT *, x FROM {CLAUSE}", "not alone"),
-        (f"SELECT /*+ REPARTITION(3) */ * FROM {CLAUSE}", "not alone"),
-        (f"SELECT * FROM {CLAUSE}, {CLAUSE}", "not alone"),
-        (f"SELECT * FROM {CLAUSE} WHERE x", "not alone"),
-        (f"CREATE TEMPORARY VIEW v AS SELECT * FROM {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE} /* a */ WHERE x /* b */", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} /* /* nested */ WHERE x */", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} -- goes on \\\n AS m", OTHER_QUERY),
+        (f"SELECT *, x FROM {CLAUSE}", OTHER_QUERY),
+        (f"SELECT /*+ REPARTITION(3) */ * FROM {CLAUSE}", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE}, {CLAUSE}", OTHER_QUERY),
+        (f"SELECT * FROM {CLAUSE} WHERE x", OTHER_QUERY),
+        (f"CREATE TEMPORARY VIEW v AS SELECT * FROM {CLAUSE}", OTHER_QUERY),
         (f"SELECT a,\n  b FROM {CLAUSE} m", "m"),
-        (f"SELECT a AS b FROM {CLAUSE} m", "not alone"),
-        (f"SELECT m.a FROM {CLAUSE} m", "not alone"),
-        (f"SELECT a, 1 FROM {CLAUSE} m", "not alone"),
-        (f"SELECT DISTINCT a FROM {CLAUSE} m", "not alone"),
-        (f"SELECT a, NULL FROM {CLAUSE} m", "not alone"),
-        (f"SELECT a, current_date FROM {CLAUSE} m", "not alone"),
+        (f"SELECT a AS b FROM {CLAUSE} m", OTHER_QUERY),
+        (f"SELECT m.a FROM {CLAUSE} m", OTHER_QUERY),
+        (f"SELECT a, 1 FROM {CLAUSE} m", OTHER_QUERY),
+        (f"SELECT DISTINCT a FROM {CLAUSE} m", OTHER_QUERY),
+        (f"SELECT a, NULL FROM {CLAUSE} m", OTHER_QUERY),
+        (f"SELECT a, current_date FROM {CLAUSE} m", OTHER_QUERY),
     ],
 )
-def test_queries_that_select_all_rows_of_a_clause(query: str, alias: str | None) -> None:
+def test_plain_selects_of_the_rows_of_one_clause(query: str, alias: str | None) -> None:
     result = match_plain_select(write_outer_query(parse_sql(query)))
-    assert (result[1] if result else "not alone") == alias
+    assert (result[1] if result else OTHER_QUERY) == alias
 
 
 @pytest.mark.parametrize(
-    ("behind", "alias"),
+    ("after_clause", "alias"),
     [
         ("", "t"),
         ("AS m", "m"),
@@ -330,12 +335,12 @@ def test_queries_that_select_all_rows_of_a_clause(query: str, alias: str | None)
         ("ORDER BY x", "t"),
     ],
 )
-def test_the_alias_of_a_clause(behind: str, alias: str) -> None:
-    (site,) = parse_sql(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
+def test_the_alias_of_a_clause(after_clause: str, alias: str) -> None:
+    (site,) = parse_sql(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {after_clause}").sites
     assert site.alias == alias
 
 
 @pytest.mark.parametrize("name", ["from", "merge", "using", "join", "merge AS x", "s.from"])
-def test_a_table_is_called_as_a_word_that_relations_follow(name: str) -> None:
+def test_a_table_may_have_the_name_of_a_word_before_relations(name: str) -> None:
     clause = "MATCH_RECOGNIZE (ORDER BY t PATTERN (A) DEFINE A AS t > 1)"
     assert len(parse_sql(f"SELECT * FROM {name} {clause}").sites) == 1

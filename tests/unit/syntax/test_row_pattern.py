@@ -40,31 +40,32 @@ LEAVES: tuple[RowPattern, ...] = (A, B, Empty(), PartitionStart(), PartitionEnd(
 QUANTIFIERS = ((0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 3), (2, 3), (1, 1))
 
 
-def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
-    """Return all trees with one more node above `parts`."""
+def make_parents(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
+    """Return all nodes of which one or two of the parts are the children."""
     pairs = tuple(product(parts, repeat=2))
     return (
         *(make_concatenation(pair) for pair in pairs),
         *(make_alternation(pair) for pair in pairs),
         *(make_permutation(pair) for pair in pairs),
         *(
-            Quantified(part, least, most, greedy)
+            Quantified(part, least, most, is_greedy=is_greedy)
             for part in parts
             for least, most in QUANTIFIERS
-            for greedy in (True, False)
+            for is_greedy in (True, False)
         ),
         *(Exclusion(part) for part in parts),
     )
 
 
 def test_all_small_trees_print_and_parse_back() -> None:
-    small = grow(LEAVES)
-    larger = (*grow(small[::5]), *(make_concatenation((a, b)) for a in small for b in LEAVES))
+    small = make_parents(LEAVES)
+    pairs = (make_concatenation((tree, leaf)) for tree in small for leaf in LEAVES)
+    larger = (*make_parents(small[::5]), *pairs)
     for tree in (*LEAVES, LOWER, *small, *larger):
         assert parse_row_pattern(show_pattern(tree)) == tree
 
 
-def trees() -> st.SearchStrategy[RowPattern]:
+def draw_trees() -> st.SearchStrategy[RowPattern]:
     """Draw row patterns."""
     names = st.text(min_size=1, max_size=6).map(Variable)
     leaves = st.one_of(st.sampled_from((*LEAVES, LOWER)), names)
@@ -72,7 +73,7 @@ def trees() -> st.SearchStrategy[RowPattern]:
         lambda pair: pair[1] is None or pair[0] <= pair[1]
     )
 
-    def above(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+    def draw_parents(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
         several = st.lists(parts, min_size=1, max_size=4)
         return st.one_of(
             several.map(make_concatenation),
@@ -80,32 +81,32 @@ def trees() -> st.SearchStrategy[RowPattern]:
             several.map(make_permutation),
             parts.map(Exclusion),
             st.builds(
-                lambda part, pair, greedy: Quantified(part, *pair, greedy),
+                lambda part, pair, is_greedy: Quantified(part, *pair, is_greedy),
                 parts,
                 bounds,
                 st.booleans(),
             ),
         )
 
-    return st.recursive(leaves, above, max_leaves=25)
+    return st.recursive(leaves, draw_parents, max_leaves=25)
 
 
 @settings(max_examples=examples(300), deadline=None)
-@given(trees())
+@given(draw_trees())
 def test_any_tree_prints_and_parses_back(tree: RowPattern) -> None:
     assert parse_row_pattern(show_pattern(tree)) == tree
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(trees(), st.sampled_from([" ", "\n", "\t ", " /* ) */ ", " -- )\n", "/*/* | */*/"]))
+@given(draw_trees(), st.sampled_from([" ", "\n", "\t ", " /* ) */ ", " -- )\n", "/*/* | */*/"]))
 def test_layout_and_comments_between_symbols_change_nothing(tree: RowPattern, blank: str) -> None:
     text = show_pattern(tree)
     if "`" not in text:
         assert parse_row_pattern(blank + text.replace(" ", blank) + blank) == tree
 
 
-def outcome(text: str) -> RowPattern | Span:
-    """Return the pattern, or the place of the error."""
+def parse_or_find_error(text: str) -> RowPattern | Span:
+    """Return the pattern, or the span of the error; -1 to -1 if the error has no span."""
     try:
         return parse_row_pattern(text)
     except MatchRecognizeError as error:
@@ -114,8 +115,8 @@ def outcome(text: str) -> RowPattern | Span:
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet='AB(){}|*+?,^$-` 12"PERMUTE', max_size=14))
-def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
-    result = outcome(text)
+def test_any_text_is_a_pattern_or_an_error_with_a_span(text: str) -> None:
+    result = parse_or_find_error(text)
     if isinstance(result, Span):
         assert 0 <= result.start <= result.end <= len(text)
     else:
@@ -149,7 +150,7 @@ def test_each_spelling_parses_to_its_tree(text: str, tree: RowPattern) -> None:
     assert parse_row_pattern(text) == tree
 
 
-def test_spans_are_places_in_the_whole_text() -> None:
+def test_spans_count_from_the_start_of_the_whole_text() -> None:
     text = "PATTERN ( (A B)+? | {- C -} )"
     source = Source(text)
     tree = parse_row_pattern(text, Span(text.index("(") + 1, text.rindex(")")))
@@ -158,8 +159,8 @@ def test_spans_are_places_in_the_whole_text() -> None:
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(trees())
-def test_children_lie_in_their_parents(tree: RowPattern) -> None:
+@given(draw_trees())
+def test_spans_of_children_are_inside_the_spans_of_parents(tree: RowPattern) -> None:
     for node in walk_pattern(parse_row_pattern(show_pattern(tree))):
         for child in list_children(node):
             assert node.span is not None
@@ -167,7 +168,7 @@ def test_children_lie_in_their_parents(tree: RowPattern) -> None:
             assert node.span.start <= child.span.start <= child.span.end <= node.span.end
 
 
-def test_depth_is_limited_in_plain_words() -> None:
+def test_too_many_nested_groups_are_an_error() -> None:
     deep = "(" * MAX_NESTED_GROUPS + "A" + ")" * MAX_NESTED_GROUPS
     assert parse_row_pattern(deep) == A
     with pytest.raises(MatchRecognizeError, match="nested more than 100 groups deep"):

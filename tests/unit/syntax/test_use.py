@@ -23,7 +23,7 @@ CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS
         (f"SELECT count(*) FROM {CLAUSE}", "", "a b k"),
     ],
 )
-def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unread: str) -> None:
+def test_a_query_reads_only_the_columns_that_it_names(query: str, read: str, unread: str) -> None:
     use = parse_sql(query).sites[0].result_use
     assert all(use.reads(name) for name in read.split())
     assert not any(use.reads(name) for name in unread.split())
@@ -45,19 +45,19 @@ def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unre
         f"FROM {CLAUSE} |> WHERE a > 1",
     ],
 )
-def test_expressions_that_use_all_columns(query: str) -> None:
+def test_queries_that_may_read_every_column(query: str) -> None:
     assert parse_sql(query).sites[0].result_use.reads("x")
 
 
-K = [ColumnTest("k", "= 'x'")]
+K_IS_X = ColumnTest("k", "= 'x'")
 
 
 @pytest.mark.parametrize(
-    ("behind", "keys"),
+    ("after_clause", "column_tests"),
     [
-        ("WHERE k = 'x'", K),
-        ("AS m WHERE m.k = 'x' AND a > b", K),
-        ("m WHERE a > 1 AND M.k = 'x' ORDER BY a", [ColumnTest("a", "> 1"), *K]),
+        ("WHERE k = 'x'", [K_IS_X]),
+        ("AS m WHERE m.k = 'x' AND a > b", [K_IS_X]),
+        ("m WHERE a > 1 AND M.k = 'x' ORDER BY a", [ColumnTest("a", "> 1"), K_IS_X]),
         ("WHERE k IN ('x', 'y') GROUP BY k", [ColumnTest("k", "IN ('x', 'y')")]),
         ("WHERE k BETWEEN -1 AND 5 AND b = a", [ColumnTest("k", "BETWEEN -1 AND 5")]),
         ("WHERE k >= DATE '2024-01-01'", [ColumnTest("k", ">= DATE '2024-01-01'")]),
@@ -73,12 +73,14 @@ K = [ColumnTest("k", "= 'x'")]
         ("LIMIT 5", []),
     ],
 )
-def test_tests_of_columns_by_constants(behind: str, keys: list[ColumnTest]) -> None:
-    query = f"SELECT a FROM {CLAUSE} {behind}"
+def test_comparisons_of_columns_with_constants(
+    after_clause: str, column_tests: list[ColumnTest]
+) -> None:
+    query = f"SELECT a FROM {CLAUSE} {after_clause}"
     for text in (query, f"SELECT (SELECT 1 WHERE k = 'z'), c FROM ({query}) WHERE k = 'y'"):
-        assert list(parse_sql(text).sites[0].result_use.column_tests) == keys
+        assert list(parse_sql(text).sites[0].result_use.column_tests) == column_tests
 
 
-def test_a_join_in_front() -> None:
+def test_after_a_left_join_no_comparison_limits_the_rows_of_the_clause() -> None:
     query = f"SELECT a FROM d LEFT JOIN {CLAUSE} m WHERE k = 'x'"
     assert parse_sql(query).sites[0].result_use.column_tests == ()

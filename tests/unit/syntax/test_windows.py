@@ -28,12 +28,12 @@ ORDER BY x"""
 def write_text(template: Template) -> str:
     """Return a template as text."""
 
-    def written(piece: str | View | Replacement) -> str:
+    def write_piece(piece: str | View | Replacement) -> str:
         if isinstance(piece, Replacement):
             return piece.text
         return f"<{piece.name}>" if isinstance(piece, View) else piece
 
-    return "".join(map(written, template))
+    return "".join(map(write_piece, template))
 
 
 def make_plan(window: str, select: str = "m OVER w") -> MatchPlan:
@@ -100,7 +100,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
 
 
 @pytest.mark.parametrize(
-    ("select", "columns"),
+    ("select", "stars"),
     [
         ("x * 2, count(*)", 0),
         ("*", 1),
@@ -110,14 +110,14 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
         ("(SELECT max(x) FROM (SELECT * FROM u))", 0),
     ],
 )
-def test_stars_of_the_select_list_are_found(select: str, columns: int) -> None:
+def test_stars_of_the_select_list_are_found(select: str, stars: int) -> None:
     window = "PATTERN (A) DEFINE A AS x > 1"
     frame = f"ORDER BY x ROWS BETWEEN CURRENT ROW AND CURRENT ROW {window}"
     query = parse_sql(f"SELECT {select}, max(x) OVER ({frame}) FROM t")
-    assert len(query.blocks[0].stars) == columns
+    assert len(query.blocks[0].stars) == stars
 
 
-def test_an_unclosed_parenthesis_of_the_select_list_is_left_to_the_engine() -> None:
+def test_an_unclosed_parenthesis_in_the_select_list_is_left_to_spark() -> None:
     query = parse_sql(QUERY.replace("AS s", "AS (").replace("t.*, ", ""))  # `AS ( FROM a.t`
     assert [site.relation_alias for site in query.sites] == ["t"]
 
@@ -129,7 +129,7 @@ TWO = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING"
 @pytest.mark.parametrize(
     ("window", "expected"),
     [
-        # another row comes first in any case
+        # before B, the match always has another row
         (f"{UNBOUNDED} PATTERN (A B+) DEFINE B AS x < PREV(x)", "x < PREV(x)"),
         (f"{UNBOUNDED} PATTERN (A? B+) DEFINE B AS x < PREV(x)", "x < LAST(x, 1)"),
         (f"{UNBOUNDED} PATTERN (A B+) DEFINE B AS x < PREV(x, 2)", "x < LAST(x, 2)"),
@@ -166,7 +166,7 @@ def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
     assert conditions_by_variable["B"].startswith(f"(x > 1 OR x < 0) AND ({limit}")
 
 
-def test_seek_passes_as_few_rows_over_as_can_be() -> None:
+def test_seek_skips_as_few_rows_as_possible() -> None:
     plan = make_plan(
         f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w"
     )
@@ -207,7 +207,7 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
     ]
 
 
-def test_plain_windows_stay_windows_of_spark() -> None:
+def test_windows_without_pattern_stay_windows_of_spark() -> None:
     texts = [
         "SELECT sum(x) OVER (ORDER BY pattern(x)) FROM t",
         "SELECT measures, define, pattern (x), row_number() OVER w FROM t WINDOW w AS (ORDER BY x)",

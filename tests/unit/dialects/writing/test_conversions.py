@@ -15,7 +15,7 @@ from tests.unit import golden_text
 SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
 
 
-def answer(record_text: str) -> str:
+def show_conversion(record_text: str) -> str:
     """Return the translation of a record, or the message of its error."""
     head, _, text = record_text.partition("\n")
     read, write, *options = head.split()
@@ -37,7 +37,7 @@ def answer(record_text: str) -> str:
 
 def test_queries_are_converted_as_recorded(pytestconfig: pytest.Config) -> None:
     update = pytestconfig.getoption("--update")
-    golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
+    golden_text.check(Path(__file__).with_name("conversions.txt"), show_conversion, update)
 
 
 def list_notes(conversion: Conversion) -> list[tuple[str, str]]:
@@ -123,17 +123,17 @@ def test_a_conversion_shows_its_sql() -> None:
     )
 
 
-def test_sql_says_what_it_sorts_by() -> None:
+def test_sase_without_order_by_is_an_error() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing order_by"):
         matchrec.transpile(SASE, read="sase", write="spark")
 
 
-def test_a_pattern_has_no_language_to_be_read_in() -> None:
+def test_a_pattern_with_read_is_an_error() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="without read="):
         matchrec.transpile(Pattern.begin("a"), read="sase")
 
 
-def test_on_the_command_line(tmp_path: Path) -> None:
+def test_the_command_line_converts_sase(tmp_path: Path) -> None:
     file = tmp_path / "query.sase"
     file.write_text("PATTERN SEQ(A a) RETURN a.x")
     arguments = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
@@ -149,14 +149,14 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     )
 
 
-def test_a_window_between_neighbours_is_refused() -> None:
+def test_a_window_between_two_events_is_rejected() -> None:
     pattern = Pattern.begin("a").next("b").within(5, "previous_to_current").next("c")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="between two events"):
         matchrec.transpile(pattern, order_by="ts")
 
 
 @pytest.mark.parametrize("write", ["sase", "pattern"])
-def test_a_language_that_is_read_and_not_written(write: Any) -> None:
+def test_languages_that_are_only_read_are_not_targets(write: Any) -> None:
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match=f"unknown value `{write}` for `write`"
     ) as raised:
@@ -166,7 +166,7 @@ def test_a_language_that_is_read_and_not_written(write: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-- nothing", "SELECT 1"])
-def test_a_product_that_is_read_and_not_written(text: str) -> None:
+def test_a_product_that_is_only_read_is_not_a_target(text: str) -> None:
     with pytest.raises(MatchRecognizeError, match="for Azure Stream Analytics is not supported"):
         matchrec.transpile(text, write="azure")
 
