@@ -15,8 +15,8 @@ from tests.quick import on_engines, scale
 @pytest.mark.parametrize(
     ("run", "long_run", "examples", "batches", "cases", "now", "groups"),
     [
-        ("", None, 3, [0], [0], [4, 5], 1),
-        ("full", None, 15, [1], [0], [1, 3, 6], 1),
+        ("", None, 2, [0], [0], [4, 5], 1),
+        ("full", None, 11, [1], [0], [1, 3, 6], 1),
         ("night", None, 200, [1, 2], [*range(7)], [0, 1, 2, 3, 6], 1),
         ("", "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
     ],
