@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors.wording import show_count
@@ -34,7 +34,7 @@ class Sweep(PicturedText):
     """
 
     parameters: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...] = field(default=())
+    rows: tuple[tuple[Any, ...], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ class Sweep(PicturedText):
         >>> type(counts.figure()).__name__
         'Figure'
         """
-        lines = group_points(self.rows, len(self.parameters), self.columns.index("matches"))
-        return draw_sweep(self.parameters, lines)
+        chart = group_points(self.rows, len(self.parameters), self.columns.index("matches"))
+        return draw_sweep(self.parameters, chart)
 
     def __repr__(self) -> str:
         """Return the number of combinations and the names of the parameters."""

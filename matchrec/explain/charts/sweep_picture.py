@@ -47,8 +47,8 @@ TICK_GAP_CHARACTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class SweepLines:
-    """The points of the chart."""
+class SweepChart:
+    """The lines of a chart, without their style."""
 
     # The values of the first parameter as texts, from left to right.
     values: tuple[str, ...]
@@ -61,8 +61,8 @@ class SweepLines:
 
 def group_points(
     rows: Sequence[Sequence[Any]], parameter_count: int, matches_column: int
-) -> SweepLines:
-    """Return the points of the chart for the rows of a sweep.
+) -> SweepChart:
+    """Return the lines of the chart for the rows of a sweep.
 
     >>> group_points([(1, "a", 90), (2, "a", 80), (1, "b", 7)], 2, matches_column=2).lines
     {('a',): {0: 90, 1: 80}, ('b',): {0: 7}}
@@ -78,42 +78,42 @@ def group_points(
         other_values = tuple(show_value(value) for value in row[1:parameter_count])
         points = lines.setdefault(other_values, {})
         points[values.index(show_value(row[0]))] = row[matches_column]
-    return SweepLines(
+    return SweepChart(
         values=tuple(values), are_texts=any(isinstance(row[0], str) for row in rows), lines=lines
     )
 
 
-def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
+def draw_sweep(parameters: Sequence[str], chart: SweepChart) -> Figure:
     """Return the chart as a figure of matplotlib.
 
     Args:
         parameters: the names of the parameters. The values of the first one are along the x axis.
-        lines: the points of the chart.
+        chart: the lines of the chart.
     """
     figure = make_figure(WIDTH, HEIGHT)
     panel = figure.subplots()
     name, *other_names = parameters
-    draw_sweep_lines(panel, lines)
+    draw_sweep_lines(panel, chart)
     title = f"Matches for each value of {shorten(name)}"
     style_panel(panel, title, AxisLabels(name, "number of matches"))
-    matches = [count for points in lines.lines.values() for count in points.values()]
+    matches = [count for points in chart.lines.values() for count in points.values()]
     show_numbers(panel.yaxis, matches)
     panel.set_ylim(0, (1 + SPACE_ABOVE) * max([1, *matches]))
     panel.margins(x=0.03)
-    step = count_values_per_tick(lines.values)
-    tick_labels = [shorten(value, MAX_VALUE_CHARACTERS) for value in lines.values[::step]]
-    panel.set_xticks(range(0, len(lines.values), step), tick_labels)
+    step = count_values_per_tick(chart.values)
+    tick_labels = [shorten(value, MAX_VALUE_CHARACTERS) for value in chart.values[::step]]
+    panel.set_xticks(range(0, len(chart.values), step), tick_labels)
     if other_names:
-        draw_legend(figure, other_names, len(lines.lines))
+        draw_legend(figure, other_names, len(chart.lines))
     return figure
 
 
-def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
+def draw_sweep_lines(panel: Axes, chart: SweepChart) -> None:
     """Draw the lines, each with its own colour, marker and style, or only markers for texts.
 
     Markers are hollow, and most lines have gaps, so that a line can be seen below another one.
     """
-    for index, (other_values, points) in enumerate(lines.lines.items()):
+    for index, (other_values, points) in enumerate(chart.lines.items()):
         panel.plot(
             list(points),
             list(points.values()),
@@ -122,7 +122,7 @@ def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
             markerfacecolor="none",
             markersize=7,
             markeredgewidth=1.6,
-            linestyle="none" if lines.are_texts else LINE_STYLES[index % len(LINE_STYLES)],
+            linestyle="none" if chart.are_texts else LINE_STYLES[index % len(LINE_STYLES)],
             linewidth=1.8,
             clip_on=False,  # the marker of 0 is on the axis
             label=shorten(", ".join(other_values)),
