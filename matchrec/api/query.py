@@ -567,7 +567,7 @@ class Query:
             last_clause = clauses[-1].clause
             source = ChartSource(
                 matches=parsed_query.build_result(clauses),
-                data=last_clause.relation.rows,
+                rows=last_clause.relation.rows,
                 x=x,
                 y=y,
                 by=by,

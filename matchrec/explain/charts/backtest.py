@@ -388,7 +388,7 @@ class Backtest(figures.PicturedText):
             keys=tuple(map(LaneKey, self.key_columns, lane_types)),
             begin=begin,
             end=end,
-            overlaps=f"outcome = '{HIT}'",
+            overlaps_sql=f"outcome = '{HIT}'",
         )
         incidents = columns.collect_spans(self.incidents)
         if self.key_columns:
@@ -402,7 +402,7 @@ class Backtest(figures.PicturedText):
             keys=tuple(map(LaneKey, self.partition_columns, lane_types)),
             begin="match_start",
             end="match_end",
-            overlaps="incidents > 0",
+            overlaps_sql="incidents > 0",
         )
         return columns.collect_spans(self.matches)
 

@@ -109,7 +109,7 @@ class SpanColumns:
     begin: str
     end: str
     # SQL over the columns for `DrawnSpan.overlaps`.
-    overlaps: str
+    overlaps_sql: str
 
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
         """Return the rows of a frame as spans: at most MAX_SPANS + 1, one more than is drawn.
@@ -134,7 +134,7 @@ class SpanColumns:
             *lane_sql,
             f"{begin_sql} AS first_time",
             f"{end_sql} AS last_time",
-            f"{self.overlaps} AS overlaps",
+            f"{self.overlaps_sql} AS overlaps",
         )
         drawn_rows = rows.orderBy("overlaps", *lane_columns).limit(MAX_SPANS + 1).collect()
         spans = []
@@ -168,6 +168,7 @@ def find_lane_types(
     for index, key in enumerate(incident_keys):
         types = (incident_types[key], lane_types[index])
         if types[0] != types[1]:
+            # The engine itself finds the type that both have in common, as for a comparison.
             nulls = ", ".join(f"CAST(NULL AS {type_name})" for type_name in types)
             ((_, common_type),) = matches.selectExpr(f"coalesce({nulls})").dtypes
             lane_types[index] = common_type

@@ -45,7 +45,7 @@ def find_single_column(frame: DataFrame, name: str) -> str | None:
 
 
 def write_column_name(name: str) -> str:
-    """Return a column's name for SQL in which `{data}` is a DataFrame, so other braces are doubled.
+    """Return a column's name for SQL in which `{rows}` is a DataFrame, so other braces are doubled.
 
     >>> write_column_name("a{b}")
     '`a{{b}}`'

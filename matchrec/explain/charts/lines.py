@@ -86,17 +86,30 @@ def draw_lines(
         panel.set_xlabel("")
     has_unused_panel = len(panels) > len(series)
     if has_unused_panel:
-        panels[-1].set_visible(False)
-        # The panel above has an axis of its own, and so has its neighbour.
-        for panel in panels[-2 * column_count : -column_count]:
-            panel.tick_params(labelbottom=True)
-            style_panel(panel, panel.get_title(loc="left"), short_labels)
+        hide_last_panel(panels, column_count, short_labels)
     if spans:
         has_others = any(
             has_row_outside(line, [span for span in spans if span.is_in_series(name)])
             for name, line in series.items()
         )
         draw_legend(figure, match_format="-", other_format="-", has_others=has_others)
+
+
+def hide_last_panel(panels: Sequence[Axes], column_count: int, labels: AxisLabels) -> None:
+    """Hide the last panel, for which there is no series.
+
+    The panel above it has nothing below it now, so it gets the labels of the time axis. So does the
+    panel beside that one, so that both have the same height.
+
+    Args:
+        panels: the panels, row after row.
+        column_count: the number of panels in a row.
+        labels: the labels of the axes.
+    """
+    panels[-1].set_visible(False)
+    for panel in panels[-2 * column_count : -column_count]:
+        panel.tick_params(labelbottom=True)
+        style_panel(panel, panel.get_title(loc="left"), labels)
 
 
 def has_row_outside(line: Series, spans: Iterable[MatchSpan]) -> bool:
@@ -180,8 +193,9 @@ def draw_line(panel: Axes, line: Series, spans: Sequence[MatchSpan]) -> None:
         zorder=1,
     )
     edges = find_inner_edges(spans)
-    for edge in edges if len(edges) <= MAX_EDGES else ():
-        panel.axvline(edge, color=MATCH_COLOUR, linewidth=EDGE_WIDTH, linestyle=EDGE_DASHES)
+    if len(edges) <= MAX_EDGES:
+        for edge in edges:
+            panel.axvline(edge, color=MATCH_COLOUR, linewidth=EDGE_WIDTH, linestyle=EDGE_DASHES)
     for span in spans:
         draw_match(panel, line, span)
 

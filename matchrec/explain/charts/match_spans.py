@@ -123,8 +123,8 @@ class MatchSpanSql:
         None if no pair of words has exactly one column for each of its words.
         """
         for first_word, last_word in END_WORDS:
-            first_columns = [name for name in self.comparable_columns if begins(name, first_word)]
-            last_columns = [name for name in self.comparable_columns if begins(name, last_word)]
+            first_columns = list_names_with_word(self.comparable_columns, first_word)
+            last_columns = list_names_with_word(self.comparable_columns, last_word)
             if len(first_columns) == 1 and len(last_columns) == 1:
                 return first_columns[0], last_columns[0]
         return None
@@ -185,13 +185,13 @@ class MatchSpanSql:
         return f"{matches} GROUP BY series, number"
 
 
-def begins(name: str, word: str) -> bool:
-    """Return whether a name is a word, or begins with it and `_`, in any case.
+def list_names_with_word(names: Sequence[str], word: str) -> list[str]:
+    """Return the names that are a word, or begin with it and `_`, in any case.
 
-    >>> begins("First_Day", "first"), begins("firsts", "first")
-    (True, False)
+    >>> list_names_with_word(["First", "first_day", "firsts", "day"], "first")
+    ['First', 'first_day']
     """
-    return f"{name.lower()}_".startswith(f"{word}_")
+    return [name for name in names if f"{name.lower()}_".startswith(f"{word}_")]
 
 
 def find_event_fields(matches: DataFrame, column: str) -> dict[str, str]:

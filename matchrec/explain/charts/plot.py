@@ -50,7 +50,9 @@ class Plot:
     <Plot: 1 match in 1 series, page 1 of 1>
     """
 
+    # The picture.
     _figure: Figure
+    # The series and matches in it.
     _page: Page
 
     def svg(self) -> str:

@@ -105,7 +105,7 @@ class ChartSource:
     # The result of the query, from which the spans of matches are read.
     matches: DataFrame
     # The rows that are drawn.
-    data: DataFrame
+    rows: DataFrame
     # The column of the rows with the time.
     x: str
     # The column of the rows with the value.
@@ -128,7 +128,7 @@ class ChartSource:
         Raises:
             MatchRecognizePlanError: there is no column `x`, or its values have no positions.
         """
-        type_name = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
+        type_name = dict(self.rows.dtypes)[find_column(self.rows, "x", self.x)]
         if not has_positions(type_name):
             raise errors.wrong_axis_type(name=self.x, type_name=type_name)
         return "timestamp_ntz" if type_name == "timestamp" else type_name
@@ -136,22 +136,22 @@ class ChartSource:
     @property
     def has_numbers(self) -> bool:
         """Return whether y is a number, drawn as a line. Other values are texts, drawn on lanes."""
-        column = find_column(self.data, "y", self.y)
-        return is_number_type(dict(self.data.dtypes)[column])
+        column = find_column(self.rows, "y", self.y)
+        return is_number_type(dict(self.rows.dtypes)[column])
 
     @property
     def rows_sql(self) -> str:
-        """SQL over `{data}` that returns the columns series, x and y of each row.
+        """SQL over `{rows}` that returns the columns series, x and y of each row.
 
         The SQL leaves out rows without x or y, and rows whose x is infinite or NaN.
         """
-        x = write_column_name(find_column(self.data, "x", self.x))
-        y = write_column_name(find_column(self.data, "y", self.y))
+        x = write_column_name(find_column(self.rows, "x", self.x))
+        y = write_column_name(find_column(self.rows, "y", self.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
         value = number if self.has_numbers else f"CAST({y} AS STRING)"
         columns = f"{self.series_sql} AS series, CAST({x} AS {self.x_type}) AS x, {value} AS y"
         is_on_axis = "abs(x) < DOUBLE('Infinity')" if self.x_type in FLOATS else "x IS NOT NULL"
-        rows = f"SELECT {columns} FROM {{data}}"
+        rows = f"SELECT {columns} FROM {{rows}}"
         return f"SELECT * FROM ({rows}) WHERE {is_on_axis} AND y IS NOT NULL"
 
     @property
@@ -159,8 +159,8 @@ class ChartSource:
         """SQL for the name of the series of a row: '' if there is one series."""
         if self.by is None:
             return "''"
-        by = find_column(self.data, "by", self.by)
-        return write_series_name(write_column_name(by), dict(self.data.dtypes)[by])
+        by = find_column(self.rows, "by", self.by)
+        return write_series_name(write_column_name(by), dict(self.rows.dtypes)[by])
 
     @property
     def spans_sql(self) -> str:
@@ -171,11 +171,11 @@ class ChartSource:
         return writer.write()
 
     def run_sql(self, text: str) -> DataFrame:
-        """Return the DataFrame of SQL over `{data}`, `{matches}` and `{mapped_rows}`."""
-        frames: dict[str, Any] = {"data": self.data, "matches": self.matches}
+        """Return the DataFrame of SQL over `{rows}`, `{matches}` and `{mapped_rows}`."""
+        frames: dict[str, Any] = {"rows": self.rows, "matches": self.matches}
         if self.mapped_rows is not None:
             frames["mapped_rows"] = self.mapped_rows
-        return self.data.sparkSession.sql(text, **frames)
+        return self.rows.sparkSession.sql(text, **frames)
 
     def read_page(self, number: int, size: int) -> Page:
         """Return a page of series: those with matches, or all series if there are no matches.
