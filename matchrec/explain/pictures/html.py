@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,12 +32,31 @@ def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
     with pd.option_context("display.max_colwidth", None):
         html = make_data_frame(names, rows).to_html(index=False, border=0)
-    # The cells of the header come first, then the cells of each row.
-    alignments = cycle(
-        "" if all(NUMBER.fullmatch(row[index]) for row in rows) else ALIGN_LEFT
-        for index in range(len(names))
-    )
-    return wrap_in_scroll_block(CELL.sub(lambda cell: cell[0] + next(alignments), html))
+    attributes = [
+        "" if all(NUMBER.fullmatch(row[column]) for row in rows) else ALIGN_LEFT
+        for column in range(len(names))
+    ]
+    return wrap_in_scroll_block(add_cell_attributes(html, attributes))
+
+
+def add_cell_attributes(html: str, attributes: Sequence[str]) -> str:
+    """Return the HTML of a table with an attribute in each cell of each column.
+
+    >>> html = "<tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr>"
+    >>> add_cell_attributes(html, [" x", ""])
+    '<tr><th x>a</th><th>b</th></tr><tr><td x>1</td><td>2</td></tr>'
+
+    Args:
+        html: the table.
+        attributes: the attribute of each column, with a blank before it; "" for none.
+    """
+    pieces = []
+    end_of_last_cell = 0
+    # The cells of the header come first, then the cells of each row, from left to right.
+    for index, cell in enumerate(CELL.finditer(html)):
+        pieces += [html[end_of_last_cell : cell.end()], attributes[index % len(attributes)]]
+        end_of_last_cell = cell.end()
+    return "".join([*pieces, html[end_of_last_cell:]])
 
 
 def make_data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
