@@ -6,12 +6,13 @@ or as a picture.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
 from matchrec.errors.surface import Surface, current_surface
-from matchrec.explain.clause_coverage import ClauseCoverage
+from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage
 from matchrec.explain.funnel import count_reasons, list_shown_rows, show_funnel
 from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.layout import join_clauses
@@ -108,19 +109,7 @@ class Coverage(PicturedText):
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
             for occurrence in clause.occurrences:
-                for part in list_shown_rows(occurrence):
-                    reasons = count_reasons(part.stop_reasons)
-                    first_columns = (
-                        number,
-                        occurrence.number,
-                        occurrence.variable,
-                        part.rows,
-                        part.reached,
-                        reasons.total(),
-                    )
-                    rows += [(*first_columns, *reason) for reason in reasons.most_common()]
-                    if not reasons:
-                        rows.append((*first_columns, None, 0))
+                rows += [(number, *cells) for cells in list_reason_rows(occurrence)]
         return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
@@ -171,3 +160,20 @@ class Coverage(PicturedText):
         'Figure'
         """
         return draw_funnels(self.clauses.values())
+
+
+def list_reason_rows(occurrence: OccurrenceCoverage) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of `Coverage.toPandas` about an occurrence: the cells after the clause."""
+    for loop_rows in list_shown_rows(occurrence):
+        reasons = count_reasons(loop_rows.stop_reasons)
+        first_cells = (
+            occurrence.number,
+            occurrence.variable,
+            loop_rows.rows,
+            loop_rows.reached,
+            reasons.total(),
+        )
+        for reason, count in reasons.most_common():
+            yield (*first_cells, reason, count)
+        if not reasons:
+            yield (*first_cells, None, 0)
