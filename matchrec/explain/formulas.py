@@ -24,6 +24,7 @@ makes of a pattern.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 
 from matchrec.automaton.program import Action, Edge, Formulas, Program, StateId
@@ -150,9 +151,12 @@ def can_be_final(program: Program, state: StateId) -> bool:
 
 def walk_states_before_next_row(program: Program, state: StateId) -> Iterator[StateId]:
     """Yield a state, then the states that a run reaches from it without mapping a row."""
-    reached = [state]
-    for next_state in reached:  # grows while it is read
+    reached = {state}
+    waiting = deque([state])
+    while waiting:
+        next_state = waiting.popleft()
         yield next_state
         for edge in program.states[next_state].edges:
             if edge.variable is None and edge.target not in reached:
-                reached.append(edge.target)
+                reached.add(edge.target)
+                waiting.append(edge.target)
