@@ -128,7 +128,7 @@ class ClauseCoverage:
     ...     ORDER BY day MEASURES COUNT(*) AS days
     ...     PATTERN (FALL RISE) DEFINE FALL AS price < PREV(price), RISE AS price > 100
     ... ''').coverage().clauses[1]
-    >>> [(place.variable, place.reached) for place in clause.occurrences]
+    >>> [(occurrence.variable, occurrence.reached) for occurrence in clause.occurrences]
     [(None, 4), ('FALL', 2), ('RISE', 0)]
     """
 

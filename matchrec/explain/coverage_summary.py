@@ -11,7 +11,7 @@ n + 1 is occurrence n, counted from 0 in the order of PATTERN.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,6 +29,7 @@ from matchrec.explain.clause_coverage import (
     RunEnding,
 )
 from matchrec.explain.condition_texts import show_stage_condition
+from matchrec.plan.expression import Scalar
 from matchrec.plan.pattern import (
     Permutation,
     Quantified,
@@ -291,7 +292,9 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
     stage_names = {} if plan.staging is None else find_stages_by_test(plan.staging)
     parts: list[ConditionPart] = []
     for variable in plan.variables:
-        show_part = partial(show_stage_condition, test=variable) if plan.staging else show_scalar
+        show_part: Callable[[Scalar], str] = show_scalar
+        if plan.staging is not None:
+            show_part = partial(show_stage_condition, tested_variable=variable)
         name = stage_names.get(variable, variable)
         texts = show_condition_parts(conditions.get(variable), show_part)
         parts += [ConditionPart(name, drop_backticks(text)) for text in texts]

@@ -1,7 +1,7 @@
 """What `explain` returns: how a query or a rule set runs, as text, pictures, HTML and a table.
 
-An `Explanation` puts together the explanations of clauses, which are made in `clause`. That of a
-rule set is made in `rule_set`.
+An `Explanation` puts together the explanations of clauses, which `clause` makes. `rule_set` makes
+the explanation of a rule set.
 """
 
 from __future__ import annotations

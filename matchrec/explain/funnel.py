@@ -50,7 +50,7 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
             "starting rows that reached each variable, and why others stopped",
             describe_funnel(clause),
         ),
-        ExplainedSection("where and why most of them stopped", describe_answer(clause, surface)),
+        ExplainedSection("where and why most of them stopped", describe_main_stop(clause, surface)),
     )
     return join_sections(sections)
 
@@ -180,7 +180,7 @@ def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
     return reasons
 
 
-def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
+def describe_main_stop(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     """Yield lines for a reader who misses matches: where most starting rows stopped, and why.
 
     If the clause has no match at all, the lines are about the rows that came closest to a match.
@@ -193,19 +193,19 @@ def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
         return
     ends = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
     if clause.figures.matches:
-        decisive = max(ends, key=lambda occurrence: occurrence.stopped)
+        main_stop = max(ends, key=lambda occurrence: occurrence.stopped)
         without_match = show_count(clause.without_match, "starting row")
-        runs = f"{decisive.stopped:,} of {without_match} without a match"
+        runs = f"{main_stop.stopped:,} of {without_match} without a match"
         if clause.without_match == 1:
             runs = "the only starting row without a match"
     else:
-        decisive = min(ends, key=rank_by_closeness)
-        runs = f"no match; {decisive.stopped:,} of {clause.tried:,} starting rows came closest and"
-    where = f"after {decisive.variable}" if decisive.variable else "before any row"
+        main_stop = min(ends, key=rank_by_closeness)
+        runs = f"no match; {main_stop.stopped:,} of {clause.tried:,} starting rows came closest and"
+    where = f"after {main_stop.variable}" if main_stop.variable else "before any row"
     yield f"{runs} stopped {where}"
-    for reason, count in count_reasons(decisive.stop_reasons).most_common():
+    for reason, count in count_reasons(main_stop.stop_reasons).most_common():
         yield f"{reason}: {count:,}"
-    for part in decisive.false_parts:
+    for part in main_stop.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
         yield from describe_closest_start(clause.nearest, surface)

@@ -39,9 +39,9 @@ def explain_rules(
     """
     explained_rules = {
         number: ExplainedClause(
-            queries[rule.name].plan,
+            _plan=queries[rule.name].plan,
             # The filters belong to all rules together, and are among the shared steps.
-            replace(rule.compiled_query, row_filters=()),
+            _compiled_query=replace(rule.compiled_query, row_filters=()),
             _is_stream=sorter is None,
             _resolved_plan=queries[rule.name].resolved_plan,
         )

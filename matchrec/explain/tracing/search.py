@@ -36,7 +36,7 @@ MAX_TRIALS = 20_000
 
 # The arrays of `Rules` and of `SelectionRules` that the search reads at each step.
 RULES_READ_OFTEN = ("first_choice", "program")
-SELECTING_READ_OFTEN = ("can_continue", "states_after_skip", "ending_kinds")
+SELECTION_RULES_READ_OFTEN = ("can_continue", "states_after_skip", "ending_kinds")
 
 # The effects of edges that end a run. Edges with other effects, except `Effect.COMPLETE_RUN`, only
 # forbid to skip the row.
@@ -198,7 +198,7 @@ class Tracer(MatchSearch):
         # The arguments of the kernel, in a form that Python reads fast.
         assert self.selection_rules is not None
         self.python_rules = view_arrays(self.rules, RULES_READ_OFTEN)
-        self.python_selection_rules = view_arrays(self.selection_rules, SELECTING_READ_OFTEN)
+        self.python_selection_rules = view_arrays(self.selection_rules, SELECTION_RULES_READ_OFTEN)
         self.python_work = share_with_python(self.work)
         self.python_conditions = share_with_python(self.conditions)
 

@@ -125,7 +125,7 @@ class StoryWriter:
 
     def write_story(self) -> Story:
         """Return the story of the whole trace."""
-        pattern = f"PATTERN ({show_pattern(self.plan.pattern)}){self.show_window()}"
+        pattern = f"PATTERN ({show_pattern(self.plan.pattern)}){self.write_window_of_heading()}"
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
         row_count = show_count(len(self.rows.order_values), "row")
@@ -359,15 +359,15 @@ class StoryWriter:
         """
         if row >= len(self.rows.order_values):
             return "the partition has no more rows"
-        length = self.describe_window()
+        length = self.write_window_length()
         window = f"the window of {self.rows.name_row(start)}, {length}" if length else "the window"
         return f"{self.rows.name_row(row)} is outside {window}"
 
-    def show_window(self) -> str:
+    def write_window_of_heading(self) -> str:
         """Return the window as the heading shows it after `PATTERN (...)`: ` WITHIN 5 MINUTES`.
 
-        The text is empty if the plan has no window, or a window that `describe_window` cannot
-        describe.
+        The text is empty if the plan has no window, or a window whose length is neither an interval
+        nor a distance.
         """
         within = self.plan.within
         if within is None:
@@ -376,8 +376,8 @@ class StoryWriter:
             return f" WITHIN {within.interval.text}"
         return "" if within.distance is None else f", window: {within.distance.text}"
 
-    def describe_window(self) -> str:
-        """Return how far the last row of a match can be from its first one.
+    def write_window_length(self) -> str:
+        """Return how far the last row of a match can be from its first one: `WITHIN 5 MINUTES`.
 
         The text is empty if the plan has no window, or a window whose length is neither an interval
         nor a distance.

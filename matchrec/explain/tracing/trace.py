@@ -206,9 +206,9 @@ def trace_chosen_rows(
         match_count_by_start: the starting rows of the search, see `find_starting_rows`.
         rows: the positions of the chosen rows.
     """
-    by_start = group_by_start(matches)
+    matches_by_start = group_by_start(matches)
     attempts = [
-        trace_and_check(tracer, row, match_count_by_start[row], by_start.get(row, ()))
+        trace_and_check(tracer, row, match_count_by_start[row], matches_by_start.get(row, ()))
         for row in rows
         if row in match_count_by_start
     ]
@@ -234,7 +234,7 @@ def trace_best(
         match_count_by_start: the starting rows of the search, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
-    by_start = group_by_start(matches)
+    matches_by_start = group_by_start(matches)
     trial_count = 0
     ranked_attempts: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
     gave_up_at = None
@@ -243,7 +243,7 @@ def trace_best(
         if trial_count >= MAX_TRIALS_PER_PARTITION:
             gave_up_at = row
             break
-        attempt = trace_and_check(tracer, row, match_count, by_start.get(row, ()))
+        attempt = trace_and_check(tracer, row, match_count, matches_by_start.get(row, ()))
         traced_count += 1
         trial_count += len(attempt.trials)
         if attempt.matches:
@@ -264,10 +264,10 @@ def trace_best(
 
 def group_by_start(matches: Iterable[SearchMatch]) -> dict[int, list[SearchMatch]]:
     """Return matches by the position of their starting row."""
-    by_start: dict[int, list[SearchMatch]] = {}
+    matches_by_start: dict[int, list[SearchMatch]] = {}
     for match in matches:
-        by_start.setdefault(match.start, []).append(match)
-    return by_start
+        matches_by_start.setdefault(match.start, []).append(match)
+    return matches_by_start
 
 
 def trace_and_check(

@@ -45,9 +45,7 @@ class Why(figures.PicturedText):
 
     @property
     def text(self) -> str:
-        """The text that `print` shows: the matches, or the result for the chosen row, then each
-        attempt.
-        """
+        """The text that `print` shows: the matches or a chosen row's result, then the attempts."""
         return replace_control_characters(show_story(self._story))
 
     def __repr__(self) -> str:
@@ -59,8 +57,7 @@ class Why(figures.PicturedText):
         return f"<Why: {'; '.join(line.strip() for line in lines)}>"
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
-        """Return a pandas DataFrame with one line for each row that an attempt tried for a
-        variable.
+        """Return a pandas DataFrame with a line for each row and variable that were tried.
 
         The lines are in the order of the search. The columns are:
 
@@ -94,8 +91,7 @@ class Why(figures.PicturedText):
         return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
-        """Return an SVG drawing of each attempt: rows down, variables across, and failed
-        conditions.
+        """Return an SVG drawing of each attempt: rows down, variables across, failed conditions.
 
         Raises:
             MatchRecognizeError: matplotlib is not installed.
