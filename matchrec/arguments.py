@@ -439,6 +439,7 @@ def explain_positional_arguments(
     problem = "takes no arguments by position"
     if shown_names:
         problem = f"takes {join_with_and(shown_names)} by position, and nothing else"
+    # A class of matchrec may name the method that takes its objects, such as `after_match`.
     method = getattr(type(value), "_method_that_takes_it", None)
     if method is not None:
         return f"{problem}; write .{method}({value!r})"

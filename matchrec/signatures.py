@@ -81,18 +81,17 @@ def list_items(signature: Signature) -> Iterator[str]:
     >>> list(list_items(inspect.signature(lambda a, /, b, *, c=3: 0)))
     ['a', '/', 'b', '*', 'c=3']
     """
-    before = None
+    previous_kind = None
     for parameter in signature.parameters.values():
-        if before is Parameter.POSITIONAL_ONLY is not parameter.kind:
+        kind = parameter.kind
+        if previous_kind is Parameter.POSITIONAL_ONLY and kind is not Parameter.POSITIONAL_ONLY:
             yield "/"
-        if parameter.kind is Parameter.KEYWORD_ONLY and before not in (
-            Parameter.VAR_POSITIONAL,
-            Parameter.KEYWORD_ONLY,
-        ):
+        follows_star = previous_kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY)
+        if kind is Parameter.KEYWORD_ONLY and not follows_star:
             yield "*"
         yield str(parameter)
-        before = parameter.kind
-    if before is Parameter.POSITIONAL_ONLY:
+        previous_kind = kind
+    if previous_kind is Parameter.POSITIONAL_ONLY:
         yield "/"
 
 
@@ -107,12 +106,8 @@ def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
     if isinstance(value, FunctionType):
         set_signature(value)
     elif isinstance(value, type):
-        for class_ in value.__mro__:
-            if f"{class_.__module__}.".startswith("matchrec."):
-                for member in vars(class_).values():
-                    function = member.__func__ if isinstance(member, staticmethod) else member
-                    if isinstance(function, FunctionType):
-                        set_signature(function)
+        for method in find_methods(value):
+            set_signature(method)
         if is_made_by_users:
             call = make_readable(inspect.signature(value))
         else:
@@ -121,6 +116,18 @@ def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
                 hide_arguments(class_)
         type.__setattr__(value, "__signature__", call)
     return value
+
+
+def find_methods(class_: type) -> Iterator[FunctionType]:
+    """Yield the methods and static methods of a class, also those from base classes of matchrec."""
+    for base in class_.__mro__:
+        is_from_matchrec = f"{base.__module__}.".startswith("matchrec.")
+        if not is_from_matchrec:
+            continue
+        for member in vars(base).values():
+            function = member.__func__ if isinstance(member, staticmethod) else member
+            if isinstance(function, FunctionType):
+                yield function
 
 
 def hide_arguments(class_: type) -> None:

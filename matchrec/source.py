@@ -107,7 +107,7 @@ def write_section(heading: str) -> str:
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def make_sort_key(keys: str) -> list[tuple[float, str]]:
+def make_sort_key(text: str) -> list[tuple[float, str]]:
     """Return the sort key of a text, so that numbers are sorted by value and before other texts.
 
     >>> sorted(["10", "9", "x", "-1.5"], key=make_sort_key)
@@ -116,10 +116,10 @@ def make_sort_key(keys: str) -> list[tuple[float, str]]:
     ['a, 2', 'b, 9', 'b, 10']
 
     Args:
-        keys: one text, or several with `, ` between them, which are compared one by one.
+        text: one value, or several with `, ` between them, which are compared one by one.
     """
-    texts = keys.split(", ")
-    return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
+    values = text.split(", ")
+    return [(float(value), "") if _NUMBER.fullmatch(value) else (inf, value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
