@@ -157,15 +157,15 @@ def suggest_assignment(
     >>> suggest_assignment("--conf", "spark.x", may_lack_name=False)
     '--conf spark.x=VALUE'
     """
-    before = f"{option} " if option else ""
+    prefix = f"{option} " if option else ""
     name_or_value = argument.strip("=")
     is_word = name_or_value[:1].isalpha() and "(" not in name_or_value
     if argument.startswith("=") or not is_word:
-        return f"{before}NAME={name_or_value or 'VALUE'}"
-    with_value = f"{before}{name_or_value}={value_form}"
+        return f"{prefix}NAME={name_or_value or 'VALUE'}"
+    with_value = f"{prefix}{name_or_value}={value_form}"
     if argument.endswith("=") or not may_lack_name:
         return with_value
-    return f"{with_value}, or {before}NAME={name_or_value} if {name_or_value} is the value"
+    return f"{with_value}, or {prefix}NAME={name_or_value} if {name_or_value} is the value"
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:

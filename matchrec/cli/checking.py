@@ -129,6 +129,19 @@ def count_warnings(shown_warnings: Sequence[Warning | str]) -> int:
     return sum(isinstance(warning, MatchRecognizeWarning) for warning in shown_warnings)
 
 
+def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
+    """End the program as for a mistake, with a notice, if matchrec has given a warning.
+
+    Raises:
+        click.exceptions.Exit: matchrec has given a warning.
+    """
+    count = count_warnings(shown_warnings)
+    if count == 0:
+        return
+    print_notice(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
+    raise click.exceptions.Exit(ExitCode.REFUSED)
+
+
 def describe_outcome(query_count: int, failure_count: int, warning_count: int) -> str:
     """Return a sentence about the check of several queries.
 
@@ -235,19 +248,6 @@ def check_statements(request: QueryRequest, spark: SparkSession, content: QueryC
             check_statement(request, spark, statement, statement_content)
 
 
-def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
-    """End the program as for a mistake, with a notice, if matchrec has given a warning.
-
-    Raises:
-        click.exceptions.Exit: matchrec has given a warning.
-    """
-    count = count_warnings(shown_warnings)
-    if count == 0:
-        return
-    print_notice(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
-    raise click.exceptions.Exit(ExitCode.REFUSED)
-
-
 def check_statement(
     request: QueryRequest, spark: SparkSession, statement: Statement, content: QueryContent
 ) -> None:
@@ -300,7 +300,7 @@ def check_other_statement(request: QueryRequest, spark: SparkSession, statement:
 
 
 def reject_parameters_without_value(request: QueryRequest, text: str) -> None:
-    """Raise an error for a parameter of a statement in Spark SQL that has no value.
+    """Check that each parameter of a statement in Spark SQL has a value.
 
     For a query without a clause, Sail reports this only when the query runs, and Spark's sentence
     is about an argument of Python.
@@ -321,7 +321,7 @@ def write_column(field: StructField) -> str:
     """Return the name and type of a column, as CREATE TABLE and --schema have them."""
     from matchrec.spark.types import write_type
 
-    # Parts with an odd index are names of struct fields in backticks: they keep their case.
+    # The parts with an odd index are names of struct fields in backticks, which keep their case.
     parts = write_type(field.dataType).split("`")
     parts[::2] = [part.upper() for part in parts[::2]]
     return f"{write_name(field.name)} {'`'.join(parts)}"

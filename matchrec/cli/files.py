@@ -235,7 +235,7 @@ def find_line_not_in_utf8(path: Path) -> int | None:
             while block := content.read(BLOCK_SIZE):
                 decode(block)
                 line_number += block.count(b"\n")
-            decode(b"", True)
+            decode(b"", final=True)  # fails if the last character is cut off
         except UnicodeDecodeError as error:
             return line_number + error.object.count(b"\n", 0, error.start)
         except DECOMPRESSION_ERRORS:  # reading the rows will raise an error

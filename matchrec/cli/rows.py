@@ -6,10 +6,10 @@ the texts in the order of the rows and writes them line by line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from matchrec.cli.formats import OutputFormat, RowTexts, TableFormat, cast_to_texts
 
@@ -32,6 +32,15 @@ class WrittenRows:
     count: int
     # Whether the result has more rows than the limit.
     has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRows:
+    """The rows of a DataFrame in the cache of the engine."""
+
+    frame: DataFrame
+    # The number of rows.
+    count: int
 
 
 @dataclass(slots=True)
@@ -76,6 +85,7 @@ def write_rows(
         for line in output_format.format_lines(frame.dtypes, first_rows):
             stream.write(f"{line}\n")
         stream.flush()
+        # All rows up to the limit have been formatted, so a further row is beyond the limit.
         has_more = next(rows, None) is not None
     return WrittenRows(first_rows.count, has_more)
 
@@ -104,16 +114,26 @@ def compute_texts(
     if arrives_as_arrow(frame):
         with progress:
             batches = select_in_order(renamed_frame, texts, limit).toArrow().to_batches()
-        # The first column is the number of the row.
-        columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
-        yield (row for batch in columns for row in zip(*batch, strict=True))
+        yield iterate_rows(batches)
     elif limit is not None:
         with progress:
             rows = renamed_frame.select(*texts).take(limit + 1)
         yield iter(rows)
     else:
-        with cache_rows(renamed_frame.select(*texts), progress) as (cached_frame, _):
-            yield iter(cached_frame.toLocalIterator())
+        with cache_rows(renamed_frame.select(*texts), progress) as cached_rows:
+            yield iter(cached_rows.frame.toLocalIterator())
+
+
+def iterate_rows(batches: Iterable[Any]) -> Iterator[RowTexts]:
+    """Yield the texts of each row.
+
+    Args:
+        batches: the rows of `select_in_order`, as record batches of Arrow.
+    """
+    for batch in batches:
+        # The first column is the number of the row.
+        text_columns = [column.to_pylist() for column in batch.columns[1:]]
+        yield from zip(*text_columns, strict=True)
 
 
 def select_in_order(
@@ -144,8 +164,8 @@ def arrives_as_arrow(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[DataFrame, int]]:
-    """Compute the rows of a DataFrame in parallel and cache them. Yield the rows and their number.
+def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[CachedRows]:
+    """Compute the rows of a DataFrame in parallel, and cache them inside of the `with` block.
 
     Without the cache, fetching the rows in order would compute one partition after the other, and
     fetching them all at once would need memory for all of them on the driver.
@@ -154,7 +174,7 @@ def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[Da
     try:
         with progress:
             row_count = cached_frame.count()
-        yield cached_frame, row_count
+        yield CachedRows(cached_frame, row_count)
     finally:
         cached_frame.unpersist()
 

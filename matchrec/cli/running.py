@@ -44,6 +44,13 @@ FORMATS_FOR_PEOPLE = (TABLE, "markdown")
 # The formats that need no empty line between the rows of several statements.
 JSON_FORMATS = ("json", "jsonl")
 
+# The end of a query with words after the clause, and perhaps its alias, that change which matches
+# the query returns.
+PART_AFTER_CLAUSE = re.compile(
+    r"\)\s*(?:(?:AS\s+)?\w+\s+)??(?P<part>WHERE|GROUP\s+BY|HAVING|LIMIT)\b[^()]*;?\s*$",
+    re.IGNORECASE,
+)
+
 
 def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """Return the file of --output; None without this option.
@@ -232,20 +239,13 @@ def run_last_statement(
             report_no_rows(request, output, request.query_statement)
 
 
-# The words after a clause, perhaps with its alias, that change which matches a query returns.
-_PART_AFTER_CLAUSE = re.compile(
-    r"\)\s*(?:(?:AS\s+)?\w+\s+)??(?P<part>WHERE|GROUP\s+BY|HAVING|LIMIT)\b[^()]*;?\s*$",
-    re.IGNORECASE,
-)
-
-
 def notify_of_ignored_part(text: str) -> None:
     """Print a notice if the query has WHERE or GROUP BY after the clause: aggregates ignore it.
 
     Args:
         text: the query.
     """
-    part = _PART_AFTER_CLAUSE.search(text)
+    part = PART_AFTER_CLAUSE.search(text)
     if part is not None and "MATCH_RECOGNIZE" in text.upper():
         words = " ".join(part["part"].upper().split())
         print_notice(
@@ -262,13 +262,12 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
         click.UsageError: the rows go to a file, but the statements have no query or several.
     """
     queries = [statement for statement in request.statements if statement.is_query]
-    if output.file and len(queries) != 1:
-        raise click.UsageError(str(output_errors.not_one_query(count=len(queries) or "none")))
+    # SHOW TABLES has rows, too, but a file is for the rows of the only query.
+    written_statements = queries
     if output.file is None:
         written_statements = [statement for statement in request.statements if statement.has_rows]
-    else:
-        # SHOW TABLES has rows, too, but a file is for the rows of the only query.
-        written_statements = queries
+    elif len(queries) != 1:
+        raise click.UsageError(str(output_errors.not_one_query(count=len(queries) or "none")))
     # If no statement is a query, drawing the last statement raises an error that says so.
     drawn_statement = queries[-1] if queries else request.query_statement
     with report_warnings(), request.open_content() as (spark, _):

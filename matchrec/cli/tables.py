@@ -41,7 +41,7 @@ from matchrec.plan.text import quote_name
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.spark.csv_files import CsvFile
+    from matchrec.spark.csv_files import CsvFile, CsvTable
 
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 
@@ -164,17 +164,8 @@ class Table:
                 if only_schema
                 else inferred_table.write_parquet(folder)
             )
-        for name, new_names in inferred_table.files[0].find_renamed_columns().items():
-            print_notice(
-                f"the columns `{name}` of table `{self.name}` are named {join_names(new_names)}"
-            )
-        for column in inferred_table.find_shortened_columns():
-            print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
-        for column, reason in inferred_table.string_reasons.items():
-            print_notice(
-                f"the column `{column}` of table `{self.name}` is a STRING, "
-                f"{reason.describe(column)}"
-            )
+        for notice in describe_changes(self.name, inferred_table):
+            print_notice(notice)
         # Without this setting, Spark rejects times before 1900, because old versions wrote them in
         # another calendar.
         reader = spark.read.option("datetimeRebaseMode", "CORRECTED")
@@ -297,6 +288,22 @@ class Table:
     def find_first_file(self) -> Path:
         """Return the first file of the table; its first folder if the folder has no files."""
         return next(find_files(self.paths[0]), self.paths[0])
+
+
+def describe_changes(table_name: str, inferred_table: CsvTable) -> Iterator[str]:
+    """Yield notices about columns of CSV files that the user may not find as expected.
+
+    Args:
+        table_name: the name of the table.
+        inferred_table: the table, with the names and types that its columns get.
+    """
+    for name, new_names in inferred_table.files[0].find_renamed_columns().items():
+        yield f"the columns `{name}` of table `{table_name}` are named {join_names(new_names)}"
+    for column in inferred_table.find_shortened_columns():
+        yield f"times of `{column}` of table `{table_name}` are cut to microseconds"
+    for column, reason in inferred_table.string_reasons.items():
+        result = f"the column `{column}` of table `{table_name}` is a STRING"
+        yield f"{result}, {reason.describe(column)}"
 
 
 def locate_copy(path: Path, root: Path, new_root: Path) -> Path:

@@ -255,11 +255,11 @@ def write_parquet_by_spark(frame: DataFrame, path: Path) -> int:
     """
     # Spark writes a folder of files. With one partition, this is one file.
     spark_folder = path.with_name("spark_files")
-    with cache_rows(frame, NO_PROGRESS) as (cached_frame, row_count):
+    with cache_rows(frame, NO_PROGRESS) as cached_rows:
         # Not `as_uri`, because Spark would take %20 for a part of the name.
-        cached_frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")
+        cached_rows.frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")
         spark_file = next(spark_folder.glob("*.parquet"), None)
         if spark_file is None:
             raise FileNotFoundError(f"Spark has written no file to {spark_folder}")
         spark_file.rename(path)
-        return row_count
+        return cached_rows.count
