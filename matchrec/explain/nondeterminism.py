@@ -25,15 +25,16 @@ from matchrec.search.task import Task
 class NondeterminismSource(Enum):
     """A source of nondeterminism: two edges of a state that the same row can follow.
 
-    A value has the two edges, as the paper writes them, and how the number of runs grows with W,
-    the number of rows in a window.
+    A value has the two edges, as the paper on SASE+ writes them, and how the number of runs grows
+    with W, the number of rows in a window. BEGIN_BEGIN comes from alternatives and groups, which
+    the paper does not have.
     """
 
     TAKE_PROCEED = ("Take-Proceed", "linearly")
     IGNORE_PROCEED = ("Ignore-Proceed", "linearly")
     TAKE_IGNORE = ("Take-Ignore", "exponentially")
     BEGIN_IGNORE = ("Begin-Ignore", "linearly")
-    BEGIN_BEGIN = ("Begin-Begin (from alternatives and groups; not in the paper)", "linearly")
+    BEGIN_BEGIN = ("Begin-Begin", "linearly")
 
     def __init__(self, edges: str, growth: str) -> None:
         self.edges = edges

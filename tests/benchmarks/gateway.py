@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    print(f"{describe_versions()}. Load averages: {read_load_averages()}.")
+    print(f"{describe_versions()}. Load averages over 1, 5 and 15 minutes: {read_load_averages()}.")
     with start_server(START_SAIL) as sail, start_server(START_GATEWAY, sail.address) as gateway:
         measure_calls(sail, gateway, arguments.rounds, arguments.gigabytes)
         measure_queries(sail, gateway, arguments.queries)

@@ -48,4 +48,4 @@ def describe_versions() -> str:
 
 def describe_machine(loads: Iterable[str]) -> str:
     """Return a sentence about the machine, and its load averages at several times."""
-    return f"{describe_versions()}. Load averages: {'; '.join(loads)}."
+    return f"{describe_versions()}. Load averages over 1, 5 and 15 minutes: {'; '.join(loads)}."
