@@ -30,7 +30,7 @@ Examples:
   matchrec demo
   matchrec run v_shapes.sql --table stocks=stocks.csv
   matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
-  matchrec transpile v_shapes.sql --write snowflake
+  matchrec transpile v_shapes.sql --write oracle
 
 \b
 Exit codes:
