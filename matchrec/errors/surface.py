@@ -125,6 +125,8 @@ class Surface:
         "read the file with the names in its first line: spark.read.csv(path, header=True, "
         "inferSchema=True)"
     )
+    # What to do if the first line of a file is a row, but was read as names; "" if not known.
+    advice_on_first_row: str = ""
     # The delimiter that the user set for CSV files; "" if none.
     csv_delimiter: str = ""
     # How to change the type of a column of a table of labels: `{name}` is its name in SQL,
@@ -336,6 +338,9 @@ COMMAND_LINE = Surface(
     advice_on_file_name="write the path of a file in quotes, as in FROM 'prices.csv'",
     advice_on_header=(
         "write FROM 'FILE.csv', or pass --table NAME=FILE: both read the names in the first line"
+    ),
+    advice_on_first_row=(
+        "if the first line of the file is a row, pass --no-header, and write _c0, _c1, ..."
     ),
     advice_on_label_type=(
         "make a view of the labels in a statement before the query, with a CAST of {name}"

@@ -432,6 +432,19 @@ def _explain_unquoted_string(column: MissingColumn) -> Advice | None:
     return Advice("", f"write '{column.name}' for a string, or one of these columns")
 
 
+# A number, a date or a time, which is probably a value and not a name.
+_NUMBER_OR_DATE = re.compile(r"[-+]?\d[\d.:/T -]*")
+
+
+def _explain_first_row(column: MissingColumn) -> Advice | None:
+    """Explain an input whose columns have the values of a row as names."""
+    advice = current_surface().advice_on_first_row
+    has_values = any(map(_NUMBER_OR_DATE.fullmatch, column.known_names.columns))
+    if not advice or not has_values or column.resembles_column:
+        return None
+    return Advice("", advice)
+
+
 def _explain_misspelling(column: MissingColumn) -> Advice:
     """Suggest the most similar column or, if none is similar, any of the columns."""
     near = find_nearest_or_part(column.name, column.known_names.columns)
@@ -455,4 +468,5 @@ _EXPLAINERS: tuple[Callable[[MissingColumn], Advice | None], ...] = (
     _explain_keyword,
     _explain_none,
     _explain_unquoted_string,
+    _explain_first_row,
 )

@@ -413,6 +413,13 @@ def test_a_wrong_value_of_an_option_has_one_exit_code(
     assert "the session" not in shown
 
 
+def test_a_file_without_names_needs_an_option(embedded: Path) -> None:
+    (embedded / "rows.csv").write_text("X,1,10\nX,2,11\n")
+    message = invoke_failing("run", "-", "--table", "t=rows.csv", stdin=STREAKS, code=1)
+    assert "note: the input has: X, 1, 10\n" in message
+    assert "is a row, pass --no-header, and write _c0, _c1, ...\n" in message
+
+
 @pytest.mark.parametrize(("command", "query", "advice"), MISTAKES)
 def test_no_advice_is_in_words_of_python(
     embedded: Path, command: str, query: str, advice: str
