@@ -275,7 +275,7 @@ def test_a_miss_without_attempts_has_a_reason(spark: SparkSession, rows: DataFra
     ("arguments", "message"),
     [
         ({"start": "nix"}, "unknown column `nix` in `start`"),
-        ({"end": "E_"}, "the incidents in `labels` have: k, b, e\n  help: name one of these"),
+        ({"end": "moment"}, "the incidents in `labels` have: k, b, e\n  help: name one of these"),
         ({"key": "nix"}, "unknown column `nix` in `key`"),
         ({"key": ["k", "b"]}, "`key` has 2 columns, but the query partitions its rows by k"),
         (
