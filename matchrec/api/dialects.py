@@ -40,7 +40,7 @@ from matchrec.syntax.locate import QueryNode, has_clause, may_have_clause, parse
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 from matchrec.syntax.tokenize import read_query_tokens
-from matchrec.syntax.tokens import Dialect
+from matchrec.syntax.tokens import QuoteDialect
 
 if TYPE_CHECKING:
     from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds, TableLookup
@@ -101,7 +101,7 @@ class QueryTranslator:
     text: str
     product: Product
     # What double quotes mean in the session.
-    quotes: Dialect
+    quotes: QuoteDialect
     # The DataFrames that the query names as `{name}`.
     frames: inputs.FramesByName
     # The values of the query's parameters.
@@ -169,7 +169,7 @@ def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
         return True
 
 
-def add_spellings(spark: SparkSession, query: QueryNode, quotes: Dialect) -> QueryNode:
+def add_spellings(spark: SparkSession, query: QueryNode, quotes: QuoteDialect) -> QueryNode:
     """Return the query with other spellings of the parts that Sail reads differently from Spark.
 
     Args:
@@ -188,7 +188,11 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: Dialect) -> Que
 
 
 def parse_clause_in_dialect(
-    df: DataFrame, text: str, dialect: str, quotes: Dialect, values: Mapping[str, str] | None = None
+    df: DataFrame,
+    text: str,
+    dialect: str,
+    quotes: QuoteDialect,
+    values: Mapping[str, str] | None = None,
 ) -> tuple[MatchRecognize, Source]:
     """Parse a clause over `df` in the SQL of `dialect`, and return it with its text.
 

@@ -33,7 +33,7 @@ from matchrec.spark.runner import Runner
 from matchrec.spark.session import is_stopped, shares_views
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.query_pieces import fill_frames
-from matchrec.syntax.tokens import SPARK, Dialect
+from matchrec.syntax.tokens import SPARK, QuoteDialect
 
 if TYPE_CHECKING:
     from matchrec.api.frames import Frame
@@ -49,8 +49,8 @@ LiteralValue: TypeAlias = str | bool | int | float | Decimal
 FrameOrLiteral: TypeAlias = "Frame | Column | LiteralValue | Sequence[LiteralValue]"
 
 
-def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
-    """Return the dialect of texts of a session: whether double quotes enclose strings or names.
+def find_quote_dialect(spark: SparkSession, *texts: object) -> QuoteDialect:
+    """Return what double quotes enclose in texts of a session: strings or names.
 
     The settings of the session are read only if a text has double quotes.
     """
@@ -61,7 +61,7 @@ def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
     for setting in ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers"):
         if settings[setting] != "true":
             return SPARK
-    return Dialect.QUOTED_NAMES
+    return QuoteDialect.QUOTED_NAMES
 
 
 def write_terms(df: DataFrame, argument: str, terms: ColumnsOrSql) -> list[str]:

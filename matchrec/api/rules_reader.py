@@ -45,7 +45,7 @@ from matchrec.spark.rule_sets.build import BuiltRuleSet, build_rule_set, check_r
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import Dialect
+from matchrec.syntax.tokens import QuoteDialect
 
 
 @dataclass(frozen=True)
@@ -182,13 +182,13 @@ class RulesReader:
                 raise errors.duplicate_input_column(name=name)
         return tuple(dict.fromkeys(names))
 
-    def find_quotes(self, written_rules: Sequence[WrittenRule]) -> Dialect:
+    def find_quotes(self, written_rules: Sequence[WrittenRule]) -> QuoteDialect:
         """Return what double quotes mean in the texts of rules."""
         texts = [rule.content for rule in written_rules if isinstance(rule.content, str)]
         return find_quote_dialect(self.events.df.sparkSession, *texts)
 
     def read_rule(
-        self, written_rule: WrittenRule, quotes: Dialect, frame: DataFrame
+        self, written_rule: WrittenRule, quotes: QuoteDialect, frame: DataFrame
     ) -> tuple[Rule, DataFrame]:
         """Return a rule, and the rows with a column for each condition that is a Column.
 
@@ -219,7 +219,7 @@ class RulesReader:
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
         return Rule(written_rule.name, plan, source, language=SASE, version=written_rule.version)
 
-    def read_clause(self, written_rule: WrittenRule, text: str, quotes: Dialect) -> Rule:
+    def read_clause(self, written_rule: WrittenRule, text: str, quotes: QuoteDialect) -> Rule:
         """Return the rule of a clause of SQL.
 
         Args:

@@ -55,7 +55,7 @@ from matchrec.spark.request import NO_OPTIONS, MatchRequest, Options, Rule, find
 from matchrec.spark.rule_sets.build import build_rule_set, select_matches
 from matchrec.spark.types import has_distance, normalize_value
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.tokens import Dialect
+from matchrec.syntax.tokens import QuoteDialect
 
 # The largest number of combinations in one sweep.
 MAX_COMBINATIONS = 1000
@@ -234,7 +234,7 @@ class SweptClause:
     dialect: DialectName
 
     @cached_property
-    def quote_dialect(self) -> Dialect:
+    def quote_dialect(self) -> QuoteDialect:
         """Return what double quotes mean in the text."""
         return find_quote_dialect(self.rows.sparkSession, self.text)
 

@@ -47,14 +47,14 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.syntax.sections import Section, find_sections, read_words_after_pattern
 from matchrec.syntax.token_checks import split_items
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenRange, TokenSequence
+from matchrec.syntax.tokens import SPARK, QuoteDialect, Token, TokenKind, TokenRange, TokenSequence
 from matchrec.syntax.within import read_within_item
 
 T = TypeVar("T")
 
 
 def parse_clause(
-    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
+    text: str, dialect: QuoteDialect = SPARK, origin: Origin | None = None
 ) -> nodes.MatchRecognize:
     """Parse a clause from the text between its parentheses.
 

@@ -18,13 +18,13 @@ from matchrec.source import Source, Span
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import SPARK, Dialect
+from matchrec.syntax.tokens import SPARK, QuoteDialect
 
 # Words that may follow an expression in ORDER BY, but not in `order_by`.
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def read_order_by(texts: str | Sequence[str], dialect: QuoteDialect = SPARK) -> tuple[str, ...]:
     """Return the expressions of the argument `order_by` as SQL of Spark.
 
     Raises:
@@ -36,7 +36,7 @@ def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple
     return expressions
 
 
-def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def read_partition_by(texts: str | Sequence[str], dialect: QuoteDialect = SPARK) -> tuple[str, ...]:
     """Return the expressions of the argument `partition_by` as SQL of Spark.
 
     Raises:
@@ -46,7 +46,7 @@ def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> t
 
 
 def _read_argument(
-    texts: str | Sequence[str], part: ClausePart, dialect: Dialect
+    texts: str | Sequence[str], part: ClausePart, dialect: QuoteDialect
 ) -> tuple[str, ...]:
     """Return the expressions of an argument as SQL of Spark.
 

@@ -52,7 +52,7 @@ from matchrec.syntax.tokens import (
     BLANKS,
     SPARK,
     DataFrameName,
-    Dialect,
+    QuoteDialect,
     Token,
     TokenSequence,
     find_data_frames,
@@ -96,7 +96,10 @@ _WINDOW_WITH_PATTERN = re.compile(
 
 
 def parse_sql(
-    text: str, frames: Collection[str] = (), dialect: Dialect = SPARK, origin: Origin | None = None
+    text: str,
+    frames: Collection[str] = (),
+    dialect: QuoteDialect = SPARK,
+    origin: Origin | None = None,
 ) -> QueryNode:
     """Parse a query and every clause in it.
 

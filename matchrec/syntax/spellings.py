@@ -18,7 +18,7 @@ from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.syntax.from_relations import find_relations_after
 from matchrec.syntax.text_edits import TextEdit
 from matchrec.syntax.tokenize import read_query_tokens
-from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence
+from matchrec.syntax.tokens import SPARK, QuoteDialect, TokenRange, TokenSequence
 from matchrec.syntax.with_clauses import WithClause, find_with_clauses
 
 # The words that such a part contains or comes after. A query without them needs no second look.
@@ -27,7 +27,7 @@ _WORDS_OF_SPELLINGS = re.compile(
 )
 
 
-def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[TextEdit, ...]:
+def find_spellings(text: str, dialect: QuoteDialect = SPARK) -> tuple[TextEdit, ...]:
     """Return the edits that respell a query so that Sail and Spark read it alike.
 
     Raises:

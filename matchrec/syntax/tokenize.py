@@ -28,7 +28,14 @@ from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.sql.tokens import malformed_binary, unclosed_text
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Span
-from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenSequence, pair_brackets
+from matchrec.syntax.tokens import (
+    SPARK,
+    QuoteDialect,
+    Token,
+    TokenKind,
+    TokenSequence,
+    pair_brackets,
+)
 
 # Types of keywords that `_name_keywords` may turn into names.
 _KEYWORDS_USED_AS_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
@@ -49,7 +56,7 @@ _KINDS = {
 _SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
 
 
-def read_tokens(text: str, dialect: Dialect = SPARK, *, offset: int = 0) -> TokenSequence:
+def read_tokens(text: str, dialect: QuoteDialect = SPARK, *, offset: int = 0) -> TokenSequence:
     """Return the tokens of a text of Spark SQL.
 
     Args:
@@ -77,7 +84,7 @@ read_query_tokens = keep_parsed(read_tokens, max_characters=1 << 14)
 
 
 def read_sqlglot_tokens(
-    text: str, dialect: Dialect = SPARK, *, offset: int = 0
+    text: str, dialect: QuoteDialect = SPARK, *, offset: int = 0
 ) -> list[SqlglotToken]:
     """Return the tokens that sqlglot finds in a text of Spark SQL.
 
@@ -135,7 +142,7 @@ def _name_keywords(tokens: list[SqlglotToken]) -> None:
 
 
 def _read_double_quotes(
-    tokens: Sequence[SqlglotToken], text: str, dialect: Dialect
+    tokens: Sequence[SqlglotToken], text: str, dialect: QuoteDialect
 ) -> Iterator[SqlglotToken]:
     """Yield the tokens, with a name instead of each string in double quotes that is a name.
 
@@ -148,7 +155,7 @@ def _read_double_quotes(
         strings = _find_double_quotes(tokens, start, text)
         end = start + max(len(strings), 1)
         is_before_dot = end < len(tokens) and tokens[end].token_type is TokenType.DOT
-        if strings and (dialect is Dialect.QUOTED_NAMES or is_before_dot):
+        if strings and (dialect is QuoteDialect.QUOTED_NAMES or is_before_dot):
             last = strings[-1].end
             name = text[strings[0].start + 1 : last].replace('""', '"')
             yield replace_token(strings[0], TokenType.IDENTIFIER, name, end=last)
@@ -193,7 +200,7 @@ def replace_token(
 
 
 def make_token_sequence(
-    tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, *, offset: int = 0
+    tokens: Sequence[SqlglotToken], text: str, dialect: QuoteDialect = SPARK, *, offset: int = 0
 ) -> TokenSequence:
     """Return our tokens of a text, in which sqlglot has found `tokens`.
 

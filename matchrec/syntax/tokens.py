@@ -31,14 +31,14 @@ def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class Dialect(Enum):
-    """The way in which a text is read: what double quotes enclose."""
+class QuoteDialect(Enum):
+    """What double quotes enclose in a text. A setting of the session decides it."""
 
     SPARK = "a string, as in Spark's default"
     QUOTED_NAMES = "a name, as in the standard"
 
 
-SPARK = Dialect.SPARK
+SPARK = QuoteDialect.SPARK
 
 
 class TokenKind(Enum):
@@ -236,7 +236,7 @@ class TokenSequence:
     # Where the text starts in the query. Spans count from the start of the query.
     offset: int = field(default=0, compare=False)
     # How the text is read.
-    dialect: Dialect = field(default=SPARK, compare=False)
+    dialect: QuoteDialect = field(default=SPARK, compare=False)
 
     @cached_property
     def openings(self) -> dict[int, int]:

@@ -31,7 +31,7 @@ from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
 from matchrec.syntax.query_pieces import write_outer_query
-from matchrec.syntax.tokens import Dialect
+from matchrec.syntax.tokens import QuoteDialect
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
@@ -42,7 +42,7 @@ EXAMPLES = examples(250)
 SPARK_EXAMPLES = EXAMPLES // 8
 TIME_LIMIT = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")
-DIALECTS = tuple(Dialect)
+DIALECTS = tuple(QuoteDialect)
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def link_plan(plan: MatchPlan) -> None:
     link(split, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 
 
-def compile_query(text: str, dialect: Dialect) -> None:
+def compile_query(text: str, dialect: QuoteDialect) -> None:
     """Compile every clause and window of a query."""
     query = parse_sql(text, ["f"], dialect)
     write_outer_query(query)

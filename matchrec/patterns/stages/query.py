@@ -9,7 +9,7 @@ from matchrec.patterns.stages import tree
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan import clauses
 from matchrec.syntax.key_arguments import make_key_expression
-from matchrec.syntax.tokens import SPARK, Dialect
+from matchrec.syntax.tokens import SPARK, QuoteDialect
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PatternQuery:
     # Whether the result also has runs that timed out.
     timeouts: bool = False
     # The dialect of conditions that are SQL text.
-    dialect: Dialect = SPARK
+    dialect: QuoteDialect = SPARK
 
     @cached_property
     def order(self) -> tuple[clauses.RowExpression, ...]:

@@ -26,7 +26,13 @@ from matchrec.syntax.expressions.calls import CallParser
 from matchrec.syntax.expressions.cursor import AFTER_OPERAND, OPERAND_STARTS, RowRead
 from matchrec.syntax.expressions.intervals import is_at_interval, read_interval
 from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
-from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, read_column_path, split_words
+from matchrec.syntax.tokens import (
+    CONSTANT_KINDS,
+    QuoteDialect,
+    TokenKind,
+    read_column_path,
+    split_words,
+)
 
 # Words that are a value by themselves.
 _LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
@@ -187,7 +193,7 @@ class OperandParser(CallParser):
         """
         token = self.tokens[name_indices[-1]]
         text = self.sequence.text_at(token.span)
-        if not text.startswith('"') or self.sequence.dialect is Dialect.QUOTED_NAMES:
+        if not text.startswith('"') or self.sequence.dialect is QuoteDialect.QUOTED_NAMES:
             return
         is_first = len(name_indices) == 1
         if not is_first or token.variable not in self.scope.variables:

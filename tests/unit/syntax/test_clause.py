@@ -33,7 +33,7 @@ from matchrec.syntax.nodes import (
     WindowNode,
 )
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import Dialect, TokenKind
+from matchrec.syntax.tokens import QuoteDialect, TokenKind
 from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text
@@ -277,10 +277,10 @@ def test_double_quotes_are_names_where_strings_are_not_allowed() -> None:
 
 
 def test_two_double_quotes_in_a_quoted_name_are_one() -> None:
-    (token,) = read_tokens('"a""b"', Dialect.QUOTED_NAMES).tokens
+    (token,) = read_tokens('"a""b"', QuoteDialect.QUOTED_NAMES).tokens
     assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
     assert [
-        other_token.kind for other_token in read_tokens('r"a"', Dialect.QUOTED_NAMES).tokens
+        other_token.kind for other_token in read_tokens('r"a"', QuoteDialect.QUOTED_NAMES).tokens
     ] == [TokenKind.STRING]
 
 
@@ -292,7 +292,7 @@ def test_double_quotes_are_names_everywhere_in_a_dialect_of_quoted_names() -> No
             AFTER MATCH SKIP TO FIRST 'b' PATTERN (A 'b') WITHIN 3 SUBSET 'u' = (A, 'b')
             DEFINE 'b' AS NOT'x'AND 'b'.'y' > LAST(A.'y') + (SELECT max('z') FROM r AS 'q'('z'))
             """.replace("'", quote),
-            Dialect.QUOTED_NAMES,
+            QuoteDialect.QUOTED_NAMES,
         )
         for quote in '"`'
     )
