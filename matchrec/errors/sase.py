@@ -21,12 +21,24 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.surface import current_surface
-from matchrec.errors.wording import find_written_part, join_names, list_candidates, write_name
+from matchrec.errors.wording import (
+    find_written_part,
+    join_alternatives,
+    join_names,
+    list_candidates,
+    write_name,
+)
 from matchrec.source import Span
+
+# The item of `expected` for the end of the query, and the one for an operand.
+END = "the end"
+VALUE = "a value such as a.x or 1"
+# What can come next where a component begins.
+EVENT_TYPE = ("an event type", "`~` for a negation")
 
 
 def unexpected_token(
-    span: Span, *, text: str, where: str, expected: str, hint: str | None = None
+    span: Span, *, text: str, where: str, expected: Sequence[str], hint: str | None = None
 ) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next in a SASE+ query.
 
@@ -34,12 +46,12 @@ def unexpected_token(
         span: the location in the text of the query.
         text: the word or sign.
         where: the part of the query that has it, such as PATTERN.
-        expected: what can come next.
+        expected: everything that can come next: keywords, signs, and phrases such as "a name".
         hint: what to write instead; None to find a hint by the other arguments.
     """
     word = text.upper()
     headline = f"`{text}` is not allowed here in {where}"
-    note = f"expected here: {expected}"
+    note = f"expected here: {_join_expected(expected)}"
     if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
         headline = f"{word} is not allowed after {where}"
         note = ""
@@ -56,32 +68,43 @@ def unexpected_token(
     )
 
 
+def _join_expected(expected: Sequence[str]) -> str:
+    """Return what can come next as a part of a sentence, with signs in backticks.
+
+    >>> _join_expected(["an operator", "AND", "}"])
+    'an operator, AND or `}`'
+    """
+    return join_alternatives(
+        [item if re.search(r"[A-Za-z]", item) else f"`{item}`" for item in expected]
+    )
+
+
 def missing_sequence(
-    span: Span, *, text: str, where: str, expected: str, sequence: str
+    span: Span, *, text: str, where: str, missing_word: str, sequence: str
 ) -> MatchRecognizeParseError:
     """Return the error for components without PATTERN SEQ before them, as in (Shelf a, Exit b).
 
     Args:
         span: the location in the text of the query.
-        text: the word or sign that is written instead of `expected`.
+        text: the word or sign that is written instead of `missing_word`.
         where: the part of the query that has the word or sign.
-        expected: the missing word: PATTERN or SEQ.
+        missing_word: PATTERN or SEQ.
         sequence: the components, such as `Shelf a, Exit b`.
     """
     is_sql = text.upper() in _WORDS_OF_SQL
     hint = None if is_sql else f"write PATTERN SEQ({sequence})"
-    return unexpected_token(span, text=text, where=where, expected=expected, hint=hint)
+    return unexpected_token(span, text=text, where=where, expected=(missing_word,), hint=hint)
 
 
 def missing_comma(
-    span: Span, *, text: str, expected: str, sequence: str
+    span: Span, *, text: str, expected: Sequence[str], sequence: str
 ) -> MatchRecognizeParseError:
     """Return the error for components without commas between them, as in SEQ(Shelf a Exit b).
 
     Args:
         span: the location in the text of the query.
         text: the word or sign that is written instead of a comma.
-        expected: what can come next.
+        expected: what can come next, as for `unexpected_token`.
         sequence: the components with commas.
     """
     hint = f"write SEQ({sequence})"
@@ -96,11 +119,7 @@ def negation_in_words(span: Span, *, component: str) -> MatchRecognizeParseError
         component: the component after it, such as `Register b`.
     """
     return unexpected_token(
-        span,
-        text="NOT",
-        where="PATTERN",
-        expected="an event type or `~` for a negation",
-        hint=f"write ~({component})",
+        span, text="NOT", where="PATTERN", expected=EVENT_TYPE, hint=f"write ~({component})"
     )
 
 
@@ -126,18 +145,18 @@ def operator_of_events(
         hint = (
             f"PATTERN has no AND: write one query for each order, SEQ({sequence}) and SEQ({others})"
         )
-    return unexpected_token(span, text=text, where="PATTERN", expected="SEQ", hint=hint)
+    return unexpected_token(span, text=text, where="PATTERN", expected=("SEQ",), hint=hint)
 
 
 def quantifier_before_variable(
-    span: Span, *, text: str, expected: str, kleene_plus: str, single_event: str
+    span: Span, *, text: str, expected: Sequence[str], kleene_plus: str, single_event: str
 ) -> MatchRecognizeParseError:
     """Return the error for a quantifier of SQL after an event type, as in Stock* a.
 
     Args:
         span: the location in the text of the query.
         text: the first sign of the quantifier.
-        expected: what can come next.
+        expected: what can come next, as for `unexpected_token`.
         kleene_plus: the component as a Kleene plus, such as `Stock+ a[]`.
         single_event: the component as a single event, such as `Stock a`.
     """
@@ -161,7 +180,7 @@ def brackets_with_content(
     hint = f"write {kleene_plus} for one or more events"
     if single_event:
         hint = f"{hint}, {single_event} for one"
-    return unexpected_token(span, text="[", where="PATTERN", expected="`)` or `,`", hint=hint)
+    return unexpected_token(span, text="[", where="PATTERN", expected=(")", ","), hint=hint)
 
 
 def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
@@ -208,20 +227,20 @@ _WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTE
 }
 
 
-def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
+def _find_hint_for_token(text: str, where: str, expected: Sequence[str]) -> str | None:
     """Return what to write instead of a word or sign; None if that is not clear.
 
     Args:
         text: the word or sign.
         where: the part of the query that has it.
-        expected: what can come next, as the note of `unexpected_token` lists it.
+        expected: what can come next, as for `unexpected_token`.
     """
     word = text.upper()
     if where == "WHERE" and "AND" in expected and word in (",", ";"):
         return f"write AND instead of `{text}`"
-    if expected == "SEQ" and (word.isidentifier() or word == "("):
+    if "SEQ" in expected and (word.isidentifier() or word == "("):
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
-    is_in_sequence = where == "PATTERN" and "the end" not in expected
+    is_in_sequence = where == "PATTERN" and END not in expected
     if is_in_sequence and word in _HINTS_IN_PATTERN:
         return _HINTS_IN_PATTERN[word]
     if where == "WITHIN" and word in _HINTS_IN_WITHIN:
@@ -237,21 +256,21 @@ def _find_hint_for_token(text: str, where: str, expected: str) -> str | None:
     return _find_hint_for_missing_text(text, where, expected)
 
 
-def _find_hint_for_missing_text(text: str, where: str, expected: str) -> str | None:
+def _find_hint_for_missing_text(text: str, where: str, expected: Sequence[str]) -> str | None:
     """Return what to write before a word or sign that can come later; None if that is not clear.
 
     The arguments are as for `unexpected_token`.
     """
     is_name = text.isidentifier()
-    if text == "}" and expected.startswith("a value"):
+    if text == "}" and VALUE in expected:
         return "write the value that is missing before it"
-    if where == "WITHIN" and "number" in expected:
+    if where == "WITHIN" and "a number" in expected:
         return "write a number with a unit: WITHIN 10 minutes"
-    if expected == "PATTERN":
+    if "PATTERN" in expected:
         return "write PATTERN SEQ(Shelf a, Exit b)"
     if where == "WHERE" and "AND" in expected and is_name:
         return f"write AND before {text}"
-    if "`,`" in expected and where in _MISSING_COMMAS and is_name:
+    if "," in expected and where in _MISSING_COMMAS and is_name:
         return f"write {_MISSING_COMMAS[where]}"
     return None
 
@@ -315,18 +334,20 @@ _HINTS_OF_WORDS = {
 }
 
 
-def query_ends_early(span: Span, *, where: str, expected: str) -> MatchRecognizeParseError:
+def query_ends_early(
+    span: Span, *, where: str, expected: Sequence[str]
+) -> MatchRecognizeParseError:
     """Return the error for a query that ends before one of its parts is complete.
 
     Args:
         span: the location in the text of the query.
         where: the part that is not complete.
-        expected: what can come next.
+        expected: what can come next, as for `unexpected_token`.
     """
     return MatchRecognizeParseError(
         f"the query ends too early, in {where}",
         span,
-        hint=f"continue the query here with {expected}",
+        hint=f"continue the query here with {_join_expected(expected)}",
         code="query-ends-early",
     )
 

@@ -55,16 +55,11 @@ NAME_KINDS = (TokenKind.WORD, TokenKind.QUOTED)
 
 # What must follow a token, by its key; for messages.
 _EXPECTED_AFTER = {
-    ".": "a name",
-    "AS": "a type",
-    "INTERVAL": "a number or a text with a unit",
-    "IS": "NULL, TRUE, FALSE or DISTINCT FROM",
+    ".": ("a name",),
+    "AS": ("a type",),
+    "INTERVAL": ("a number", "a text with a unit"),
+    "IS": ("NULL", "TRUE", "FALSE", "DISTINCT FROM"),
 }
-
-
-def show_key(key: str) -> str:
-    """Return a keyword or sign as messages show it: `AND` alone, and `)` in backticks."""
-    return key if key.isalpha() else f"`{key}`"
 
 
 class EquivalenceTest(NamedTuple):
@@ -118,11 +113,11 @@ class EventParser(ScalarParser):
             elif token.kind is TokenKind.NUMBER:
                 yield TextEdit(token.span, token.text)
 
-    def make_expected_error(self, expected: str) -> MatchRecognizeError:
+    def make_expected_error(self, *expected: str) -> MatchRecognizeError:
         """Return the error for the next token, or for the end of the query.
 
         Args:
-            expected: everything that could be written instead, such as "`)` or `,`".
+            expected: everything that could be written instead, as for `unexpected_token`.
         """
         if self.position < self.end:
             span = self.tokens[self.position].span
@@ -134,32 +129,32 @@ class EventParser(ScalarParser):
             Span(end, end + 1), where=self.where, expected=expected
         )
 
-    def require(self, key: str, expected: str | None = None) -> None:
+    def require(self, key: str, *expected: str) -> None:
         """Read a keyword or a sign.
 
         Args:
             key: the keyword or sign.
-            expected: everything that could be written instead, for messages; None if only `key` is
-                possible.
+            expected: everything that could be written instead, for messages; nothing if only `key`
+                is possible.
 
         Raises:
             MatchRecognizeError: the next token is another one.
         """
         if not self.accept(key):
-            raise self.make_expected_error(expected or show_key(key))
+            raise self.make_expected_error(*(expected or (key,)))
 
-    def read_token(self, expected: str, *kinds: TokenKind) -> Token:
+    def read_token(self, expected: Sequence[str], *kinds: TokenKind) -> Token:
         """Read a token of one of some kinds, and return it.
 
         Args:
-            expected: the kinds in words, for messages: "a name".
+            expected: the kinds in words, for messages: `["a name"]`.
             kinds: the kinds that are allowed.
 
         Raises:
             MatchRecognizeError: the next token is of another kind.
         """
         if self.kind_at(self.position) not in kinds:
-            raise self.make_expected_error(expected)
+            raise self.make_expected_error(*expected)
         self.position += 1
         return self.tokens[self.position - 1]
 
@@ -172,14 +167,14 @@ class EventParser(ScalarParser):
         """
         for key in keys:
             expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
-            self.require(key, expected or f"an operator or {show_key(key)}")
+            self.require(key, *(expected or ("an operator", key)))
 
     @override
     def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for the next token, which does not begin an operand, or for the end."""
         token_before = self.tokens[self.position - 1]
-        operand = "a unit of time" if token_before.is_constant else "a value such as a.x or 1"
-        return self.make_expected_error(_EXPECTED_AFTER.get(token_before.key, operand))
+        operand = "a unit of time" if token_before.is_constant else query_errors.VALUE
+        return self.make_expected_error(*_EXPECTED_AFTER.get(token_before.key, (operand,)))
 
     @override
     def read_parameter(self) -> Term:
@@ -276,9 +271,9 @@ class EventParser(ScalarParser):
         The result is a column with quoted names, because an attribute may be called `from`.
         """
         start = self.position
-        names = [self.read_token("a name", *NAME_KINDS).text]
+        names = [self.read_token(["a name"], *NAME_KINDS).text]
         while self.accept("."):
-            names.append(self.read_token("a name", *NAME_KINDS).text)
+            names.append(self.read_token(["a name"], *NAME_KINDS).text)
         sql = ".".join(quote_name(name) for name in names)
         span = self.sequence.span(start, self.position)
         return build_expressions.make_column(Navigation(), sql, span, tuple(names))
@@ -585,7 +580,7 @@ class EventParser(ScalarParser):
         attributes = tuple(self.read_several(self.read_attribute))
         if self.key in expression.COMPARISONS:
             self.reject_comparison(start, attributes[-1])
-        self.require("]", "`,`, `.` or `]`")
+        self.require("]", ",", ".", "]")
         for attribute in attributes:
             self.reject_variable(attribute)
         span = self.sequence.span(start, self.position)

@@ -85,11 +85,14 @@ parse_once = keep_parsed(parse)
 
 # What may follow the last token of a clause, by the first word of the clause; for messages.
 EXPECTED_AFTER_CLAUSE = {
-    "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
-    "WHERE": "RETURN, WITHIN or the end",
-    "WITHIN": "RETURN or the end",
-    "RETURN": "an operator, AND, AS, OR, `,` or the end",
+    "PATTERN": ("FIRST", "RETURN", "WHERE", "WITHIN", errors.END),
+    "WHERE": ("RETURN", "WITHIN", errors.END),
+    "WITHIN": ("RETURN", errors.END),
+    "RETURN": ("an operator", "AND", "AS", "OR", ",", errors.END),
 }
+
+# What may follow the variable of a component, for messages.
+EXPECTED_AFTER_VARIABLE = (")", ",", "[")
 
 
 class QueryParser(EventParser):
@@ -124,7 +127,7 @@ class QueryParser(EventParser):
         if self.enter_clause("RETURN", ClausePart.MEASURES):
             items = tuple(self.read_several(self.read_item))
         if self.position < self.end:
-            raise self.make_expected_error(EXPECTED_AFTER_CLAUSE[self.where])
+            raise self.make_expected_error(*EXPECTED_AFTER_CLAUSE[self.where])
         return SaseQuery(
             components=self.components,
             sequence_span=sequence_span,
@@ -171,9 +174,8 @@ class QueryParser(EventParser):
         if self.accept(")"):
             raise errors.empty_sequence(self.sequence.span(start, self.position))
         components = tuple(self.read_several(self.read_component))
-        expected = "`)`, `,` or `[`"
-        reject_missing_comma(self, start + 1, expected)
-        self.require(")", expected)
+        reject_missing_comma(self, start + 1, EXPECTED_AFTER_VARIABLE)
+        self.require(")", *EXPECTED_AFTER_VARIABLE)
         check_variables(components)
         if all(component.is_negated for component in components):
             raise errors.only_negated_components(self.sequence.span(start, self.position))
@@ -211,12 +213,12 @@ class QueryParser(EventParser):
         has_plus = self.accept("+")
         if self.key in (",", ")"):
             raise explain_missing_variable(self, type_span)
-        expected = "a name" if has_plus else "`+` or a name"
+        expected = ("a name",) if has_plus else ("+", "a name")
         if self.key in ("*", "{", "?"):
             raise explain_quantifier(self, type_span, expected)
         name = self.read_token(expected, TokenKind.WORD)
         if self.key in ("+", "*", "{", "?") and not has_plus:
-            raise explain_quantifier(self, type_span, "`)`, `,` or `[`", name.text)
+            raise explain_quantifier(self, type_span, EXPECTED_AFTER_VARIABLE, name.text)
         has_brackets = self.accept("[", "]")
         if self.key == "[":
             raise explain_brackets(self, type_span, name.text, has_plus=has_plus)
@@ -232,8 +234,7 @@ class QueryParser(EventParser):
         """Read the type of an event as the text that it must equal; None for any type."""
         if self.accept("*") or self.accept("ANY"):
             return None
-        expected = "an event type or `~` for a negation"
-        token = self.read_token(expected, *NAME_KINDS, TokenKind.STRING)
+        token = self.read_token(errors.EVENT_TYPE, *NAME_KINDS, TokenKind.STRING)
         text = quote_singly(token.text) if token.is_string else quote_string(token.text)
         return make_literal(text, token.span)
 
@@ -242,7 +243,7 @@ class QueryParser(EventParser):
         start = self.position
         if not self.accept("FIRST"):
             return None
-        number = self.read_token("a number", TokenKind.NUMBER).text
+        number = self.read_token(["a number"], TokenKind.NUMBER).text
         if not self.accept("MATCH"):
             self.require("MATCHES")
         return make_first_matches(number, self.sequence.span(start, self.position))
@@ -283,9 +284,11 @@ class QueryParser(EventParser):
         start = self.position
         if self.key in ("[", "(", "{"):
             raise explain_strategy(self, start, start + 1)
-        self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
+        self.read_token(
+            ["an event selection strategy such as skip_till_next_match"], TokenKind.WORD
+        )
         while self.accept("-"):
-            self.read_token("a name", TokenKind.WORD)
+            self.read_token(["a name"], TokenKind.WORD)
         strategy = find_strategy(self.sequence.text_at(self.sequence.span(start, self.position)))
         if strategy is None:
             raise explain_strategy(self, start, self.position)
@@ -301,7 +304,7 @@ class QueryParser(EventParser):
             self.read_component_list(strategy)
         self.require("{")
         conditions = [] if self.key == "}" else [self.read_expression()]
-        self.require("}", "an operator, AND, OR or `}`")
+        self.require("}", "an operator", "AND", "OR", "}")
         return conditions
 
     def read_conditions_after_and(self) -> list[Scalar]:
@@ -310,8 +313,8 @@ class QueryParser(EventParser):
         while self.accept("AND"):
             conditions.append(self.read_negation())
         if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
-            braces = "" if conditions else " `(`, `{`,"
-            raise self.make_expected_error(f"AND, RETURN,{braces} WITHIN or the end")
+            braces = () if conditions else ("(", "{")
+            raise self.make_expected_error("AND", "RETURN", *braces, "WITHIN", errors.END)
         return conditions
 
     def read_component_list(self, strategy: SaseStrategy) -> None:
@@ -327,7 +330,7 @@ class QueryParser(EventParser):
         start = self.position
         listed_components = self.read_several(self.read_listed_component)
         span = self.sequence.span(start, self.position)
-        self.require(")", "`)`, `,` or `[`")
+        self.require(")", *EXPECTED_AFTER_VARIABLE)
         check_unique(listed_components, strategy_errors.duplicate_strategy_component)
         names = {name for name, _ in listed_components}
         missing_components = [
@@ -349,7 +352,7 @@ class QueryParser(EventParser):
                 in PATTERN, has brackets.
         """
         start = self.position
-        name = self.read_token("a name", TokenKind.WORD)
+        name = self.read_token(["a name"], TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         component = self.components.find_component(name, self.where)
         span = self.sequence.span(start, self.position)
@@ -380,7 +383,7 @@ class QueryParser(EventParser):
         """Read a window that is an interval of SQL, and return its length."""
         if not is_at_interval(self):
             self.position += 1
-            raise self.make_expected_error("a number or a text with a unit of time")
+            raise self.make_expected_error("a number", "a text with a unit of time")
         interval = read_interval(self)
         return RowExpression(
             self.write_span(interval.span),
@@ -391,11 +394,11 @@ class QueryParser(EventParser):
 
     def read_number_with_unit(self) -> NumberWithUnit:
         """Read a number, and the word after it, unless the word begins a clause, as its unit."""
-        number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
+        number = self.read_token(("INTERVAL", "a number"), TokenKind.NUMBER)
         begins_clause = self.key in (*EXPECTED_AFTER_CLAUSE, "GROUP", "ORDER")
         if self.kind_at(self.position) is not TokenKind.WORD or begins_clause:
             return NumberWithUnit(number, unit=None)
-        return NumberWithUnit(number, self.read_token("a unit", TokenKind.WORD))
+        return NumberWithUnit(number, self.read_token(["a unit"], TokenKind.WORD))
 
     def read_item(self) -> Measure:
         """Read an item of RETURN.
@@ -406,7 +409,7 @@ class QueryParser(EventParser):
         """
         value = set_final_semantics(self.read_expression())
         if self.accept("AS"):
-            name = self.read_token("a name", *NAME_KINDS)
+            name = self.read_token(["a name"], *NAME_KINDS)
             return Measure(name.text, value, name.span)
         column_path = find_column_path(value)
         text = " ".join(self.sequence.text_at(value.span).split())

@@ -16,6 +16,7 @@ indices of tokens. No function moves the position of the parser.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -86,7 +87,7 @@ def reject_missing_sequence(parser: EventParser, expected_word: str) -> None:
             token.span,
             text=token.text,
             where=parser.where,
-            expected=expected_word,
+            missing_word=expected_word,
             sequence=complete_components(components),
         )
 
@@ -171,7 +172,7 @@ def _find_bare_components(parser: EventParser, start: int) -> str:
     return text if are_bare_components(text) else ""
 
 
-def reject_missing_comma(parser: EventParser, opening: int, expected: str) -> None:
+def reject_missing_comma(parser: EventParser, opening: int, expected: Sequence[str]) -> None:
     """Raise an error if the next token is a component, or an arrow or a semicolon before one.
 
     Args:
@@ -190,7 +191,7 @@ def reject_missing_comma(parser: EventParser, opening: int, expected: str) -> No
 
 
 def explain_quantifier(
-    parser: EventParser, type_span: Span, expected: str, variable: str = ""
+    parser: EventParser, type_span: Span, expected: Sequence[str], variable: str = ""
 ) -> MatchRecognizeError:
     """Return the error for a quantifier of SQL after an event type: `Stock* a`, `Stock? a`.
 
