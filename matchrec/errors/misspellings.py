@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from string import digits
 
@@ -115,15 +116,19 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
       three or more, one letter missing in a name of three, one in four letters of the longer name;
     - one name begins with the other, and both have three letters or more;
-    - they differ only by the number at their ends.
+    - they differ only by the number at their ends;
+    - if no known name is near in one of these ways, `name` abbreviates a known name: it has four
+      letters or more, at least half of the letters of the known name in their order, and the first
+      and the last one.
 
     >>> find_nearest("DWN", ["STRT", "DOWN", "UP"]), find_nearest("pirce", ["price"])
     ('DOWN', 'price')
     >>> find_nearest("B", ["A"])
-    >>> find_nearest("P1", ["A", "P"])
-    'P'
+    >>> find_nearest("P1", ["A", "P"]), find_nearest("amnt", ["sym", "amount"])
+    ('P', 'amount')
     """
     upper = name.upper().replace("-", "_")
+    known_names = tuple(known_names)
     candidates = []
     for known_name in known_names:
         is_long = len(name) >= 3 or (len(name) == 2 and len(known_name) == 3)  # `dy` for `day`
@@ -132,10 +137,18 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
         distance = count_misspelt_letters(upper, known_name.upper(), limit)
         if distance <= limit or are_same_but_for_end(upper, known_name.upper()):
             candidates.append((distance, known_name))
-    if not candidates:
-        return None
-    _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
-    return nearest_name
+    if candidates:
+        _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
+        return nearest_name
+    abbreviated = [known for known in known_names if _abbreviates(upper, known.upper())]
+    return min(abbreviated, key=len, default=None)
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Return whether a name is another name without some inner letters: see `find_nearest`."""
+    if len(short) < 4 or len(short) * 2 < len(long):
+        return False
+    return re.fullmatch(".*".join(map(re.escape, short)), long) is not None
 
 
 def find_nearest_choice(word: str, choices: Sequence[str]) -> str | None:

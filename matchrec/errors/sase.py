@@ -8,33 +8,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
 
-from matchrec.errors.context import set_variable
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.lengths import find_meant_length
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.misspelt_keywords import misspelt_keyword
 from matchrec.errors.run.origins import read_users_text_around
+from matchrec.errors.sase_hints import (
+    EVENT_TYPE,
+    PARTS,
+    UnexpectedToken,
+    find_hint_for_token,
+    write_type_column,
+)
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import (
     find_written_part,
     join_alternatives,
     join_names,
     list_candidates,
-    write_name,
 )
 from matchrec.source import Span
 
-# The item of `expected` for the end of the query, and the one for an operand.
-END = "the end"
-VALUE = "a value such as a.x or 1"
-# What can come next where a component begins.
-EVENT_TYPE = ("an event type", "`~` for a negation")
+# The first words of the parts of a clause or a query of SQL that SASE+ does not have.
+_WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE")) | {
+    "SELECT",
+    "GROUP",
+}
 
 
 def unexpected_token(
@@ -49,21 +53,23 @@ def unexpected_token(
         expected: everything that can come next: keywords, signs, and phrases such as "a name".
         hint: what to write instead; None to find a hint by the other arguments.
     """
-    word = text.upper()
+    users_text, start = read_users_text_around(span)
+    token = UnexpectedToken(text, where, expected, users_text[:start], users_text[start:])
+    word = token.key
     headline = f"`{text}` is not allowed here in {where}"
     note = f"expected here: {_join_expected(expected)}"
-    if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
+    if word in PARTS and where in PARTS and PARTS.index(word) < PARTS.index(where):
         headline = f"{word} is not allowed after {where}"
         note = ""
     elif word not in _WORDS_OF_SQL:
-        keyword = find_nearest(word, [part for part in (*_PARTS, "SEQ") if part in expected])
+        keyword = find_nearest(word, [part for part in (*PARTS, "SEQ") if part in expected])
         if keyword is not None and keyword != word:
             return misspelt_keyword(span, text=text, keyword=keyword, where=where)
     return MatchRecognizeParseError(
         headline,
         span,
         notes=(note,),
-        hint=hint or _find_hint_for_token(text, where, expected),
+        hint=hint or find_hint_for_token(token),
         code="unexpected-word-in-sase",
     )
 
@@ -137,7 +143,7 @@ def operator_of_events(
     """
     types = ", ".join(f"'{event_type}'" for event_type in event_types)
     hint = (
-        f"PATTERN has no OR: write PATTERN SEQ(ANY a) and the predicate a.{_type_column()} IN "
+        f"PATTERN has no OR: write PATTERN SEQ(ANY a) and the predicate a.{write_type_column()} IN "
         f"({types})"
     )
     if operator == "AND":
@@ -205,133 +211,6 @@ def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
         hint=hint,
         code="sql-as-sase",
     )
-
-
-_TYPE_COLUMN = ContextVar("the column of event types", default="event_type")
-
-
-def use_type_column(name: str) -> AbstractContextManager[None]:
-    """Name this column of event types in messages made inside of the `with` statement."""
-    return set_variable(_TYPE_COLUMN, name)
-
-
-def _type_column() -> str:
-    """Return the column of event types as a predicate writes it."""
-    return write_name(_TYPE_COLUMN.get())
-
-
-# The first words of the parts of a clause or a query of SQL that SASE+ does not have.
-_WORDS_OF_SQL = frozenset(("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE")) | {
-    "SELECT",
-    "GROUP",
-}
-
-
-def _find_hint_for_token(text: str, where: str, expected: Sequence[str]) -> str | None:
-    """Return what to write instead of a word or sign; None if that is not clear.
-
-    Args:
-        text: the word or sign.
-        where: the part of the query that has it.
-        expected: what can come next, as for `unexpected_token`.
-    """
-    word = text.upper()
-    if where == "WHERE" and "AND" in expected and word in (",", ";"):
-        return f"write AND instead of `{text}`"
-    if "SEQ" in expected and (word.isidentifier() or word == "("):
-        return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
-    is_in_sequence = where == "PATTERN" and END not in expected
-    if is_in_sequence and word in _HINTS_IN_PATTERN:
-        return _HINTS_IN_PATTERN[word]
-    if where == "WITHIN" and word in _HINTS_IN_WITHIN:
-        return _HINTS_IN_WITHIN[word]
-    if word == "*" and where == "WHERE":
-        return "write count(a[]) or a.LEN for the number of events of a Kleene plus a[]"
-    if word in _HINTS_OF_WORDS:
-        hint = _HINTS_OF_WORDS[word].replace("{type_column}", _type_column())
-        return hint.replace("{order_by}", current_surface().name_option("order_by"))
-    part = find_nearest(word, _PARTS)
-    if part is not None and part in expected and part != word:
-        return f"write {part}"
-    return _find_hint_for_missing_text(text, where, expected)
-
-
-def _find_hint_for_missing_text(text: str, where: str, expected: Sequence[str]) -> str | None:
-    """Return what to write before a word or sign that can come later; None if that is not clear.
-
-    The arguments are as for `unexpected_token`.
-    """
-    is_name = text.isidentifier()
-    if text == "}" and VALUE in expected:
-        return "write the value that is missing before it"
-    if where == "WITHIN" and "a number" in expected:
-        return "write a number with a unit: WITHIN 10 minutes"
-    if "PATTERN" in expected:
-        return "write PATTERN SEQ(Shelf a, Exit b)"
-    if where == "WHERE" and "AND" in expected and is_name:
-        return f"write AND before {text}"
-    if "," in expected and where in _MISSING_COMMAS and is_name:
-        return f"write {_MISSING_COMMAS[where]}"
-    return None
-
-
-# For each part of a query: where a comma may be missing before a name.
-_MISSING_COMMAS = {
-    "PATTERN": "a comma between components: SEQ(Shelf a, Exit b)",
-    "WHERE": "a comma between variables: skip_till_next_match(a, b)",
-    "RETURN": "a comma between values: RETURN a.x AS x, b.y AS y",
-}
-
-
-# The parts of a query, in order.
-_PARTS = ("PATTERN", "WHERE", "WITHIN", "RETURN")
-
-# What to write instead of a word or sign in PATTERN, by the word or sign in upper case.
-_HINTS_IN_PATTERN = {
-    **dict.fromkeys(("->", ";"), "write a comma between components: SEQ(Shelf a, Exit b)"),
-    **dict.fromkeys(
-        ("*", "{"), "write + after the type and [] after the variable for one or more: Shelf+ a[]"
-    ),
-    "(": "remove the parentheses: SEQ has components with a comma between them",
-    "?": "remove it: SASE+ has no optional events",
-}
-
-# What to write instead of a word or sign in WITHIN, by the word or sign in upper case.
-_HINTS_IN_WITHIN = {
-    "-": "remove the `-`: WITHIN needs a length above 0",
-    "S": "write the unit as one word, such as hours",
-}
-
-# What to write instead of a word or sign in any part, by the word or sign in upper case. The name
-# of the argument or option replaces `{order_by}`, and the column of event types `{type_column}`.
-_HINTS_OF_WORDS = {
-    "&&": "write AND",
-    "|": (
-        "write several event types as a predicate: a.{type_column} IN ('Shelf', 'Exit'), with ANY "
-        "a in SEQ"
-    ),
-    ",": "remove it, or write the value that is missing before it",
-    "FILTER": "remove FILTER (...): an aggregate reads all events of its range",
-    "OR": "write parentheses around the predicates that OR joins",
-    "?": "write the value itself",
-    ";": "remove it: a query is one statement",
-    "*": (
-        "leave RETURN out for all columns of each event, or write attributes, RETURN a.x, b.x; "
-        "write count(a[]) for the number of events"
-    ),
-    "~": "write RLIKE for a regular expression: a.x RLIKE '^S'",
-    "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
-    "SEQ": "write PATTERN before it: PATTERN SEQ(...)",
-    "SELECT": "write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x",
-    "SKIP": "write the strategy in WHERE: WHERE skip_till_next_match {}",
-    "STRICT": "write the strategy in WHERE: WHERE strict_contiguity {}",
-    "GROUP": (
-        "write an equivalence test for events that belong together: WHERE skip_till_next_match { "
-        "[symbol] }; group the matches of the result"
-    ),
-    "ORDER": "remove it: {order_by} sorts the events",
-    **dict.fromkeys(_PARTS, f"write the parts in this order: {', '.join(_PARTS)}"),
-}
 
 
 def query_ends_early(
@@ -515,11 +394,14 @@ def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecogni
     near = find_nearest(name, units)
     if near is None and find_nearest(name, ("RETURN",)):
         return misspelt_keyword(span, text=name, keyword="RETURN", where="WITHIN")
+    text, start = read_users_text_around(span)
+    number = re.search(r"\d+(?=\s*$)", text[:start])
+    length = find_meant_length(f"{number[0]} {name}") if number else None
     hint = f"write {near}" if near else "write one of these units, such as WITHIN 12 hours"
     if name.upper().removesuffix("S") in ("ROW", "RECORD", "TUPLE"):
-        text, start = read_users_text_around(span)
-        number = re.search(r"\d+\s*$", text[:start])
-        hint = f"write WITHIN {number[0].strip()} EVENTS" if number else "write EVENTS"
+        hint = f"write WITHIN {number[0]} EVENTS" if number else "write EVENTS"
+    elif near is None and length is not None:
+        hint = f"write {length.words}"
     return MatchRecognizeParseError(
         f"unknown unit `{name}` in WITHIN",
         span,

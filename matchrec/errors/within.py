@@ -18,6 +18,9 @@ from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
+# A number without a unit, this large or larger, is rather meant as seconds than as minutes.
+_MANY_MINUTES = 300
+
 
 def wrong_within_type(
     *spans: Span | None, order: TypedText, length: TypedText, seconds: Fraction | None = None
@@ -35,7 +38,9 @@ def wrong_within_type(
         case TypeKind.DATE:
             hint = _find_time_window_hint(length, "DAY")
         case TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
-            hint = _find_time_window_hint(length, "MINUTE")
+            number = int(length.text) if length.text.isdecimal() else 0
+            unit = "SECOND" if number >= _MANY_MINUTES else "MINUTE"
+            hint = _find_time_window_hint(length, unit)
         case TypeKind.NUMBER:
             hint = _find_number_window_hint(order.text, seconds)
         case _:

@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import name_part
+from matchrec.errors.language import SASE, current_language, name_part
 from matchrec.errors.lengths import Length
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.surface import current_surface
@@ -132,7 +132,8 @@ def unit_without_interval(
         length: the length that the text probably means.
         type_name: the type that Spark SQL reads from the letter; "" if it reads something else.
     """
-    hint = f"write WITHIN {length.sql}"
+    is_sase = current_language() is SASE
+    hint = f"write WITHIN {length.words if is_sase else length.sql}"
     number = length.amounts[0].number
     if re.fullmatch(r"\d+[A-Za-z]+", text):
         hint += f", or {number} for a number in the unit of {name_part('ORDER BY')}"

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
-from matchrec.errors.sase import use_type_column
+from matchrec.errors.sase_hints import use_type_column
 from matchrec.patterns.sase.lower import lower_sase
 from matchrec.patterns.sase.nodes import StreamOptions
 from matchrec.patterns.sase.parser import parse_once

@@ -23,6 +23,7 @@ from typing_extensions import override
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as query_errors
 from matchrec.errors import sase_predicates as errors
+from matchrec.errors.sase_hints import VALUE
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
 from matchrec.patterns.sase.query_tokens import quote_singly
 from matchrec.plan import build_expressions, expression
@@ -173,7 +174,7 @@ class EventParser(ScalarParser):
     def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for the next token, which does not begin an operand, or for the end."""
         token_before = self.tokens[self.position - 1]
-        operand = "a unit of time" if token_before.is_constant else query_errors.VALUE
+        operand = "a unit of time" if token_before.is_constant else VALUE
         return self.make_expected_error(*_EXPECTED_AFTER.get(token_before.key, (operand,)))
 
     @override

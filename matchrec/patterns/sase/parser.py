@@ -22,6 +22,7 @@ from matchrec.errors import sase as errors
 from matchrec.errors import sase_strategies as strategy_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
+from matchrec.errors.sase_hints import END, EVENT_TYPE
 from matchrec.errors.sql.incomplete import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAME_KINDS, EventParser
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
@@ -85,10 +86,10 @@ parse_once = keep_parsed(parse)
 
 # What may follow the last token of a clause, by the first word of the clause; for messages.
 EXPECTED_AFTER_CLAUSE = {
-    "PATTERN": ("FIRST", "RETURN", "WHERE", "WITHIN", errors.END),
-    "WHERE": ("RETURN", "WITHIN", errors.END),
-    "WITHIN": ("RETURN", errors.END),
-    "RETURN": ("an operator", "AND", "AS", "OR", ",", errors.END),
+    "PATTERN": ("FIRST", "RETURN", "WHERE", "WITHIN", END),
+    "WHERE": ("RETURN", "WITHIN", END),
+    "WITHIN": ("RETURN", END),
+    "RETURN": ("an operator", "AND", "AS", "OR", ",", END),
 }
 
 # What may follow the variable of a component, for messages.
@@ -234,7 +235,7 @@ class QueryParser(EventParser):
         """Read the type of an event as the text that it must equal; None for any type."""
         if self.accept("*") or self.accept("ANY"):
             return None
-        token = self.read_token(errors.EVENT_TYPE, *NAME_KINDS, TokenKind.STRING)
+        token = self.read_token(EVENT_TYPE, *NAME_KINDS, TokenKind.STRING)
         text = quote_singly(token.text) if token.is_string else quote_string(token.text)
         return make_literal(text, token.span)
 
@@ -314,7 +315,7 @@ class QueryParser(EventParser):
             conditions.append(self.read_negation())
         if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
             braces = () if conditions else ("(", "{")
-            raise self.make_expected_error("AND", "RETURN", *braces, "WITHIN", errors.END)
+            raise self.make_expected_error("AND", "RETURN", *braces, "WITHIN", END)
         return conditions
 
     def read_component_list(self, strategy: SaseStrategy) -> None:

@@ -90,11 +90,12 @@ def list_keys(plan: MatchPlan) -> list[ExpressionSql]:
 def find_clause_of_key(plan: MatchPlan, key: RowExpression) -> str:
     """Return the name of the clause of an expression that divides or sorts the rows.
 
-    `[...]` is the clause of SASE+ whose attributes are equal on all events of a match.
+    In SASE+, an equivalence test divides the events: its attributes are equal in all events of a
+    match.
     """
     if key in plan.partition_by:
         return "PARTITION BY"
-    return "[...]" if key in plan.equivalence_keys else "ORDER BY"
+    return "an equivalence test" if key in plan.equivalence_keys else "ORDER BY"
 
 
 def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:
