@@ -613,7 +613,7 @@ MAX_COUNT = 2**31 - 1
 COUNT = ArgumentKind(
     f"a whole number from 1 to {MAX_COUNT}",
     lambda value: is_whole(value) and 1 <= value <= MAX_COUNT,
-    f"write {{argument}}=4{LEAVE_OUT}",
+    f"write {{argument}}=1{LEAVE_OUT}",
     right_types=(int,),
 )
 FLAG = ArgumentKind("True or False", make_class_test(bool), f"write {{argument}}=True{LEAVE_OUT}")

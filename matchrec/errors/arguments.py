@@ -76,7 +76,16 @@ def direction_in_order_by(
 
 
 # Methods that users expect from other libraries, and the methods that do the same here.
-METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF": ("to_df",)}
+METHODS_INSTEAD = {
+    "execute": ("show", "to_df"),
+    "run": ("show", "to_df"),
+    "toDF": ("to_df",),
+    "then": ("followed_by", "next"),
+}
+
+# Values of options that have no meaning, and the value that is probably meant: for example, the
+# engine sorts with sort="engine", and not with its name.
+_MEANT_VALUES = {("sort", "spark"): "engine", ("sort", "sail"): "engine", ("sort", "none"): None}
 
 
 def operation_of_frame(*, operation: str, call: str) -> TypeError:
@@ -333,7 +342,10 @@ def unknown_option_value(
         choices: the values that the argument can have.
     """
     surface = current_surface()
-    near = _find_nearest_choice(value, choices)
+    if (argument, value.lower()) in _MEANT_VALUES:
+        near = _MEANT_VALUES[argument, value.lower()]
+    else:
+        near = _find_nearest_choice(value, choices)
     hint = f"write {surface.write_option(argument, near)}" if near else None
     if argument == "write" and value in ("sase", "pattern"):
         hint = "SASE+ and Patterns can be read, but not written"

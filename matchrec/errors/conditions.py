@@ -178,8 +178,11 @@ def types_cannot_be_combined(
     hint = hint or find_operator_hint(operator, left, right, text)
     if operator == "IF" and text.upper().startswith("CASE"):
         operator = "CASE"
+    operation = split_at_operator(text)
     note = f"values of several {rows} of the match must be of one type"
-    if left == right:
+    if operation is not None and left != right:
+        note = f"{operation.left} is of type {left}, {operation.right} is of type {right}"
+    elif left == right:
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
     if operator in ("<", "<=", ">", ">=") and left == "boolean":
         chain = split_chain(text)

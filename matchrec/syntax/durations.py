@@ -231,8 +231,7 @@ def build_interval(written: WrittenDuration, location: LengthLocation, span: Spa
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
     duration = read_positive_duration(value, location, span, written.unit)
     if written.has_interval_word and not duration.is_time:
-        unit = "MINUTE, or pass '10 minutes'"
-        raise interval_without_unit(span, number=written.text, where="WITHIN", unit=unit)
+        raise interval_without_unit(span, number=written.text, where="WITHIN", unit="MINUTE")
     return duration.build_expression(span)
 
 

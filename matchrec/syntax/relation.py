@@ -75,7 +75,10 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     if from_index is None and word == 1 and is_first_word_table:  # `t MATCH_RECOGNIZE (...)` alone
         return errors.clause_in_wrong_place(tokens[word].span, table=tokens[0].text)
     if from_index is None or from_index + 1 >= word:
-        return errors.clause_in_wrong_place(tokens[word].span)
+        closing = tokens.pairs.get(word + 1, word)
+        has_table = tokens.key(closing + 1) == "FROM" and tokens.can_name(closing + 2)
+        table = tokens[closing + 2].text if has_table else ""
+        return errors.clause_in_wrong_place(tokens[word].span, table=table)
     relation = join_lines(tokens.text_at(tokens.span(from_index + 1, word))).removesuffix(" |>")
     return errors.clause_in_wrong_place(tokens[word].span, relation=relation)
 

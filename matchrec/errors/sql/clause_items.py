@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.sql.token_advice import MAX_AROUND
-from matchrec.errors.wording import join_lines, quote_in_backticks, shorten
+from matchrec.errors.wording import join_lines, quote_in_backticks, shorten, write_name
 from matchrec.source import Span
 
 
@@ -29,13 +29,27 @@ def measure_without_name(
         hint = f"write the value before it, such as LAST(x) {shorten(text)}"
     else:
         missing = "name"
-        named_expression = f"{shorten(text)} AS {name or _suggest_name(text)}"
+        value, string = _split_string_at_end(text)
+        name = name or string or _suggest_name(value)
+        named_expression = f"{shorten(value)} AS {name}"
         is_name_optional = clause == "PARTITION BY"
         prefix = f"{shorten(text)}, or " if is_name_optional else ""
         hint = f"write {prefix}{named_expression}"
     return MatchRecognizeParseError(
         f"missing {missing} of a {what} in {clause}", span, hint=hint, code="measure-without-name"
     )
+
+
+def _split_string_at_end(text: str) -> tuple[str, str]:
+    """Return a value, and the string after it as a name; "" if the text does not end with one.
+
+    >>> _split_string_at_end("A.day 'first day'"), _split_string_at_end("A.day || 'x'")
+    (('A.day', '`first day`'), ("A.day || 'x'", ''))
+    """
+    named_value = re.fullmatch(r"(?s)(?P<value>.*[\w)\]])\s+'(?P<name>[^'`]+)'", text)
+    if named_value is None:
+        return text, ""
+    return named_value["value"], write_name(named_value["name"])
 
 
 # A column, and a call of a function with a column or without arguments.
@@ -192,6 +206,9 @@ def _find_definition_hint(text: str, proposal: ProposedDefinition | None) -> str
     match_without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
     if match_without_variable is not None:
         return f"write a variable before AS: A {shorten(text)}"
+    reference = re.fullmatch(r"(?is)(\w+)\.(\w+\s*[=<>!](?:(?!\sAS\s).)*)", text)
+    if reference is not None:  # `A.price > 3`
+        return f"write {reference[1]} AS {shorten(reference[2])}"
     # The help for `A < 5` is not `A AS < 5`, because no condition begins with an operator.
     if proposal is not None and proposal.condition[0] not in "<>!":
         return f"write {proposal.variable} AS {shorten(proposal.condition)}"

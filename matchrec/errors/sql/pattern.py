@@ -255,12 +255,18 @@ def malformed_quantifier(span: Span, *, text: str = "") -> MatchRecognizeParseEr
     hint = "write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion"
     bounds = _BOUNDS_WITHOUT_COMMA.fullmatch(text)
     number = re.fullmatch(r"\{\s*(\d+(?:\s*,\s*\d*)?)\s*[)\]]?", text)
+    name = re.fullmatch(r"\{\s*([^\W\d]\w*)\s*\}", text)
     if number is not None:  # `A{3` without its end
         hint = f"write {{{number[1]}}}"
     elif bounds is not None:
         hint = f"write {{{bounds[1]},{bounds[2]}}} for {bounds[1]} to {bounds[2]} rows"
+    elif name is not None:
+        hint = f"write a whole number, such as {{2}}, or {{:{name[1]}}} for a parameter"
     return MatchRecognizeParseError(
-        "the quantifier in PATTERN is malformed", span, hint=hint, code="malformed-quantifier"
+        f"{f'`{shorten(text)}`' if text else 'this'} in PATTERN is not a quantifier",
+        span,
+        hint=hint,
+        code="malformed-quantifier",
     )
 
 

@@ -6,7 +6,7 @@ import re
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.run.origins import read_users_text_around
-from matchrec.errors.wording import join_lines
+from matchrec.errors.wording import join_lines, shorten
 from matchrec.source import Span
 
 # For symbols between two variables: what to write instead, with `{first}` and `{second}` for the
@@ -35,7 +35,6 @@ _HINTS_FOR_SYMBOLS = {
         "an exclusion"
     ),
     "/": "write a comment as /* ... */, or as -- ... to the end of the line",
-    **dict.fromkeys(("=", "<", ">"), "write the condition in DEFINE: DEFINE A AS x > 1"),
 }
 
 
@@ -59,6 +58,8 @@ def stray_character(
             hint = f'write NOT {variables} for "no row of {variables} here"'
         case "'":
             hint = _find_string_hint(span)
+        case "=" | "<" | ">":
+            hint = f"write the condition in DEFINE: DEFINE {_find_condition(span)}"
         case _ if text in _HINTS_BETWEEN_VARIABLES:
             first, second = _find_neighbours(span)
             hint = _HINTS_BETWEEN_VARIABLES[text].format(first=first, second=second)
@@ -68,6 +69,20 @@ def stray_character(
     return MatchRecognizeParseError(
         f"`{text}` is not allowed in PATTERN", span, hint=hint, code="stray-character"
     )
+
+
+def _find_condition(span: Span) -> str:
+    """Return the definition for a condition after a variable, `A(price > 1)`; else an example.
+
+    Args:
+        span: the comparison in the text of the query.
+    """
+    text, start = read_users_text_around(span)
+    before = re.search(r"(?P<variable>\w+)\s*[(\[](?P<left>[^()\[\]]*)$", text[:start])
+    after = re.match(r"[^()\[\]]*(?=[)\]])", text[start:])
+    if before is None or after is None or before["variable"].upper() in ("PATTERN", "PERMUTE"):
+        return "A AS x > 1"
+    return f"{before['variable']} AS {shorten(join_lines(before['left'] + after[0]).strip())}"
 
 
 def _find_neighbours(span: Span) -> tuple[str, str]:

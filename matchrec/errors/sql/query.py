@@ -241,25 +241,31 @@ def table_in_brackets(span: Span, *, name: str) -> MatchRecognizeParseError:
 
 
 def clause_in_wrong_place(
-    span: Span, *, relation: str = "...", table: str = ""
+    span: Span, *, relation: str = "", table: str = ""
 ) -> MatchRecognizeParseError:
     """Return the error for a clause that does not follow a relation in FROM.
 
     Args:
         span: MATCH_RECOGNIZE in the text of the query.
-        relation: the text from the table up to the clause.
-        table: the table with which the query begins, as in `t MATCH_RECOGNIZE (...)`; otherwise "".
+        relation: the text from the table up to the clause; "" if FROM does not precede the clause.
+        table: the table that seems to be meant, as in `t MATCH_RECOGNIZE (...)` and in
+            `SELECT MATCH_RECOGNIZE (...) FROM t`; "" if it is not known.
     """
-    hint = (
-        f"wrap what precedes it in a subquery: FROM (SELECT * FROM {shorten(relation)}) "
-        "MATCH_RECOGNIZE (...)"
-    )
-    if table:
-        hint = f"write SELECT * FROM {table} MATCH_RECOGNIZE (...)"
+    note = "" if table else _ONE_RELATION
+    if relation.startswith(":"):
+        note = "a parameter is a value, not a table"
+        hint = f"write the name of the table instead of {shorten(relation)}"
+    elif relation:
+        hint = (
+            f"wrap what precedes it in a subquery: FROM (SELECT * FROM {shorten(relation)}) "
+            "MATCH_RECOGNIZE (...)"
+        )
+    else:
+        hint = f"write SELECT * FROM {table or 't'} MATCH_RECOGNIZE (...)"
     return MatchRecognizeParseError(
         "MATCH_RECOGNIZE is not allowed here",
         span,
-        notes=("" if table else _ONE_RELATION,),
+        notes=(note,),
         hint=hint,
         code="clause-in-wrong-place",
     )

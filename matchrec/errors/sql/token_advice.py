@@ -235,6 +235,23 @@ _HINTS_FOR_QUERY_KEYWORDS = {
 }
 
 
+def _explain_where_before_condition(token: TokenInText) -> TokenExplanation | None:
+    """Explain `A AS WHERE price > 1`."""
+    if token.where != "DEFINE" or token.key != "WHERE" or token.text_before.strip():
+        return None
+    return _refuse(token.text, "remove WHERE")
+
+
+def _explain_hyphen_in_name(token: TokenInText) -> TokenExplanation | None:
+    """Explain the hyphen in `A.day AS first-day`."""
+    start = re.search(r"(?i)\bAS\s+(?P<name>[^\W\d]\w*)$", token.text_before)
+    rest = re.match(r"(?:-\w+)+", token.text_from_token)
+    if token.where != "MEASURES" or start is None or rest is None:
+        return None
+    name = start["name"] + rest[0]
+    return _refuse(token.text, f"write AS {name.replace('-', '_')}, or AS `{name}`")
+
+
 def _explain_query_keyword(token: TokenInText) -> TokenExplanation | None:
     """Explain LIMIT, HAVING and WHERE, which belong to the query around the clause."""
     if token.key not in _HINTS_FOR_QUERY_KEYWORDS:
@@ -605,7 +622,9 @@ _EXPLAINERS: tuple[Callable[[TokenInText], TokenAdvice | None], ...] = (
     _explain_option_before_pattern,
     _explain_swapped_measure,
     _explain_where_for_define,  # before `_explain_query_keyword`, which explains other WHEREs
+    _explain_where_before_condition,
     _explain_query_keyword,
+    _explain_hyphen_in_name,
     _explain_foreign_sign,
     _explain_cut_off_option,
     _explain_missing_condition,

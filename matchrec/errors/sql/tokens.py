@@ -235,19 +235,29 @@ def no_value_before_operator(operator: str, span: Span, *, where: str) -> MatchR
     )
 
 
-def value_after_is(span: Span, *, where: str, operator: str) -> MatchRecognizeParseError:
+def value_after_is(
+    span: Span, *, where: str, operator: str, operator_after: str = ""
+) -> MatchRecognizeParseError:
     """Return the error for IS or IS NOT before a value, as in `price IS NOT PREV(price)`.
 
     Args:
         span: IS or IS NOT in the text of the query.
         where: the part of the query.
         operator: the operator that the help writes instead, such as `<>`.
+        operator_after: the comparison after IS, such as `>` in `price IS > 3`; "" if there is none.
     """
+    is_negated = operator == "<>"
+    if operator_after and is_negated:
+        hint = f"write NOT before the comparison: NOT x {operator_after} y"
+    elif operator_after:
+        hint = f"remove IS before {operator_after}"
+    else:
+        hint = f"write {operator}"
     return MatchRecognizeParseError(
         f"IS is not allowed before a value in {where}",
         span,
         notes=("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM follow IS and IS NOT",),
-        hint=f"write {operator}",
+        hint=hint,
         code="is-before-value",
     )
 

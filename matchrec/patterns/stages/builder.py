@@ -64,7 +64,7 @@ TIMES = ArgumentKind(
     "write times(2), times(2, 4) or times_or_more(2)",
     right_types=(int,),
 )
-MATCH_COUNT = replace(arguments.COUNT, hint="write first_matches(4)")
+MATCH_COUNT = replace(arguments.COUNT, hint="write first_matches(1)")
 SKIP = ArgumentKind(
     "an AfterMatch",
     make_class_test(AfterMatch),

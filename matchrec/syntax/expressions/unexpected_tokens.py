@@ -33,10 +33,11 @@ _BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 # The advice of the general error may depend on the text around the token: in these parts of the
 # clause for all tokens, and in all parts for these keys.
 _PARTS_WITH_TEXT = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY, ClausePart.WITHIN)
-_KEYS_WITH_TEXT = ("GROUP", "WHERE", "HAVING", "LIMIT", "NOT", "!", "{")
+_KEYS_WITH_TEXT = ("GROUP", "WHERE", "HAVING", "LIMIT", "NOT", "!", "{", "-")
 # Keys for which the advice depends on that text only in a cast that Spark lacks, such as
 # `CONVERT(x USING utf8)`.
 _WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT", ",")
+_COMPARISONS = split_words("= < > <= >= <> !=")
 # The words of a direction after a key of ORDER BY.
 _DIRECTION_WORDS = split_words("ASC DESC NULLS FIRST LAST")
 
@@ -188,10 +189,18 @@ class UnexpectedToken:
             )
         if before.key == "NOT" and self.sequence.key(self.position - 2) == "IS":
             is_not = self.sequence[self.position - 2].span.to(before.span)
-            return errors.value_after_is(is_not, where=self.where, operator="<>")
+            return errors.value_after_is(
+                is_not, where=self.where, operator="<>", operator_after=self._find_comparison()
+            )
         if before.key == "IS":
-            return errors.value_after_is(before.span, where=self.where, operator="=")
+            return errors.value_after_is(
+                before.span, where=self.where, operator="=", operator_after=self._find_comparison()
+            )
         return None
+
+    def _find_comparison(self) -> str:
+        """Return the next token if it is a comparison, such as `>`; else ""."""
+        return self.token.text if self.token.key in _COMPARISONS else ""
 
     def _make_general_error(self) -> MatchRecognizeError:
         """Return the error for any other token that cannot come next."""
@@ -199,7 +208,7 @@ class UnexpectedToken:
         before = self.token_before
         # These keywords were read as names, so the mistake is the keyword, not the token after it.
         is_after_keyword = (
-            before.key in ("IF", "CASE", "SELECT") and token.kind is not TokenKind.SYMBOL
+            before.key in ("IF", "CASE", "SELECT", "WHERE") and token.kind is not TokenKind.SYMBOL
         )
         span = before.span if is_after_keyword else token.span
         text_before, text_from_token = self.sequence.split_at(span)
