@@ -267,7 +267,7 @@ def test_a_call_of_the_whole_pattern_names_no_stage() -> None:
         Pattern.begin("a").first_matches(0)
     assert str(refused.value) == (
         "`count` of `Pattern.first_matches` must be a whole number from 1 to 2147483647, but is 0 "
-        "[wrong-argument]\n  help: write first_matches(4)"
+        "[wrong-argument]\n  help: write first_matches(1)"
     )
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         Pattern.begin("a").after_match(3)  # type: ignore[arg-type]
