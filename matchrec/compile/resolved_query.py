@@ -95,7 +95,7 @@ def choose_outputs(
     """
     if not current_shortcuts().columns:
         return outputs
-    used_outputs = tuple(output for output in outputs if use.reads(output.name))
+    used_outputs = tuple(output for output in outputs if use.may_read(output.name))
     return used_outputs or outputs[:1]  # Rows need a column to be counted.
 
 

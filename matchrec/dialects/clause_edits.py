@@ -90,7 +90,7 @@ def edit_clause(
     )
     expressions = tuple(walk_expressions(clause))
     for expression in expressions:
-        part_context = context.enter_part(expression.part)
+        part_context = context.make_part_context(expression.part)
         yield from translator.edit_expression(expression.span, part_context)
     expression_spans = tuple(expression.span for expression in expressions)
     variables = find_variable_spans(clause, written_names)
@@ -99,7 +99,7 @@ def edit_clause(
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_optional_parts(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        define_context = context.enter_part(ClausePart.DEFINE)
+        define_context = context.make_part_context(ClausePart.DEFINE)
         translate = partial(translator.translate_expression, context=define_context)
         yield from edit_exclusive_loops(clause, write, translate)
     notes.extend(note_output_differences(tokens, clause, read, write))
@@ -203,7 +203,9 @@ def edit_window(
         is_function = tokens.key(call.over - 1) == ")"
         if is_function:
             span = tokens.span(call.start, call.over)
-            yield from translator.edit_expression(span, context.enter_part(ClausePart.MEASURES))
+            yield from translator.edit_expression(
+                span, context.make_part_context(ClausePart.MEASURES)
+            )
         else:
             yield from _edit_measure_over_window(tokens, window, call, translator.write)
 

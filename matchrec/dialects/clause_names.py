@@ -123,7 +123,7 @@ def edit_names(
     write = context.write
     name_spans = find_name_spans(tokens, clause)
     for token in tokens.tokens:
-        is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
+        is_quoted = token.kind is TokenKind.QUOTED or token.is_string_in_double_quotes
         is_expression = any(span.contains(token.span) for span in expression_spans)
         if is_expression or not (is_quoted or token.span in name_spans):
             continue

@@ -128,8 +128,8 @@ def _find_parentheses(tokens: TokenSequence, precedences: Precedences) -> Iterat
     for chain in _find_chains(tokens):
         if len(chain.operators) < 2 or not {*chain.operators} <= precedences.keys():
             continue
-        operation = _group(chain, precedences)
-        if operation == _group(chain, _SQLGLOT):
+        operation = _group_by_precedence(chain, precedences)
+        if operation == _group_by_precedence(chain, _SQLGLOT):
             continue
         for operand in _walk_inner_operations(operation):
             operand_tokens = _find_tokens(operand)
@@ -233,13 +233,13 @@ def _find_end_of_case(tokens: TokenSequence, start: int) -> int:
     return len(tokens)
 
 
-def _group(chain: _Chain, precedences: Precedences) -> _Operand:
+def _group_by_precedence(chain: _Chain, precedences: Precedences) -> _Operand:
     """Return a chain as a tree of operations; its only operand if it has no operators.
 
     In Spark SQL, `a | b & c` is this operation, where `b` is the token at index 2:
 
     >>> chain = _Chain([range(0, 1), range(2, 3), range(4, 5)], ["|", "&"])
-    >>> _group(chain, _SPARK).right
+    >>> _group_by_precedence(chain, _SPARK).right
     _Operation(left=range(2, 3), operator='&', right=range(4, 5))
     """
     operand: _Operand = chain.operands[0]

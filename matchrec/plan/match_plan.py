@@ -297,7 +297,7 @@ class ResultUse:
     # The lower-case names of columns that are certainly not read.
     unread: frozenset[str] = frozenset()
 
-    def reads(self, name: str) -> bool:
+    def may_read(self, name: str) -> bool:
         """Return whether the column may be read."""
         column = name.lower()
         if column in self.unread:

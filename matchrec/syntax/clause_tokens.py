@@ -21,7 +21,7 @@ class ClauseTokens(TokenSequence):
     # Where the text between the parentheses is in the whole query.
     inside: Span
     # Whether these are the tokens of a row pattern window, which has a frame.
-    in_window: bool = False
+    is_in_window: bool = False
 
     def ends_expression(self, index: int) -> bool:
         """Return whether an expression may end with the token at `index`.

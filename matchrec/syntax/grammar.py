@@ -213,7 +213,7 @@ def _read_name_after_as(
     if end - start < 3 or clause.key(end - 2) != "AS":
         return None
     name = clause[end - 1]
-    if name.in_double_quotes:
+    if name.is_string_in_double_quotes:
         raise column_in_double_quotes(name.span, clause=part.value, text=name.text)
     if name.is_string:
         raise item_errors.string_as_name(

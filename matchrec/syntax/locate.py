@@ -315,7 +315,7 @@ def _reject_wrong_alias(tokens: TokenSequence, clause: ClauseLocation) -> None:
     alias = find_alias(tokens, clause.closing + 1)
     if alias is None:
         return
-    if tokens[alias].in_double_quotes:
+    if tokens[alias].is_string_in_double_quotes:
         raise errors.alias_in_double_quotes(tokens[alias].span, text=tokens[alias].text)
     reject_misspelt_word_after_clause(tokens, alias)
 

@@ -306,7 +306,7 @@ def read_window(tokens: TokenSequence, window: PatternWindow) -> ParsedWindow:
     Raises:
         MatchRecognizeError: a part is malformed, or ORDER BY is missing.
     """
-    clause = cut_out_window_tokens(tokens, window, inherits=True)
+    clause = cut_out_window_tokens(tokens, window, includes_base=True)
     parts = sections.find_sections(clause)
     if ClausePart.ORDER_BY not in parts:
         raise errors.pattern_window_without_order(tokens.span(window.opening, window.opening + 1))
@@ -319,14 +319,14 @@ def read_window(tokens: TokenSequence, window: PatternWindow) -> ParsedWindow:
 
 
 def cut_out_window_tokens(
-    tokens: TokenSequence, window: PatternWindow, *, inherits: bool = False
+    tokens: TokenSequence, window: PatternWindow, *, includes_base: bool = False
 ) -> ClauseTokens:
     """Return the tokens of a window's clause, without the name of its base window.
 
     Args:
         tokens: the tokens of the query.
         window: the window.
-        inherits: whether the result begins with the tokens of the base window, if there is one.
+        includes_base: whether the result begins with the tokens of the base window, if any.
 
     Raises:
         MatchRecognizeError: the base window does not exist, or the window may not be derived from
@@ -335,12 +335,12 @@ def cut_out_window_tokens(
     base = _find_base(tokens, window)
     start = window.opening + (1 if base is None else 2)
     clause_tokens = tokens.tokens[start : window.closing]
-    if inherits and base is not None:
+    if includes_base and base is not None:
         base_start, base_end = base
         clause_tokens = (*tokens.tokens[base_start:base_end], *clause_tokens)
     clause = cut_out_tokens(tokens, window.opening, window.closing)
     pairs = pair_brackets(clause_tokens)
-    return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
+    return replace(clause, tokens=clause_tokens, pairs=pairs, is_in_window=True)
 
 
 def _find_base(tokens: TokenSequence, window: PatternWindow) -> TokenRange | None:

@@ -109,7 +109,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
         sections[part] = Section(_find_keyword(clause, part, first_word), content_start, end)
     if ClausePart.PATTERN not in sections:
         _reject_missing_pattern(clause, sections)
-    if clause.in_window and ClausePart.FRAME not in sections:
+    if clause.is_in_window and ClausePart.FRAME not in sections:
         raise window_errors.pattern_window_without_frame(sections[ClausePart.PATTERN].keyword)
     return sections
 
@@ -262,9 +262,9 @@ def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -
             return ClausePart.WITHIN
         case "WITHIN", "" if clause.ends_expression(index - 1) and not clause.can_name(index + 1):
             return ClausePart.WITHIN
-        case "SUBSET", _ if _starts_list(clause, index, pattern_end, "="):
+        case "SUBSET", _ if _starts_subset_or_define(clause, index, pattern_end, "="):
             return ClausePart.SUBSET
-        case "DEFINE", _ if _starts_list(clause, index, pattern_end, "AS"):
+        case "DEFINE", _ if _starts_subset_or_define(clause, index, pattern_end, "AS"):
             return ClausePart.DEFINE
     return None
 
@@ -287,7 +287,7 @@ def _starts_frame(clause: ClauseTokens, index: int) -> bool:
 
     The word can also name a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
     """
-    if not clause.in_window or clause.key(index - 1) in ("BY", ","):
+    if not clause.is_in_window or clause.key(index - 1) in ("BY", ","):
         return False
     bound = index + 1
     if clause.key(bound) == "BETWEEN":
@@ -310,7 +310,9 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     return clause.ends_expression(index - 1) and is_followed
 
 
-def _starts_list(clause: ClauseTokens, index: int, pattern_end: int | None, sign: str) -> bool:
+def _starts_subset_or_define(
+    clause: ClauseTokens, index: int, pattern_end: int | None, sign: str
+) -> bool:
     """Return whether SUBSET or DEFINE at `index` starts the part, and does not name a column.
 
     The word starts the part
@@ -318,6 +320,12 @@ def _starts_list(clause: ClauseTokens, index: int, pattern_end: int | None, sign
     - if a name and `sign` follow, as in `SUBSET U =` and `DEFINE A AS`,
     - at the start of the clause, and right after PATTERN and its options,
     - anywhere after PATTERN in `DEFINE A, B AS`, or after a `)`.
+
+    Args:
+        clause: the tokens of the clause.
+        index: the index of SUBSET or DEFINE.
+        pattern_end: see `_recognize_part`.
+        sign: the token after each name of the part: `=` in SUBSET, AS in DEFINE.
     """
     is_after_pattern = pattern_end is not None
     name = index + 1
@@ -341,7 +349,7 @@ def _check_order(clause: ClauseTokens, starts: Sequence[PartStart]) -> None:
     keywords: dict[ClausePart, Span] = {}  # the keywords of the parts so far
     for part, index in starts:
         keyword = _find_keyword(clause, part, index)
-        if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
+        if part is ClausePart.ROWS_PER_MATCH and clause.is_in_window:
             raise window_errors.part_not_allowed_in_window(keyword, what=names[part])
         if part in keywords:
             raise errors.duplicate_part(keywords[part], keyword, part=part.value)

@@ -202,9 +202,13 @@ def replace_token(
 def make_token_sequence(
     tokens: Sequence[SqlglotToken], text: str, dialect: QuoteDialect = SPARK, *, offset: int = 0
 ) -> TokenSequence:
-    """Return our tokens of a text, in which sqlglot has found `tokens`.
+    """Return our tokens of a text, with their brackets paired up.
 
-    For the other arguments, see `read_tokens`.
+    Args:
+        tokens: the tokens of sqlglot.
+        text: the text that sqlglot has divided into these tokens.
+        dialect: how the text is read.
+        offset: where the text starts in the query.
     """
     converted_tokens = convert_tokens(tokens, text, offset=offset)
     return TokenSequence(text, converted_tokens, pair_brackets(converted_tokens), offset, dialect)

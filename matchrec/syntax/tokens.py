@@ -101,7 +101,7 @@ class Token:
         return self.kind in CONSTANT_KINDS
 
     @property
-    def in_double_quotes(self) -> bool:
+    def is_string_in_double_quotes(self) -> bool:
         """Return whether the token is a string in double quotes: a name in other dialects."""
         return self.kind is TokenKind.STRING and self.text.startswith('"')
 
@@ -111,7 +111,7 @@ class Token:
 
         There, `"a"` can only be a name.
         """
-        return self.is_name or self.in_double_quotes
+        return self.is_name or self.is_string_in_double_quotes
 
     @property
     def name(self) -> str:

@@ -93,7 +93,7 @@ class RuleContext:
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 
-    def enter_part(self, part: ClausePart) -> RuleContext:
+    def make_part_context(self, part: ClausePart) -> RuleContext:
         """Return the context of an expression in a part of the clause."""
         return replace(self, part=part)
 
@@ -113,9 +113,9 @@ class RuleContext:
         return kind
 
     def request_presence(self, select: exp.Select, name: str) -> Presence:
-        """Return whether a relation that a query reads has a column of this name.
+        """Return whether a relation that a query reads has a column of this name, if it is known.
 
-        If that is not known, the name is added to `findings.untyped_columns`.
+        If it is not known, the name is added to `findings.untyped_columns`.
         """
         presence = self.columns.find_presence(select, name)
         if presence is Presence.UNKNOWN:

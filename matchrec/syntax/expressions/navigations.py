@@ -72,10 +72,10 @@ def read_navigation(cursor: ExpressionCursor, name_index: int, semantics: Semant
     if len(arguments) == 2:
         offset = _read_offset(cursor, name, arguments, default)
     operand = _read_operand(cursor, name_index, arguments[0], semantics)
-    return map_references(operand, partial(_navigate, name=name, offset=offset))
+    return map_references(operand, partial(_move_to_row, name=name, offset=offset))
 
 
-def _navigate(reference: Reference, name: str, offset: int) -> Reference:
+def _move_to_row(reference: Reference, name: str, offset: int) -> Reference:
     """Return a reference in the operand of a navigation, moved to the row that is navigated to.
 
     Args:
@@ -169,7 +169,7 @@ def _explain_missing_column(
     """Return the error for the navigation at `name_index`, whose operand reads no column."""
     start, end = argument
     token = cursor.tokens[start]
-    if end == start + 1 and token.in_double_quotes:
+    if end == start + 1 and token.is_string_in_double_quotes:
         return errors.column_in_double_quotes(token.span, clause=cursor.where, text=token.text)
     call = cursor.sequence.find_call_span(name_index)
     return navigation_errors.navigation_without_column(

@@ -40,7 +40,15 @@ SpecialCallReader = Callable[[ExpressionCursor, str, int], Scalar | None]
 def _close_call(
     cursor: ExpressionCursor, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
 ) -> Operation:
-    """Read the closing parenthesis of the call at `start`, and make its operation."""
+    """Read the closing parenthesis of a call, and return its operation.
+
+    Args:
+        cursor: the cursor, which is after the last argument.
+        name: the name of the operation.
+        start: the index of the call's first token.
+        operands: the arguments that are values.
+        words: the arguments that are words, such as a type or a unit.
+    """
     cursor.expect(")")
     return cursor.make_operation(name, start, *operands, words=words)
 
