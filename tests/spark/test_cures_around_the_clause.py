@@ -168,7 +168,7 @@ def test_a_column_that_is_not_grouped(
 
 
 UNGROUPED = {
-    "SELECT * FROM {} HAVING count(*) > 1": "`*` is not allowed in a query over groups",
+    "SELECT * FROM {} HAVING count(*) > 1": "`*` is not allowed with HAVING",
     "SELECT user FROM {} HAVING s > 1": "HAVING has neither GROUP BY nor an aggregate",
 }
 
