@@ -57,9 +57,9 @@ class NeverTrueWarning(MatchRecognizeWarning):
 
     The comparison is with NULL, with a variable that has no row yet, with an earlier row that the
     first row of a variable does not have, with FIRST or an aggregate that has the same value at the
-    first row of a variable, of two constants, or with numbers that exclude each other. The PATTERN
-    has more rows than WITHIN allows. The part of PATTERN is NOT of a variable without a condition,
-    `^` after a row, or `$` before a row.
+    first row of a variable, of two constants, or against the order of the rows. Or it contradicts
+    another comparison of the same value. PATTERN needs more rows than WITHIN allows. The part of
+    PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a row.
     """
 
 

@@ -14,6 +14,8 @@ about arguments without effect are in `idle_arguments`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matchrec.errors.language import current_language, name_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.surface import current_surface
@@ -398,18 +400,18 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
     )
 
 
-def ranges_without_common_value(span: Span, *, comparison: str, other: str) -> NeverTrueWarning:
+def contradicting_comparisons(span: Span, *, first: str, second: str) -> NeverTrueWarning:
     """Return the warning for price > 10 AND price < 5.
 
     Args:
-        span: the second comparison.
-        comparison: the second comparison, `price < 5`.
-        other: the first comparison, `price > 10`.
+        span: the second comparison in the text of the query.
+        first: the first comparison, `price > 10`.
+        second: the second comparison, `price < 5`.
     """
     return NeverTrueWarning(
-        f"`{other} AND {comparison}` in {name_part('DEFINE')} is never true",
+        f"`{second}` in {name_part('DEFINE')} is never true together with `{first}`",
         span,
-        hint="write OR if one of the two is enough",
+        hint=f"write ({first} OR {second}), or correct one of them",
     )
 
 
@@ -429,13 +431,61 @@ def swapped_bounds(span: Span, *, value: str, least: str, most: str) -> NeverTru
     )
 
 
-def not_in_with_null(span: Span) -> NeverTrueWarning:
-    """Return the warning for price NOT IN (1, NULL)."""
+def not_in_with_null(span: Span, *, value: str, candidates: Sequence[str]) -> NeverTrueWarning:
+    """Return the warning for price NOT IN (1, NULL).
+
+    Args:
+        span: the condition in the text of the query.
+        value: the value, `price`.
+        candidates: the values in parentheses except NULL, `1`.
+    """
+    if candidates:
+        hint = f"write {value} NOT IN ({', '.join(candidates)}), which is not true for NULL either"
+    else:
+        hint = f"write {value} IS NOT NULL"
     return NeverTrueWarning(
-        f"NOT IN with NULL in {name_part('DEFINE')} is never true",
+        f"`NOT IN` with NULL in {name_part('DEFINE')} is never true",
         span,
-        notes=("the value is compared with NULL, too, and this comparison is NULL",),
-        hint="remove NULL from the list",
+        notes=(f"{value} <> NULL is NULL, so it is not known whether {value} is in the list",),
+        hint=hint,
+    )
+
+
+def count_below_one(span: Span, *, condition: str, count: str, variable: str) -> NeverTrueWarning:
+    """Return the warning for DEFINE B AS count(B.*) = 0.
+
+    Args:
+        span: the comparison in the text of the query.
+        condition: the comparison, `count(B.*) = 0`.
+        count: the number of rows, `count(B.*)`.
+        variable: the variable of the condition, `B`.
+    """
+    return NeverTrueWarning(
+        f"`{condition}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"{count} counts the row that is tested for {variable}, too, so it is at least 1",),
+        hint=f"write {count} = 1, if no such row may come before this row",
+    )
+
+
+def comparison_against_order(
+    span: Span, *, condition: str, key: str, possible_condition: str, is_descending: bool
+) -> NeverTrueWarning:
+    """Return the warning for ORDER BY day ... DEFINE B AS day < PREV(day).
+
+    Args:
+        span: the comparison in the text of the query.
+        condition: the comparison, `day < PREV(day)`.
+        key: the key of ORDER BY, `day`.
+        possible_condition: the opposite comparison, `day > PREV(day)`.
+        is_descending: whether the order of the key is descending.
+    """
+    direction = "descending" if is_descending else "ascending"
+    return NeverTrueWarning(
+        f"`{condition}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"ORDER BY sorts the rows by {key} in {direction} order",),
+        hint=f"write {possible_condition}, or compare another column",
     )
 
 

@@ -5,7 +5,9 @@ class whose docstring says when the rule applies, and `errors.warnings` has a fu
 the warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
-    contradictions  `x > 10 AND x < 5`, NOT IN with NULL, a window that is shorter than the pattern
+    tested_rows     a comparison that contradicts the order of the rows, or a count
+    contradictions  comparisons of one value that no row satisfies together; short windows
+    constants       what is certain about two constants, for contradictions
     wildcards       `*` in LIKE, `%` in a comparison
     counts          COUNT of a condition
     skipped_rows    PREV of the current row, if the match may have skipped the row before

@@ -18,10 +18,8 @@ from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
-from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
-from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
     COMPARISONS,
@@ -30,7 +28,6 @@ from matchrec.plan.expression import (
     End,
     Navigation,
     Operation,
-    Reference,
     Scalar,
     Term,
     TextPiece,
@@ -42,14 +39,15 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operators import OPERATORS
-from matchrec.plan.show import show_scalar
 from matchrec.plan.warning_rules.early_variables import EarlyVariables
 from matchrec.plan.warning_rules.references import (
     find_literal_text,
+    find_only_reference,
     reads_nearby_row,
     show_plain_argument,
-    use_plain_argument,
+    show_users_operand,
 )
+from matchrec.plan.warning_rules.tested_rows import warn_about_tested_row
 from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
 # The comparisons that are false if both sides are equal.
@@ -88,7 +86,10 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             if part.operator in COMPARISONS:
                 is_required = id(part) in required_ids
                 context = ComparisonInCondition(part, definition, plan, is_required)
-                yield from warn_about_operands(context, early_variables)
+                operand_warnings = tuple(warn_about_operands(context, early_variables))
+                yield from operand_warnings
+                if not operand_warnings and current_language() is SQL:
+                    yield from warn_about_tested_row(part, definition, plan)
         for part in required_parts:
             if isinstance(part, Operation) and not part.references:
                 yield from warn_about_constants(part)
@@ -165,22 +166,6 @@ def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWar
     variables = patterns.list_variable_names(plan.pattern)
     other_variable = next((name for name in variables if name != definition.variable), None)
     return warnings.same_value(span, column=show_plain_argument(reference), other=other_variable)
-
-
-def show_users_operand(operand: Scalar, example: str | None = None) -> str:
-    """Return an operand as the user wrote it.
-
-    Several blanks become one.
-
-    Args:
-        operand: an operand of a condition.
-        example: what to return if the user's text is not known, because the operand's SQL is not
-            the user's. None to return this SQL then.
-    """
-    users_text = read_users_text(operand.span)
-    if users_text:
-        return " ".join(users_text.split())
-    return example or show_scalar(map_column_references(operand, use_plain_argument))
 
 
 def warn_about_later_rows(
@@ -308,14 +293,6 @@ def warn_about_only_row(
                 condition=allow_first_rows(comparison, rows, 1),
             )
             return
-
-
-def find_only_reference(scalar: Scalar) -> Reference | None:
-    """Return the reference that is the whole expression; None for any other expression."""
-    if not isinstance(scalar, Term) or len(scalar.pieces) != 1:
-        return None
-    (piece,) = scalar.pieces
-    return None if isinstance(piece, str) else piece
 
 
 def find_column_of_only_row(read: ColumnReference | Aggregate) -> str | None:

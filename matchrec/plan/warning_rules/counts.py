@@ -14,7 +14,7 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Aggregate, Operation, Scalar, is_null
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operators import OPERATORS
-from matchrec.plan.warning_rules.comparisons import show_users_operand
+from matchrec.plan.warning_rules.references import show_users_operand
 
 
 def warn_about_counted_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

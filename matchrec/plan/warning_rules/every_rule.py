@@ -9,7 +9,10 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
-from matchrec.plan.warning_rules.contradictions import warn_about_contradictions
+from matchrec.plan.warning_rules.contradictions import (
+    warn_about_contradictions,
+    warn_about_short_windows,
+)
 from matchrec.plan.warning_rules.counts import warn_about_counted_conditions
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
@@ -44,6 +47,7 @@ def warn_about_stages(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 RULES: tuple[WarningRule, ...] = (
     warn_about_comparisons,
     warn_about_contradictions,
+    warn_about_short_windows,
     warn_about_counted_conditions,
     warn_about_skipped_rows,
     warn_about_stages,

@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from matchrec.errors.run.origins import read_users_text
+from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition
-from matchrec.plan.expression import ColumnReference, Scalar, render
+from matchrec.plan.expression import ColumnReference, Reference, Scalar, Term, render
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_scalar
+
+# Each comparison, by what it is with its operands exchanged.
+MIRRORED = {"=": "=", "<=>": "<=>", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def reads_nearby_row(
@@ -71,3 +77,27 @@ def find_literal_text(operand: Scalar) -> str | None:
         return None
     inner_text = literal[1:-1]
     return None if literal[0] in inner_text or "\\" in inner_text else literal
+
+
+def find_only_reference(scalar: Scalar) -> Reference | None:
+    """Return the reference that is the whole expression; None for any other expression."""
+    if not isinstance(scalar, Term) or len(scalar.pieces) != 1:
+        return None
+    (piece,) = scalar.pieces
+    return None if isinstance(piece, str) else piece
+
+
+def show_users_operand(operand: Scalar, example: str | None = None) -> str:
+    """Return an operand as the user wrote it.
+
+    Several blanks become one.
+
+    Args:
+        operand: an operand of a condition.
+        example: what to return if the user's text is not known, because the operand's SQL is not
+            the user's. None to return this SQL then.
+    """
+    users_text = read_users_text(operand.span)
+    if users_text:
+        return " ".join(users_text.split())
+    return example or show_scalar(map_column_references(operand, use_plain_argument))

@@ -117,6 +117,94 @@ def test_plausible_clauses_raise_no_warning(clause_end: str) -> None:
     assert list_warnings(f"PARTITION BY sym ORDER BY ts {clause_end}") == ()
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "price > 5 AND price < 5",
+        "price >= 5 AND price < 5",
+        "price = 5 AND price <> 5",
+        "price = 5 AND price > 7",
+        "price > 10 AND price <= 5.5",
+        "5 > price AND price > 10",
+        "price = 1 AND price = 2",
+        "price + 1 > 5 AND price + 1 < 3",
+        "price > 10 AND (sym > 'a' AND price < 5)",
+        "sym > 'a' OR (price > 10 AND price < 5)",
+        "price BETWEEN 1 AND 2 AND price > 3",
+        "price IN (1, 2) AND price IN (3, 4)",
+        "price IN (1, 2) AND price BETWEEN 3 AND 4",
+        "sym = 'X' AND sym = 'Y'",
+        "sym = 'X' AND sym <> 'X'",
+        "sym IN ('buy', 'sell') AND sym = 'hold'",
+        "ts > DATE'2026-02-01' AND ts < DATE'2026-01-01'",
+        "ts > '2026-02-01' AND ts < '2026-01-01'",
+        "ts BETWEEN DATE'2026-02-01' AND DATE '2026-01-01'",
+        "ts - A.ts > INTERVAL 1 HOUR AND ts - A.ts < INTERVAL 5 MINUTE",
+        "price > 9 AND price < 8 AND price < 7",
+        "CLASSIFIER() = 'A' AND CLASSIFIER() = 'B'",
+        "count(*) > 5 AND count(*) < 3",
+        "avg(B.price) > 5 AND avg(B.price) < 3",
+    ],
+)
+def test_contradictions_raise_one_warning(condition: str) -> None:
+    clause = f"PARTITION BY sym ORDER BY ts PATTERN (A B+) DEFINE B AS {condition}"
+    (warning,) = list_warnings(clause)
+    assert isinstance(warning, kinds.NeverTrueWarning)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "price > 5 AND price < 10",
+        "price >= 5 AND price <= 5",
+        "price > 5 OR price < 1",
+        "price > 5 AND (price < 10 OR price > 3)",
+        "price = 5 AND price = 5.0",
+        "price >= 5 AND price < 5.5",
+        "price > 5 AND price < 5.5",
+        "price > 5 AND PREV(price) < 3",
+        "A.price > 5 AND B.price < 3",
+        "price BETWEEN 5 AND 5",
+        "price NOT BETWEEN 100 AND 50",
+        "price > 10 AND abs(price) < 5",
+        "price > :low AND price < 5",
+        "sym > 'b' AND sym < 'a'",
+        "sym = 'a' AND sym = 'A'",
+        "sym = 'a' AND sym = 'a '",
+        "sym = 'true' AND sym = 'yes'",
+        "sym = '1' AND sym = '01'",
+        "sym = '1' AND sym = '1.0'",
+        "sym = 'X' AND sym <> 'Y'",
+        "sym IN ('X', 'Y') AND sym = 'Y'",
+        "sym IN ('X', 'Y') AND sym <> 'Y'",
+        "sym NOT IN ('X', 'Y')",
+        "sym IN ('X', NULL)",
+        "price IN (1, 2) AND price IN (2, 3)",
+        "price = 1.0000000000000000001 AND price = 1.0000000000000000002",
+        "ts > '2026-01-01' AND ts < '2026-1-01'",
+        "ts > DATE'2026-02-01' AND ts < '2026-01-01'",
+        "ts > DATE'2026-01-01' AND ts < DATE'2026-02-01'",
+        "ts <= PREV(ts)",
+        "ts > PREV(ts)",
+        "ts < NEXT(ts)",
+        "ts < PREV(price)",
+        "price < PREV(price)",
+        "ts < PREV(ts) + 1",
+        "ts <> PREV(ts)",
+        "count(A.*) = 0",
+        "count(B.*) <= 1",
+        "count(B.*) < 2",
+        "count(B.price) = 0",
+        "count(*) FILTER (WHERE price > 5) = 0",
+        "count(DISTINCT B.price) = 0",
+        "price IS NULL AND sym > 'a'",
+    ],
+)
+def test_conditions_that_can_be_true_raise_no_warning(condition: str) -> None:
+    clause = f"PARTITION BY sym ORDER BY ts PATTERN (A B+) DEFINE B AS {condition}"
+    assert list_warnings(clause) == ()
+
+
 def test_a_warning_survives_pickling() -> None:
     (warning,) = list_warnings("PATTERN (A) DEFINE A AS price > 1")
     assert str(pickle.loads(pickle.dumps(warning))) == str(warning)
