@@ -1,7 +1,8 @@
 """The classes of warnings, which `matchrec.warnings` publishes.
 
-Each docstring says when the warning appears. `errors.warnings` has the functions that
-word the warnings of each class.
+Each docstring says when the warning appears. `errors.warnings`,
+`errors.condition_warnings` and `errors.idle_arguments` have the functions that word the warnings of
+each class.
 """
 
 from __future__ import annotations

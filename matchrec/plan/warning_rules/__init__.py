@@ -1,8 +1,8 @@
 """Rules that warn about plans that can run, but probably do not mean what the user wanted.
 
 A rule is a function `warn_about_...` over a plan. For each rule, `errors.warning_classes` has a
-class whose docstring says when the rule applies, and `errors.warnings` has a function that words
-the warning.
+class whose docstring says when the rule applies. `errors.warnings` or `errors.condition_warnings`
+has a function that words the warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
     tested_rows     a comparison that contradicts the order of the rows, or a count

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import eq, ge, gt, le, lt, ne
 
-from matchrec.errors import warnings
+from matchrec.errors import condition_warnings
 from matchrec.errors.language import SQL, current_language
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
@@ -105,7 +105,7 @@ def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarnin
             Operations other than comparisons raise no warning.
     """
     if is_false_comparison(comparison):
-        yield warnings.false_constant_comparison(comparison.span)
+        yield condition_warnings.false_constant_comparison(comparison.span)
         return
     operand_texts = [find_literal_text(operand) for operand in comparison.operands]
     texts = [text for text in operand_texts if text is not None]
@@ -116,7 +116,7 @@ def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarnin
     folded_texts = {text[1:-1].strip().casefold() for text in texts}
     if len(folded_texts) == 2:
         double_quoted_text = next((text for text in texts if text[0] == '"'), None)
-        yield warnings.different_strings(comparison.span, quoted=double_quoted_text)
+        yield condition_warnings.different_strings(comparison.span, quoted=double_quoted_text)
 
 
 def warn_about_operands(
@@ -143,7 +143,7 @@ def warn_about_operands(
     operands_except_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(operands_except_null) == 1:
         other_text = show_users_operand(operands_except_null[0], "x" if plan.staging else None)
-        yield warnings.compared_with_null(
+        yield condition_warnings.compared_with_null(
             comparison.span, operator=comparison.operator, other=other_text
         )
 
@@ -158,14 +158,16 @@ def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWar
     plan = context.plan
     reference = find_only_reference(context.comparison.operands[0])
     if not isinstance(reference, ColumnReference) or current_language() is not SQL:
-        return warnings.same_value(span)
+        return condition_warnings.same_value(span)
     is_plain_column = len(reference.column_path) == 1
     reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
     if not (is_plain_column and reads_tested_row):
-        return warnings.same_value(span)
+        return condition_warnings.same_value(span)
     variables = patterns.list_variable_names(plan.pattern)
     other_variable = next((name for name in variables if name != definition.variable), None)
-    return warnings.same_value(span, column=show_plain_argument(reference), other=other_variable)
+    return condition_warnings.same_value(
+        span, column=show_plain_argument(reference), other=other_variable
+    )
 
 
 def warn_about_later_rows(
@@ -195,11 +197,11 @@ def warn_about_later_rows(
             operand, f"{variable_read}.{column}" if plan.staging else None
         )
         if variable_read == subject.name:
-            yield warnings.compared_with_own_stage(
+            yield condition_warnings.compared_with_own_stage(
                 span, read=operand_text, column=column, stage=variable_read
             )
         else:
-            yield warnings.compared_with_later_variable(
+            yield condition_warnings.compared_with_later_variable(
                 span, read=operand_text, other=variable_read, variable=subject.name
             )
 
@@ -223,7 +225,7 @@ def warn_about_first_row(
         if navigation.logical_offset > 0 and has_no_earlier_row(
             context, early_variables, navigation.variable
         ):
-            yield warnings.compared_with_row_before_first(
+            yield condition_warnings.compared_with_row_before_first(
                 context.comparison.span,
                 read=show_users_operand(operand),
                 rows=navigation.variable,
@@ -286,7 +288,7 @@ def warn_about_only_row(
         if find_column_of_only_row(read) == tested.argument and has_no_earlier_row(
             context, early_variables, rows
         ):
-            yield warnings.compared_with_only_row(
+            yield condition_warnings.compared_with_only_row(
                 comparison.span,
                 read=show_users_operand(value),
                 variable=context.definition.variable,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from matchrec.errors import warnings
+from matchrec.errors import condition_warnings, warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
@@ -118,14 +118,14 @@ def warn_about_pairs(requirements: Iterable[Requirement]) -> Iterator[MatchRecog
         reported_values.add(first.value)
         if first.part is second.part:
             value, lower_bound, upper_bound = first.part.operands
-            yield warnings.swapped_bounds(
+            yield condition_warnings.swapped_bounds(
                 first.part.span,
                 value=show_users_operand(value),
                 least=show_users_operand(upper_bound),
                 most=show_users_operand(lower_bound),
             )
         else:
-            yield warnings.contradicting_comparisons(
+            yield condition_warnings.contradicting_comparisons(
                 second.part.span,
                 first=show_users_operand(first.part),
                 second=show_users_operand(second.part),
@@ -244,6 +244,6 @@ def make_membership_warning(operation: Operation) -> MatchRecognizeWarning:
     assert isinstance(membership, Operation), membership
     value, *candidates = membership.operands
     values = [show_users_operand(candidate) for candidate in candidates if not is_null(candidate)]
-    return warnings.not_in_with_null(
+    return condition_warnings.not_in_with_null(
         operation.span, value=show_users_operand(value), candidates=values
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.errors import warnings
+from matchrec.errors import condition_warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Aggregate, Operation, Scalar, is_null
 from matchrec.plan.match_plan import MatchPlan
@@ -35,7 +35,9 @@ def warn_about_counts(scalar: Scalar, clause: str) -> Iterator[MatchRecognizeWar
         (argument,) = reference.arguments
         if is_false_for_some_rows(argument):
             condition = show_users_operand(argument)
-            yield warnings.counted_condition(reference.span, clause=clause, condition=condition)
+            yield condition_warnings.counted_condition(
+                reference.span, clause=clause, condition=condition
+            )
 
 
 def is_false_for_some_rows(scalar: Scalar) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.errors import warnings
+from matchrec.errors import condition_warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition
@@ -55,7 +55,7 @@ def warn_about_tested_row(
         reference = find_only_reference(value)
         if isinstance(reference, Aggregate) and is_count_below_one(reference, operator, other):
             if plan.ids[variable] in plan.members[reference.variable]:
-                yield warnings.count_below_one(
+                yield condition_warnings.count_below_one(
                     comparison.span,
                     condition=show_users_operand(comparison),
                     count=show_users_operand(value),
@@ -66,7 +66,7 @@ def warn_about_tested_row(
             reference, operator, other, definition, plan
         ):
             key, other_value = show_users_operand(value), show_users_operand(other)
-            yield warnings.comparison_against_order(
+            yield condition_warnings.comparison_against_order(
                 comparison.span,
                 condition=show_users_operand(comparison),
                 key=key,

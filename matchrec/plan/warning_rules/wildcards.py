@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from matchrec.errors import warnings
+from matchrec.errors import condition_warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_string_literal
@@ -55,12 +55,12 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
             continue
         if operator in _EQUALITIES:
             like_operator = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
-            yield warnings.percent_in_equality(
+            yield condition_warnings.percent_in_equality(
                 operation.span, operator=operator, literal=literal, like=like_operator
             )
         elif operator in _TEXT_FUNCTIONS:
             quote = literal[0]
-            yield warnings.percent_in_function(
+            yield condition_warnings.percent_in_function(
                 operation.span,
                 function=operator.lower(),
                 literal=literal,
@@ -68,7 +68,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
             )
         elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
             like_operator = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
-            yield warnings.percent_in_regex(
+            yield condition_warnings.percent_in_regex(
                 operation.span, operator=operator, literal=literal, like=like_operator
             )
 
@@ -80,6 +80,6 @@ def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     literal = find_string_literal(operation.operands[1])
     if literal is not None and _STAR_AS_WILDCARD.fullmatch(literal[1:-1]):
         intended_literal = literal.replace(".*", "%").replace("*", "%")
-        yield warnings.star_in_like(
+        yield condition_warnings.star_in_like(
             operation.span, operator=operation.operator, literal=literal, intended=intended_literal
         )
