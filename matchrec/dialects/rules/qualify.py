@@ -38,19 +38,14 @@ def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     qualified = make_unused_name("qualified", node)
     qualified_column = exp.alias_(exp.paren(condition.copy()), qualified)
     # Columns that the inner query computes only for the outer one.
-    helper_columns = [qualified_column, *_compute_hidden_keys(outer, names, node)]
+    helper_columns = [qualified_column, *_move_hidden_keys(outer, names, node)]
     if node.is_star:
-        # Spark 3.5 has no EXCEPT after `*`, which would leave out the helper columns. All others
-        # become one struct instead, and the outer query selects its fields.
-        row = make_unused_name("row", node)
-        struct = exp.Anonymous(this="STRUCT", expressions=inner.expressions)
-        items = [exp.alias_(struct, row)]
-        columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
+        # Spark 3.5 has no EXCEPT after `*`, which would leave out the helper columns.
+        selected_columns = [_pack_items(inner, make_unused_name("row", node))]
     else:
-        items = inner.expressions
-        columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
-    inner.set("expressions", [*items, *helper_columns])
-    outer.set("expressions", columns)
+        selected_columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
+    inner.set("expressions", [*inner.expressions, *helper_columns])
+    outer.set("expressions", selected_columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
     outer.set("from_", exp.From(this=rows))
     return outer.where(exp.column(qualified), copy=False)
@@ -66,15 +61,32 @@ def _take_out_moved_parts(inner: exp.Select) -> exp.Select:
     return outer
 
 
-def _compute_hidden_keys(
-    outer: exp.Select, names: Sequence[str], query: exp.Select
-) -> list[exp.Expr]:
-    """Return a column for each key of ORDER BY that is not selected, and sort by these columns.
+def _pack_items(inner: exp.Select, row: str) -> exp.Expr:
+    """Pack all items of the inner query into one struct, and return the item `row.*` for the outer.
+
+    `SELECT *, a + 1 AS b` becomes `SELECT STRUCT(*, a + 1 AS b) AS row`.
 
     Args:
-        outer: the outer query, in whose ORDER BY the columns replace the keys.
+        inner: the inner query, which is changed.
+        row: the name of the struct.
+    """
+    struct = exp.Anonymous(this="STRUCT", expressions=inner.expressions)
+    inner.set("expressions", [exp.alias_(struct, row)])
+    return exp.Column(this=exp.Star(), table=exp.to_identifier(row))
+
+
+def _move_hidden_keys(outer: exp.Select, names: Sequence[str], query: exp.Select) -> list[exp.Expr]:
+    """Sort the outer query by new columns instead of keys that are not selected.
+
+    `ORDER BY d` becomes `ORDER BY key_1`, and the result has `d AS key_1`.
+
+    Args:
+        outer: the outer query, whose ORDER BY is changed.
         names: the names of the selected columns.
         query: the query with QUALIFY, in which the new names must be unused.
+
+    Returns:
+        The new columns, as items of the inner query.
     """
     columns = []
     for number, key in enumerate(_find_hidden_keys(outer, names), 1):
