@@ -154,7 +154,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     """
     for number, clause in enumerate(explanation.clauses.values(), 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
-        write_text(path, clause.svg)
+        write_text(path, clause.svg())
         print_notice(f"picture written to {path}")
 
 

@@ -41,11 +41,6 @@ class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
     It is one of `Explanation.clauses`, and prints as text. A notebook shows it as a picture.
-    It has these attributes:
-
-    - `summary`: the row pattern and the search for it, in one line;
-    - `svg`: a railroad diagram of the row pattern, as text;
-    - `dot`: the automaton in Graphviz's language.
 
     >>> clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)"
     >>> explained = matchrec.query(spark.range(3), clause).explain()
@@ -81,8 +76,51 @@ class ExplainedClause:
         return f"<ExplainedClause: {self.summary}>"
 
     def __str__(self) -> str:
-        """Return all sections that have lines, with their titles."""
+        """Return the text."""
+        return self.text
+
+    @property
+    def summary(self) -> str:
+        """The row pattern and the search for it, in one line."""
+        compiled_query = self._compiled_query
+        strategy = compiled_query.strategy
+        search = f"{strategy.algorithm}, {strategy.make_name(compiled_query.task)}"
+        return f"{compiled_query.pattern_text} ({search})"
+
+    @property
+    def text(self) -> str:
+        """The text that `print` shows: all sections that have lines, with their titles."""
         return join_sections(self._list_sections())
+
+    def svg(self) -> str:
+        """Return a railroad diagram of the row pattern, or of the stages.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain()
+        >>> print(explained.clauses[1].svg())
+        <svg ...
+        """
+        from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
+
+        plan = self._resolved_plan or self._plan
+        conditions = {
+            definition.variable: show_scalar(definition.condition)
+            for definition in plan.definitions
+        }
+        if plan.staging is not None:
+            return draw_stages(plan.staging.steps, conditions)
+        return draw_row_pattern(plan.pattern, conditions)
+
+    def dot(self) -> str:
+        """Return the automaton in Graphviz's language.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain()
+        >>> print(explained.clauses[1].dot())
+        digraph ...
+        """
+        task = self._compiled_query.task
+        return draw_dot(task.pattern.program, write_formulas(self._plan, task))
 
     def _repr_html_(self) -> str:
         """Return the row pattern as a picture, then the text, folded up until one clicks on it."""
@@ -95,7 +133,7 @@ class ExplainedClause:
     def _list_picture_blocks(self) -> list[str]:
         """Return the row pattern as a picture and the event selection, as blocks of HTML."""
         selection = [write_paragraph(line) for line in describe_selection(self._plan)]
-        return [wrap_in_scroll_block(self.svg), *selection]
+        return [wrap_in_scroll_block(self.svg()), *selection]
 
     def _list_sections(self) -> list[ExplainedSection]:
         """Return all sections, in the order in which a query runs. Some of them have no lines."""
@@ -151,31 +189,3 @@ class ExplainedClause:
         formulas = write_formulas(self._plan, self._compiled_query.task)
         states = (program.describe_state(state, formulas) for state in range(len(program.states)))
         return limit_lines(states, "more states; dot() of the explanation has all of them")
-
-    @property
-    def dot(self) -> str:
-        """The automaton in Graphviz's language."""
-        task = self._compiled_query.task
-        return draw_dot(task.pattern.program, write_formulas(self._plan, task))
-
-    @property
-    def svg(self) -> str:
-        """A railroad diagram of the row pattern, or of the stages."""
-        from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
-
-        plan = self._resolved_plan or self._plan
-        conditions = {
-            definition.variable: show_scalar(definition.condition)
-            for definition in plan.definitions
-        }
-        if plan.staging is not None:
-            return draw_stages(plan.staging.steps, conditions)
-        return draw_row_pattern(plan.pattern, conditions)
-
-    @property
-    def summary(self) -> str:
-        """The row pattern and the search for it, in one line."""
-        compiled_query = self._compiled_query
-        strategy = compiled_query.strategy
-        search = f"{strategy.algorithm}, {strategy.make_name(compiled_query.task)}"
-        return f"{compiled_query.pattern_text} ({search})"

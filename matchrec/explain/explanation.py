@@ -108,7 +108,7 @@ class Explanation:
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())
         digraph ...
         """
-        return "\n".join(clause.dot for clause in self.clauses.values())
+        return "\n".join(clause.dot() for clause in self.clauses.values())
 
     def svg(self) -> str:
         """Return a railroad diagram of each clause's row pattern, one after the other.
@@ -117,7 +117,7 @@ class Explanation:
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().svg())
         <svg ...
         """
-        return "\n".join(clause.svg for clause in self.clauses.values())
+        return "\n".join(clause.svg() for clause in self.clauses.values())
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with one row for each line of the text.
