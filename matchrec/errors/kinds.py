@@ -27,6 +27,12 @@ from matchrec.source import Source, Span, replace_control_characters
 # A placeholder in hints. The user's text at the first span replaces it once the query is known.
 USERS_TEXT = "\N{OBJECT REPLACEMENT CHARACTER}"
 
+# The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
+NOT_COMPUTED = "expression-not-computed"
+
+# The attribute of an engine's error that holds matchrec's: see `spark.errors.failed_actions`.
+OUR_ERROR = "matchrec_error"
+
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
     """A message about a query: what errors and warnings have in common.
@@ -106,6 +112,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         return lines
 
 
+# The class of an error or a warning that a function changes and returns.
 L = TypeVar("L", bound=Located)
 
 
@@ -317,12 +324,12 @@ class MatchRecognizeRunError(MatchRecognizeError):
             error: the exception of an action, or the result of `StreamingQuery.exception()`. It
                 becomes the cause of the result.
 
-        >>> found = matchrec.match_recognize(spark.range(3), '''
+        >>> matches = matchrec.match_recognize(spark.range(3), '''
         ...     ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)
         ...     DEFINE B AS B.id > FIRST(A.id)
         ... ''', options=matchrec.Options(max_steps=1))
         >>> try:
-        ...     found.collect()
+        ...     matches.collect()
         ... except Exception as error:
         ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
         the search in a partition takes more than 1 step, the limit of `max_steps`
@@ -399,12 +406,6 @@ def make_computation_error(failure: sql_failures.ComputationFailure) -> MatchRec
 # A function that returns the error of a running query. The argument `location` is the row in the
 # user's terms; the other arguments differ from function to function.
 MakeRunError = Callable[..., MatchRecognizeRunError]
-
-# The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
-NOT_COMPUTED = "expression-not-computed"
-
-# The attribute of an engine's error that holds matchrec's: see `spark.errors.failed_actions`.
-OUR_ERROR = "matchrec_error"
 
 
 def walk_causes(error: BaseException) -> Iterator[BaseException]:

@@ -1,6 +1,10 @@
 """Errors of a plan whose parts do not go together, such as two conditions of one variable.
 
 The rules in `plan.rules` check a plan of any language, and raise these errors.
+
+In the arguments, `name` is a variable or a measure as the user wrote it, `selection` is the event
+selection, such as SKIP TILL NEXT MATCH, and `words` are the words of the clause that ask for runs
+which are not matches: SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or both.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from matchrec.errors.run.origins import read_users_text, read_users_text_around
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines, show_list
 from matchrec.source import Span
+
+# SUBSET.
 
 
 def subset_name_taken(span: Span | None, *, name: str) -> MatchRecognizePlanError:
@@ -53,6 +59,9 @@ def union_in_subset(
         hint=f"write the members of {member} instead: {', '.join(members)}",
         code="union-in-subset",
     )
+
+
+# AFTER MATCH SKIP.
 
 
 def _explain_skip_to_row(span: Span | None) -> tuple[str, str]:
@@ -107,6 +116,9 @@ def skip_always_to_first_row(
         hint=hint,
         code="skip-always-to-first-row",
     )
+
+
+# DEFINE.
 
 
 def definition_of_union(span: Span | None, *, name: str) -> MatchRecognizePlanError:
@@ -192,6 +204,9 @@ def duplicate_definition(*spans: Span | None, name: str) -> MatchRecognizePlanEr
     )
 
 
+# The output.
+
+
 def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:
     """Return the error for {- -} in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS."""
     return MatchRecognizePlanError(
@@ -212,6 +227,9 @@ def duplicate_measure(*spans: Span | None, name: str) -> MatchRecognizePlanError
         hint="give one of them another name with AS",
         code="duplicate-measure",
     )
+
+
+# WITHIN.
 
 
 def within_between_same_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
@@ -235,7 +253,7 @@ def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-# A length with a minus sign before its number: `-5`, `INTERVAL '-5' DAY`. `1 - 1` is none.
+# A length with a minus sign before its number: `-5` and `INTERVAL '-5' DAY`, but not `1 - 1`.
 _NEGATIVE_LENGTH = re.compile(
     r"(?P<before>\s*(?:INTERVAL\s*)?'?)\s*-\s*(?P<positive>[\d.]*[1-9][^-+*/()]*)", re.IGNORECASE
 )
@@ -261,6 +279,9 @@ def within_not_positive(
     return MatchRecognizePlanError(
         f"WITHIN needs a length above 0, not {length}", span, hint=hint, code="within-not-positive"
     )
+
+
+# Event selection and the choice of matches.
 
 
 def classifier_of_skipped_row(
@@ -331,6 +352,9 @@ def looks_too_far_back(
     )
 
 
+# Runs that are not matches, and FIRST n MATCHES.
+
+
 def timeouts_without_within(span: Span | None) -> MatchRecognizePlanError:
     """Return the error for SHOW TIMEOUT MATCHES without WITHIN."""
     return MatchRecognizePlanError(
@@ -374,7 +398,7 @@ def timeouts_with_output(
 
     Args:
         span: the location in the text of the query.
-        words: the words of the clause for the runs, such as SHOW UNFINISHED MATCHES.
+        words: see the module.
         output: the choice of matches, such as NON-OVERLAPPING MATCHES.
     """
     return MatchRecognizeUnsupportedError(

@@ -212,19 +212,19 @@ def unknown_aggregate(
     """
     if not name:
         hint = "write an aggregate over a Kleene plus, such as T+ events[] in PATTERN"
-    elif function.upper() not in _NAVIGATIONS:
-        hint = (
-            "write one of these; or leave RETURN out, and compute it over the events of the result"
-        )
-        if clause == "WHERE":
-            hint = "write one of these, or compute it over the events of the result"
-    elif clause == "RETURN":
+    elif function.upper() in _NAVIGATIONS and clause == "RETURN":
         hint = f"write {name}[1] for the first event, {name}[{name}.LEN] for the last"
-    else:
+    elif function.upper() in _NAVIGATIONS:
         hint = (
             f"write {name}[i-1] for the previous event, {name}[1] for the first, "
             f"{name}[{name}.LEN] for the last"
         )
+    elif clause == "RETURN":
+        hint = (
+            "write one of these; or leave RETURN out, and compute it over the events of the result"
+        )
+    else:
+        hint = "write one of these, or compute it over the events of the result"
     return MatchRecognizeUnsupportedError(
         f"`{function}` over events in {clause} is not supported",
         span,
@@ -285,9 +285,10 @@ def aggregate_without_event(
         clause: WHERE or RETURN.
         name: a Kleene plus of the query; empty if it has none.
     """
-    suffix = "" if function == "count" else ".x"
-    where = "" if name else ", with T+ events[] in PATTERN"
-    hint = f"write {function}({name or 'events'}[]{suffix}){where}"
+    attribute = "" if function == "count" else ".x"
+    hint = f"write {function}({name or 'events'}[]{attribute})"
+    if not name:
+        hint = f"{hint}, with T+ events[] in PATTERN"
     return _make_aggregate_over_single_event(span, function=function, clause=clause, hint=hint)
 
 
@@ -415,18 +416,18 @@ def equivalence_test_in_return(span: Span, *, test: str) -> MatchRecognizePlanEr
 
 
 def equivalence_test_in_predicate(
-    span: Span, *, attribute: str, events: Sequence[str]
+    span: Span, *, attribute: str, single_events: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an equivalence test within a predicate, as in [symbol] OR a.x > 1.
 
     Args:
         span: where the test is written.
         attribute: an attribute of the test.
-        events: the events of a match, as a predicate writes them, such as `a` or `a[1]`.
+        single_events: events of a match, as a predicate writes them, such as `a` or `a[1]`.
     """
     hint = "join it to the other predicates with AND"
-    if len(events) > 1:
-        comparison = f"{events[0]}.{attribute} = {events[1]}.{attribute}"
+    if len(single_events) > 1:
+        comparison = f"{single_events[0]}.{attribute} = {single_events[1]}.{attribute}"
         hint = f"{hint}, or compare single events: {comparison}"
     return MatchRecognizePlanError(
         "an equivalence test must be a separate predicate in WHERE",

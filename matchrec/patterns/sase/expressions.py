@@ -634,7 +634,7 @@ class EventParser(ScalarParser):
                 raise errors.equivalence_test_in_predicate(
                     test.span,
                     attribute=self.sequence.text_at(test.attributes[0].span),
-                    events=[
+                    single_events=[
                         f"{component.name.text}[1]"
                         if component.is_kleene_plus
                         else component.name.text
