@@ -30,7 +30,7 @@ class Language:
     rows: str = "rows"
     measures: str = "measures"
     # Advice on how to make a pattern smaller.
-    advice_on_size: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
+    advice_on_size: str = "lower the bounds of {n,m}, or the number of parts of PERMUTE"
     # How a sentence refers to a value of the form `matched_value`.
     value_noun: str = "one navigation"
     # An example of a value of one row of the match.
