@@ -287,7 +287,7 @@ def test_runs_of_random_patterns_are_those_of_the_reference(data: st.DataObject)
         query = replace(query, output=MatchOutput.LONGEST)
     rows = Rows(data.draw(st.lists(LONG_PARTITION, min_size=1, max_size=2).map(tuple)))
     partial = data.draw(st.sampled_from(PARTIAL_KINDS))
-    if partial.timed_out or data.draw(st.booleans()):
+    if partial.shows_timed_out or data.draw(st.booleans()):
         rows = data.draw(add_windows(rows))
     assert_agreement(query, rows, partial)
 

@@ -172,9 +172,9 @@ class RunSelection:
 
     def choose_kind(self, end: int) -> str | None:
         """Return the kind of a run whose window ends at a row, None if it is not output."""
-        if self.partial.unfinished and end == self.rows:
+        if self.partial.shows_unfinished and end == self.rows:
             return UNFINISHED
-        return TIMED_OUT if self.partial.timed_out else None
+        return TIMED_OUT if self.partial.shows_timed_out else None
 
 
 def list_unmatched_starts(
