@@ -1,6 +1,6 @@
 """The messages of warnings about conditions: a function for each situation returns the warning.
 
-    yield same_value(span, column="price")
+    yield same_value(span, intended="PREV(price) for the previous row")
 
     a comparison in DEFINE has the same value on both sides
       help: write PREV(price) for the previous row
@@ -26,26 +26,20 @@ from matchrec.source import Span
 # Comparisons in conditions.
 
 
-def same_value(
-    span: Span, *, column: str | None = None, other: str | None = None
-) -> SameValueWarning:
+def same_value(span: Span, *, intended: str | None) -> SameValueWarning:
     """Return the warning for a comparison of a value with itself, as in price = price.
 
     Args:
         span: the comparison in the text of the query.
-        column: the column, if SQL compares a column of the current row with itself; otherwise None.
-        other: another variable of the pattern; None if the pattern has no other variable.
+        intended: what was probably meant, with its meaning: "PREV(price) for the previous row";
+            None if that is not known.
     """
-    if column is None:
-        advice = current_language().advice_on_other_rows
-    else:
-        advice = f"PREV({column}) for the previous row"
-        if other is not None:
-            advice += f", or {other}.{column} for the last row of {other}"
+    row = current_language().row
+    hint = f"compare it with a value of another {row}, or with a constant"
     return SameValueWarning(
         f"a comparison in {name_part('DEFINE')} has the same value on both sides",
         span,
-        hint=f"write {advice}",
+        hint=hint if intended is None else f"write {intended}",
     )
 
 

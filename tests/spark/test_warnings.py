@@ -52,7 +52,7 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     ) as warned:
         matchrec.match_sase(prices, text, order_by="ts", type_column="kind")
     assert "b.price = b.price }\n" in str(warned[0].message)
-    assert "write a[i-1].x for the previous event" in str(warned[0].message)
+    assert "write a.price for the event of a" in str(warned[0].message)
     explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
     assert "\nwarnings\n  a comparison in WHERE has the same value" in str(explained)
 
@@ -142,6 +142,34 @@ def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
         matchrec.match_pattern(prices, pattern, order_by="ts")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "intended"),
+    [
+        (begin_with("a", "price > price"), "compare it with a value of another event"),
+        (begin_with("a", "TRUE").next("b").where("price > price"), "write last(a.price) fo"),
+        (begin_with("a", "TRUE").next("b").where("a.price>a.price"), "write price > a.price"),
+        (
+            "SEQ(X a, X+ b[]) WHERE skip_till_next_match { a.price > a.price }",
+            "compare it with a value of another event",
+        ),
+        (
+            "SEQ(X a, X+ b[]) WHERE skip_till_next_match { b[i].price > b[i].price }",
+            "write b[i-1].price for the prev",
+        ),
+        (
+            "SEQ(X a, X c) WHERE skip_till_next_match { c.price > c.price }",
+            "write a.price for the event of a",
+        ),
+    ],
+)
+def test_advice_on_the_same_value(prices: DataFrame, pattern: Pattern | str, intended: str) -> None:
+    query = pattern if isinstance(pattern, Pattern) else f"PATTERN {pattern}"
+    events = prices.selectExpr("*", "'X' AS event_type")
+    explanation = str(matchrec.query(events, query, order_by="ts").explain())
+    assert "has the same value on both sides" in explanation
+    assert f"  help: {intended}" in explanation
 
 
 # Common mistakes with event selection: the rows of the clause, and those of the suggested one.

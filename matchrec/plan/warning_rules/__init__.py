@@ -5,6 +5,7 @@ class whose docstring says when the rule applies. `errors.warnings` or `errors.c
 has a function that words the warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
+    same_values     what was meant instead of a comparison of a value with itself
     tested_rows     a comparison that contradicts the order of the rows, or a count
     contradictions  comparisons of one value that no row satisfies together; short windows
     constants       what is certain about two constants, for contradictions

@@ -47,6 +47,7 @@ from matchrec.plan.warning_rules.references import (
     show_plain_argument,
     show_users_operand,
 )
+from matchrec.plan.warning_rules.same_values import make_same_value_warning
 from matchrec.plan.warning_rules.tested_rows import warn_about_tested_row
 from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
@@ -132,7 +133,7 @@ def warn_about_operands(
         normalize_operand(operand, context.definition, plan) for operand in comparison.operands
     ]
     if left == right and comparison.operands[0].references:
-        yield make_same_value_warning(context)
+        yield make_same_value_warning(comparison, context.definition, plan, early_variables)
     if comparison.operator == "<=>":
         return  # The operator is meant for values that may be NULL.
     if plan.staging or current_language() is SQL:
@@ -146,28 +147,6 @@ def warn_about_operands(
         yield condition_warnings.compared_with_null(
             comparison.span, operator=comparison.operator, other=other_text
         )
-
-
-def make_same_value_warning(context: ComparisonInCondition) -> MatchRecognizeWarning:
-    """Return the warning for a comparison of a value with itself.
-
-    If SQL compares a column of the tested row, the advice names the same column of other rows.
-    """
-    span = context.comparison.span
-    definition = context.definition
-    plan = context.plan
-    reference = find_only_reference(context.comparison.operands[0])
-    if not isinstance(reference, ColumnReference) or current_language() is not SQL:
-        return condition_warnings.same_value(span)
-    is_plain_column = len(reference.column_path) == 1
-    reads_tested_row = reads_nearby_row(reference, definition, plan, offset=0)
-    if not (is_plain_column and reads_tested_row):
-        return condition_warnings.same_value(span)
-    variables = patterns.list_variable_names(plan.pattern)
-    other_variable = next((name for name in variables if name != definition.variable), None)
-    return condition_warnings.same_value(
-        span, column=show_plain_argument(reference), other=other_variable
-    )
 
 
 def warn_about_later_rows(
