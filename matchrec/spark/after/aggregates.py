@@ -53,11 +53,10 @@ NAN_SETTING = "spark.sql.legacy.statisticalAggregate"
 # A part of Sail's error if two columns of a DataFrame have the same name.
 DUPLICATE_NAME = "duplicate unqualified field name"
 
-# The columns that only this module uses:
-# the number of an output row,
+# The column with the number of the output row to which an exploded row belongs.
 OUTPUT_ROW = "__id"
-# and the values of expressions on one row of a match, as a struct. Once rows are grouped, this
-# column has the array of the structs.
+# The column with a struct of the values that the aggregates need of one row. Once rows are grouped,
+# it has the array of the structs of a match.
 ROW_VALUES = "__values"
 
 # The names of the aggregates whose result does not depend on the order of rows.
@@ -103,6 +102,7 @@ class MatchAggregates:
                 folds[index] = fold
         if not folds:
             return grouped
+
         others = [index for index in indices if index not in folds]
         if not others:
             return self.compute_folds(folds, result_types, self.kept_columns)
@@ -145,7 +145,7 @@ class MatchAggregates:
         """
         arrays = self.collect_values(folds, kept_columns)
         values_by_index = {
-            index: self.describe_values(arrays, index, fold, result_types[index])
+            index: self.build_folded_values(arrays, index, fold, result_types[index])
             for index, fold in folds.items()
         }
         if any(self.aggregates[index].call.is_distinct for index in folds):
@@ -181,10 +181,10 @@ class MatchAggregates:
             items.append(SelectItem(sql, values.array))
         return arrays.selectExpr(*kept_columns, *map(str, items))
 
-    def describe_values(
+    def build_folded_values(
         self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
     ) -> FoldedValues:
-        """Return the record of the values of an aggregate, for its fold.
+        """Return the values of an aggregate, as its fold needs them.
 
         Args:
             arrays: the rows with the array of the values in a column, see `collect_values`.
@@ -196,7 +196,7 @@ class MatchAggregates:
         array = internal_names.name_aggregated_values(index)
         array_type = arrays.schema[array].dataType
         assert isinstance(array_type, types.ArrayType)
-        is_nan = self.runner.settings[NAN_SETTING] == "true"
+        returns_nan = self.runner.settings[NAN_SETTING] == "true"
         row_argument_count = fold.count_row_arguments(len(aggregate.arguments))
         constants = aggregate.arguments[row_argument_count:]
         return FoldedValues(
@@ -206,7 +206,7 @@ class MatchAggregates:
             constants=tuple(write_term(term) for term in constants),
             ordering=tuple(words for _, words in aggregate.ordering),
             ignore_nulls=aggregate.call.ignore_nulls,
-            undefined="double('NaN')" if is_nan else "NULL",
+            undefined="double('NaN')" if returns_nan else "NULL",
         )
 
     def collect_values(self, folds: Mapping[int, Fold], kept_columns: Sequence[str]) -> DataFrame:
@@ -240,47 +240,71 @@ class MatchAggregates:
         """
         aggregate = self.aggregates[index]
         row_filter = write_row_filter(aggregate, self.compiled_query.task.variables)
-        array = (
-            f"filter({self.rows_column}, {MATCH_ROW} -> {row_filter})"
-            if row_filter
-            else self.rows_column
-        )
+        array = self.rows_column
+        if row_filter:
+            array = f"filter({array}, {MATCH_ROW} -> {row_filter})"
+        values = array
         terms = write_row_terms(aggregate, fold)
         if terms:
-            values = f"transform({array}, {MATCH_ROW} -> {write_struct(terms)})"
-            array = drop_nulls(values, aggregate, fold)
-        return mark_origin(array, find_origin(aggregate))
+            evaluated_rows = f"transform({array}, {MATCH_ROW} -> {write_struct(terms)})"
+            values = drop_nulls(evaluated_rows, aggregate, fold)
+        return mark_origin(values, find_origin(aggregate))
 
     def collect_values_by_group(
         self, folds: Mapping[int, Fold], kept_columns: Sequence[str]
     ) -> DataFrame:
         """Do the same as `collect_values`, but explode the rows and group them again.
 
-        A struct is evaluated on each row. Its fields are the `position` in the match, by which the
-        rows are sorted again, and for aggregate 0 whether the row `counts0`, and its `value0`.
+        Each row of a match becomes a struct. If aggregates 0 and 1 are collected, its fields are
+
+            position            the position of the row in its match
+            counts0, counts1    whether the aggregate is over the row
+            value0, value1      the value of the row for the aggregate
+
+        Grouping loses the order of the rows, so their structs are sorted by `position`.
         """
         fields = [f"{ROW_POSITION} AS position"]
-        items = []
         for index, fold in folds.items():
-            aggregate = self.aggregates[index]
-            row_filter = write_row_filter(aggregate, self.compiled_query.task.variables) or "TRUE"
-            value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
-            fields.append(f"({row_filter}) AS counts{index}")
-            fields.append(f"CASE WHEN {row_filter} THEN {value} END AS value{index}")
-            # A match without rows is exploded to one row of NULLs, which must not count.
-            is_counted = f"x.position IS NOT NULL AND x.counts{index}"
-            counted_rows = f"filter({ROW_VALUES}, x -> {is_counted})"
-            values = drop_nulls(f"transform({counted_rows}, x -> x.value{index})", aggregate, fold)
-            items.append(SelectItem(values, internal_names.name_aggregated_values(index)))
-        exploded = explode_output_rows(self.output_rows, kept_columns, self.rows_column)
+            fields += self.write_row_fields(index, fold)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
+        exploded = explode_output_rows(self.output_rows, kept_columns, self.rows_column)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
         comparison = "(l, r) -> CAST(l.position - r.position AS INT)"
         in_order = f"array_sort(collect_list({ROW_VALUES}), {comparison})"
         grouped = group_rows(
             self.runner, evaluated, kept_columns, [SelectItem(in_order, ROW_VALUES)]
         )
-        return grouped.selectExpr(*kept_columns, *map(str, items))
+        arrays = [
+            SelectItem(
+                self.write_grouped_values(index, fold), internal_names.name_aggregated_values(index)
+            )
+            for index, fold in folds.items()
+        ]
+        return grouped.selectExpr(*kept_columns, *map(str, arrays))
+
+    def write_row_fields(self, index: int, fold: Fold) -> list[str]:
+        """Return SQL of the two fields that an aggregate adds to the struct of a row.
+
+        See `collect_values_by_group`.
+        """
+        aggregate = self.aggregates[index]
+        row_filter = write_row_filter(aggregate, self.compiled_query.task.variables) or "TRUE"
+        value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
+        return [
+            f"({row_filter}) AS counts{index}",
+            f"CASE WHEN {row_filter} THEN {value} END AS value{index}",
+        ]
+
+    def write_grouped_values(self, index: int, fold: Fold) -> str:
+        """Return SQL of the array of an aggregate's values, made from the structs of the rows.
+
+        See `collect_values_by_group`.
+        """
+        # A match without rows is exploded to one row of NULLs, which must not count.
+        is_counted = f"x.position IS NOT NULL AND x.counts{index}"
+        counted_rows = f"filter({ROW_VALUES}, x -> {is_counted})"
+        values = f"transform({counted_rows}, x -> x.value{index})"
+        return drop_nulls(values, self.aggregates[index], fold)
 
     def compute_groups(
         self, frame: DataFrame, kept_columns: Sequence[str], indices: Sequence[int]
@@ -338,8 +362,9 @@ def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | 
     fold = FOLDS.get(name)
     if fold is not None and fold.keeps_digits(result_type) and current_shortcuts().folds:
         return fold
-    is_known = name in GROUP_AGGREGATES or not current_shortcuts().folds
-    assert is_known, f"whether {name} depends on the order of the rows is not known"
+    # Tests without folds compute every aggregate by groups.
+    can_be_grouped = name in GROUP_AGGREGATES or not current_shortcuts().folds
+    assert can_be_grouped, f"whether {name} depends on the order of the rows is not known"
     return None
 
 
@@ -350,7 +375,11 @@ def write_row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
     """Return SQL of the expressions that are evaluated on each row for a fold.
 
     They are the arguments that can differ from row to row, and the sort keys. If there are several
-    expressions, they are named: a0, a1, ... for arguments, o0, o1, ... for sort keys.
+    expressions, they are named: a0, a1, ... for arguments, o0, o1, ... for sort keys. The list is
+    empty for an aggregate without arguments, such as count(*).
+
+        listagg(name) WITHIN GROUP (ORDER BY price)    ["name AS a0", "price AS o0"]
+        bit_xor(price)                                 ["price"]
 
     Args:
         aggregate: the aggregate.
@@ -360,7 +389,7 @@ def write_row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
     arguments = [write_term(argument) for argument in aggregate.arguments[:row_argument_count]]
     if len(arguments) == 1 and not aggregate.ordering:
         return arguments
-    sort_keys = [write_term(term) for term, _ in aggregate.ordering]
+    sort_keys = [write_term(sort_key) for sort_key, _ in aggregate.ordering]
     named_arguments = [f"{argument} AS a{index}" for index, argument in enumerate(arguments)]
     named_sort_keys = [f"{sort_key} AS o{index}" for index, sort_key in enumerate(sort_keys)]
     return named_arguments + named_sort_keys
@@ -395,23 +424,26 @@ def drop_nulls(values: str, aggregate: RowAggregate, fold: Fold) -> str:
 
 def write_aggregate(aggregate: RowAggregate) -> str:
     """Return SQL of an aggregate over exploded rows."""
-    arguments = map(write_term, aggregate.arguments)
-    ordering = (f"{write_term(term)} {words}" for term, words in aggregate.ordering)
+    arguments = [write_term(argument) for argument in aggregate.arguments]
+    ordering = [f"{write_term(sort_key)} {words}" for sort_key, words in aggregate.ordering]
     sql = write_aggregate_call(aggregate.call, arguments, ordering, write_row_filter(aggregate))
     return mark_origin(sql, find_origin(aggregate))
 
 
-def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
+def write_row_filter(aggregate: RowAggregate, all_variables: Sequence[str] | None = None) -> str:
     """Return SQL of a test for the rows of a match that an aggregate is over; "" for all rows.
 
     Args:
         aggregate: the aggregate.
-        variables: all variables to which a row can be mapped. If the aggregate is over all of them,
-            their test is left out. Without `variables` it is always written: an empty array is
-            exploded to a row of NULLs, which this test rejects.
+        all_variables: all variables to which a row can be mapped. If the aggregate is over all of
+            them, the test of the variable is left out. With None, it is written nevertheless: an
+            empty array is exploded to a row of NULLs, which this test rejects.
     """
     tests = []
-    if set(aggregate.variables) != set(variables):
+    is_over_all_variables = all_variables is not None and (
+        set(aggregate.variables) == set(all_variables)
+    )
+    if aggregate.variables and not is_over_all_variables:
         tests.append(f"{ROW_VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
     if aggregate.last_position is not None:
         tests.append(f"{ROW_POSITION} <= {internal_names.name_read(aggregate.last_position.index)}")

@@ -17,8 +17,9 @@ class FoldedValues:
     # The column that holds the values as an array. A row does not count if one of the arguments in
     # `Fold.required_arguments` is NULL.
     array: str
-    # The type of a value. If the aggregate has one term, it is the type of this argument. If it has
-    # several, it is a struct of the arguments a0, a1, ... and the sort keys o0, o1, ...
+    # The type of a value. If only one argument differs from row to row and there is no sort key,
+    # the value is this argument. Otherwise it is a struct of the arguments a0, a1, ... and of the
+    # sort keys o0, o1, ...
     value_type: DataType
     # The type of the result, as Spark gives it.
     result_type: DataType

@@ -1,9 +1,19 @@
 """Return the matches of a graph of matches: `unwind_graph`.
 
 A graph has the *pointers* of the buffer in which all matches of a partition share their events. A
-match is a path along pointers. The events of a graph do not leave Spark: Python gets only the
-pointers. For each match, Python returns the indices of its pointers in the partition's array of
-pointers, and Spark selects the events by these indices.
+match is a path along pointers. For `SEQ(Login a, Error b) WHERE skip_till_any_match`, this graph
+
+    index    event    state, row    version    previous_state, previous_row    completes
+    0        Login    a, 1          1          NULL                            false
+    1        Error    b, 2          1.0        a, 1                            true
+    2        Error    b, 3          1.1        a, 1                            true
+
+has two matches, whose paths are [0, 1] and [0, 2].
+
+1. Spark collects the pointers of each partition in an array.
+2. `list_paths` runs in Python. It gets the pointers without their events, and returns the path of
+   each match: indices of the array.
+3. Spark selects the events of each variable by these indices.
 
 Source: SASE+, "The shared versioned match buffer" (retrieval).
 """
@@ -32,9 +42,10 @@ KEY_COUNT_METADATA = "matchrec.keys"
 # the version, the entry before it, and whether the pointer completes a match.
 POINTER_COLUMNS = ("state", "row", "version", "previous_state", "previous_row", "completes")
 
-# The columns that only `unwind_graph` uses: the pointers of a partition, as an array of structs,
+# The column with the pointers of a partition, as an array of structs.
 POINTERS = "__pointers"
-# and the indices in this array of the pointers of a match, as an array in the order of the rows.
+# The column with the path of a match: the indices of its pointers in the array POINTERS, in the
+# order of the rows.
 PATH = "__path"
 
 
@@ -52,21 +63,25 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     """
     if "state" not in graph.columns or STATES_METADATA not in graph.schema["state"].metadata:
         raise calls.not_a_match_graph(columns=graph.columns)
-    states_by_variable = graph.schema["state"].metadata[STATES_METADATA]
-    partition_column_count = graph.schema["state"].metadata[KEY_COUNT_METADATA]
+    metadata = graph.schema["state"].metadata
+    states_by_variable: dict[str, list[str]] = metadata[STATES_METADATA]
+    partition_column_count: int = metadata[KEY_COUNT_METADATA]
+
     key_fields = graph.schema.fields[: graph.columns.index("state")]
-    keys = [quote_name(field.name) for field in key_fields]
+    keys = [sql.expr(column) for column in normalize_columns(key_fields)]
     collect_pointers = sql.collect_list(sql.struct("event", *POINTER_COLUMNS)).alias(POINTERS)
-    groups = [sql.expr(column) for column in normalize_columns(key_fields)]
-    partitions = graph.groupBy(*groups).agg(collect_pointers)
+    partitions = graph.groupBy(*keys).agg(collect_pointers)
+
     pointer_fields = ", ".join(f"p.{name}" for name in POINTER_COLUMNS)
     pointers = sql.expr(f"transform({POINTERS}, p -> struct({pointer_fields}))")
     # PySpark would choose by type hints how rows reach the function. A lambda has no type hints.
     find_paths = sql.udf(lambda pointers: list_paths(pointers), "array<array<int>>")  # noqa: PLW0108
     with use_own_interpreter(graph.sparkSession):
         matches = partitions.select("*", sql.explode(find_paths(pointers)).alias(PATH))
+
+    partition_columns = [quote_name(field.name) for field in key_fields[:partition_column_count]]
     events = [write_events(name, states) for name, states in states_by_variable.items()]
-    return matches.selectExpr(*keys[:partition_column_count], *events)
+    return matches.selectExpr(*partition_columns, *events)
 
 
 def write_events(variable: str, states: Sequence[str]) -> str:
@@ -82,34 +97,47 @@ def write_events(variable: str, states: Sequence[str]) -> str:
 
 
 def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
-    """Return the matches of a partition, each as the indices of its pointers in order of the rows.
+    """Return the paths of the matches of a partition, see the docstring of the module.
 
     A match is followed backwards from its last pointer, which completes it. Each pointer names the
-    state and the row of the entry before it. Of the pointers of this entry, exactly one has a
-    compatible version.
+    state and the row of the entry before it, and its version chooses one of this entry's pointers.
 
     Args:
         pointers: the pointers of the partition, with the fields of `POINTER_COLUMNS`.
     """
-    from matchrec.search.graph import is_compatible
-
     indices_by_entry: dict[tuple[str, int], list[int]] = {}
     for index, pointer in enumerate(pointers):
         indices_by_entry.setdefault((pointer.state, pointer.row), []).append(index)
     versions = [tuple(pointer.version) for pointer in pointers]
-
-    def find_path(last_index: int) -> list[int]:
-        """Return the indices of the pointers of a match, from the index of its last pointer."""
+    paths = []
+    for last_index, last_pointer in enumerate(pointers):
+        if not last_pointer.completes:
+            continue
         path = [last_index]
         index = last_index
         while pointers[index].previous_row is not None:
-            entry = pointers[index].previous_state, pointers[index].previous_row
-            (index,) = (
-                candidate
-                for candidate in indices_by_entry[entry]
-                if is_compatible(versions[index], versions[candidate])
-            )
+            previous_entry = pointers[index].previous_state, pointers[index].previous_row
+            candidates = indices_by_entry[previous_entry]
+            index = find_compatible_pointer(candidates, versions, versions[index])
             path.append(index)
-        return path[::-1]
+        path.reverse()
+        paths.append(path)
+    return paths
 
-    return [find_path(index) for index, pointer in enumerate(pointers) if pointer.completes]
+
+def find_compatible_pointer(
+    candidates: Sequence[int], versions: Sequence[tuple[int, ...]], version: tuple[int, ...]
+) -> int:
+    """Return the pointer of an entry with which a version is compatible. There is exactly one.
+
+    Args:
+        candidates: the indices of the pointers of the entry.
+        versions: the version of each pointer of the partition.
+        version: the version of the pointer after it.
+    """
+    from matchrec.search.graph import is_compatible
+
+    (index,) = [
+        candidate for candidate in candidates if is_compatible(version, versions[candidate])
+    ]
+    return index

@@ -10,7 +10,7 @@ column once, and checks that each row has the value of its match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, StructField, StructType
@@ -37,43 +37,48 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     """
     settings = make_runner(result.sparkSession).settings
     is_case_sensitive = settings["spark.sql.caseSensitive"] == "true"
-    names = InputColumns(tuple(result.columns), None, is_case_sensitive)
-    rows_column, row_type = find_rows_column(result.schema, names, column)
+    result_columns = InputColumns(tuple(result.columns), None, is_case_sensitive)
+    rows_column, row_type = find_rows_column(result.schema, result_columns, column)
     match_fields = [field for field in result.schema.fields if field.name != rows_column]
     match_columns = [quote_name(field.name) for field in match_fields]
     exploded = result.selectExpr(
         *match_columns, f"explode({quote_name(rows_column)}) AS {MATCH_ROW}"
     )
-    items = iterate_exploded_columns(match_fields, row_type, names.are_same)
+    items = list_exploded_columns(match_fields, row_type, result_columns.are_same)
     return exploded.selectExpr(*[str(item) for item in items])
 
 
-def iterate_exploded_columns(
-    match_fields: list[StructField], row_type: StructType, are_same: Callable[[str, str], bool]
-) -> Iterator[SelectItem]:
-    """Yield the columns of a match, then the columns that only its rows have.
+def list_exploded_columns(
+    match_fields: list[StructField], row_type: StructType, are_same_name: Callable[[str, str], bool]
+) -> list[SelectItem]:
+    """Return the columns of a match, followed by the columns that only its rows have.
 
     Args:
         match_fields: the columns of a match.
         row_type: the type of a row.
-        are_same: returns whether two names are the same for Spark.
+        are_same_name: returns whether two names are the same for Spark.
 
     Raises:
         MatchRecognizePlanError: a column of the match has another type in the rows.
     """
-    remaining_fields = list(row_type.fields)  # the columns of rows that are not yielded yet
+    items = []
+    remaining_fields = list(row_type.fields)  # the columns of rows that have no item yet
     for match_field in match_fields:
         name = quote_name(match_field.name)
         row_field = next(
-            (field for field in remaining_fields if are_same(field.name, match_field.name)), None
+            (field for field in remaining_fields if are_same_name(field.name, match_field.name)),
+            None,
         )
         if row_field is None:
-            yield SelectItem(name, name)
+            items.append(SelectItem(name, name))
         else:
+            items.append(SelectItem(write_shared_column(match_field, row_field), name))
             remaining_fields.remove(row_field)
-            yield SelectItem(write_shared_column(match_field, row_field), name)
-    for row_field in remaining_fields:
-        yield SelectItem(write_row_column(row_field), quote_name(row_field.name))
+    items_of_rows = [
+        SelectItem(write_row_column(row_field), quote_name(row_field.name))
+        for row_field in remaining_fields
+    ]
+    return items + items_of_rows
 
 
 def write_row_column(field: StructField) -> str:
@@ -101,13 +106,13 @@ def write_shared_column(match_field: StructField, row_field: StructField) -> str
 
 
 def find_rows_column(
-    schema: StructType, names: InputColumns, column: str | None
+    schema: StructType, result_columns: InputColumns, column: str | None
 ) -> tuple[str, StructType]:
     """Return the name of the column with the rows of each match, and the type of a row.
 
     Args:
         schema: the schema of a result.
-        names: the names of its columns.
+        result_columns: the same columns, for comparisons of names.
         column: see `explode_rows`.
 
     Raises:
@@ -125,12 +130,12 @@ def find_rows_column(
         if column is None:
             is_candidate = row_type.names[-1:] == [CLASSIFIER_FIELD]  # as `MATCHED_ROWS()` has
         else:
-            is_candidate = names.are_same(name, column)
+            is_candidate = result_columns.are_same(name, column)
         if is_candidate:
             candidates.append((name, row_type))
     if not candidates:
         raise calls.no_matched_rows(
-            column, names.names, [schema[index].name for index in row_types]
+            column, result_columns.names, [schema[index].name for index in row_types]
         )
     if len(candidates) > 1:
         raise calls.several_matched_rows(columns=[name for name, _ in candidates])

@@ -145,8 +145,10 @@ def write_unless(is_undefined: str, result: str) -> str:
     return f"CASE WHEN {is_undefined} THEN {{undefined}} ELSE {result} END"
 
 
-# SQL of statistics from the fields of the state, and of a test of the state.
+# SQL of a test of the state, which is true if there is one row.
 HAS_ONE_ROW = "s.n = 1D"
+
+# SQL of statistics, from the fields of the state.
 SAMPLE_VARIANCE = write_unless(HAS_ONE_ROW, "s.m2 / (s.n - 1D)")
 SAMPLE_DEVIATION = write_unless(HAS_ONE_ROW, "sqrt(s.m2 / (s.n - 1D))")
 SKEWNESS = write_unless("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)")
