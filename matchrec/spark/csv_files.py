@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -46,12 +46,21 @@ HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 RAGGED_ROW = re.compile(
     r"Expected (?P<expected>\d+) columns, got (?P<actual>\d+): (?P<row>.*)", re.DOTALL
 )
-# A word of Arrow's message about a row that is longer than a block.
+# A part of Arrow's message about a row that is longer than a block: "straddling" or "straddles".
 TOO_LONG_ROW = "straddl"
 # The functions that open compressed files, by the suffixes of names.
 OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 # The errors of reading a file that is damaged, not CSV, or not compressed as its name says.
 READ_ERRORS = (pa.ArrowInvalid, OSError, EOFError, zlib.error, python_csv.Error)
+
+
+class FirstRow(NamedTuple):
+    """The first row of a CSV file: the header, or the first values."""
+
+    # The number of empty lines before the row.
+    empty_line_count: int
+    # The fields of the row. There are none if the file has no row.
+    fields: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +81,14 @@ class CsvFile:
         text: IO[str] = open_file(self.path, "rt", encoding="utf-8-sig", newline="")
         return text
 
-    def read_first_row(self) -> tuple[int, list[str]]:
-        """Return the number of empty lines before the first row, and the fields of this row.
-
-        The list is empty if the file has no row.
-        """
+    def read_first_row(self) -> FirstRow:
+        """Read the first row, which is the first line that is not empty."""
         with self.open_text() as lines:
             rows = python_csv.reader(lines, delimiter=self.delimiter)
-            for empty_lines, row in enumerate(rows):
+            for index, row in enumerate(rows):
                 if row:
-                    return empty_lines, row
-        return 0, []
+                    return FirstRow(empty_line_count=index, fields=row)
+        return FirstRow(empty_line_count=0, fields=[])
 
     def find_ragged_line(self, field_count: int) -> int | None:
         """Return the number, from 1, of the line with the first row that has another field count.
@@ -108,7 +114,7 @@ class CsvFile:
         appended to a name that several columns have: `a, b, A` becomes `a0, b, A2`. If another
         column has the new name, `_` is appended, too.
         """
-        _, header = self.read_first_row()
+        header = self.read_first_row().fields
         if not self.has_header:
             return [f"_c{index}" for index in range(len(header))]
         lower_names = [name.lower() for name in header]
@@ -132,10 +138,10 @@ class CsvFile:
         """
         if not self.has_header:
             return {}
-        _, names = self.read_first_row()
-        first_spellings: dict[str, str] = {}
+        header = self.read_first_row().fields
+        first_spellings: dict[str, str] = {}  # by the name in lower case
         new_names: dict[str, list[str]] = {}
-        for name, new_name in zip(names, self.read_column_names(), strict=True):
+        for name, new_name in zip(header, self.read_column_names(), strict=True):
             if name and name != new_name:
                 spelling = first_spellings.setdefault(name.lower(), name)
                 new_names.setdefault(spelling, []).append(new_name)
@@ -143,12 +149,13 @@ class CsvFile:
 
     def read_batches(self) -> Iterator[Any]:
         """Yield the rows as record batches of strings. The columns are in the order of the file."""
-        empty_lines, first_row = self.read_first_row()
-        names = [str(index) for index in range(len(first_row))]
+        first_row = self.read_first_row()
+        # Numbers, because Arrow needs different names, and only the order of the columns counts.
+        names = [str(index) for index in range(len(first_row.fields))]
+        # Arrow leaves out empty lines, but it counts those before the header as rows to skip.
+        skipped_rows = first_row.empty_line_count + 1 if self.has_header else 0
         read_options = csv.ReadOptions(
-            block_size=BLOCK_SIZE,
-            column_names=names,
-            skip_rows_after_names=empty_lines + 1 if self.has_header else 0,
+            block_size=BLOCK_SIZE, column_names=names, skip_rows_after_names=skipped_rows
         )
         parse_options = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
         convert_options = csv.ConvertOptions(
@@ -227,10 +234,10 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
     Raises:
         MatchRecognizeError: the files have different columns, or one of them is not CSV.
     """
-    nonempty_files, file_columns = find_nonempty_files(name, files)
+    nonempty_files = find_nonempty_files(name, files)
     if not nonempty_files:
         return None
-    column_names = list(file_columns)
+    column_names = nonempty_files[0].read_column_names()
     for file in nonempty_files:
         column_names += [column for column in file.folder_columns if column not in column_names]
     chains = build_type_chains(find_arrow_zone(zone))
@@ -249,27 +256,26 @@ def add_texts(column: CsvColumn, texts: ArrowArray) -> StringReason | None:
     """Let a column read the texts of more rows.
 
     Returns:
-        Why these texts make the column a STRING, if it was no STRING before and its values mostly
-        look like numbers or times; otherwise None.
+        Why these texts make the column a STRING, if it was not a STRING before and its values
+        mostly look like numbers or times; otherwise None.
     """
     was_string = not column.chains
     column.add(texts)
-    if was_string or column.chains:
+    becomes_string = not column.chains and not was_string
+    if not becomes_string:
         return None
     trimmed, has_value = trim(texts)
     return find_string_reason(trimmed.filter(has_value))
 
 
-def find_nonempty_files(
-    table_name: str, files: Sequence[CsvFile]
-) -> tuple[tuple[CsvFile, ...], list[str]]:
-    """Return the files that have a row, and the names of their columns in the first of them.
+def find_nonempty_files(table_name: str, files: Sequence[CsvFile]) -> tuple[CsvFile, ...]:
+    """Return the files that have a row, and check that their columns have the same names.
 
     Raises:
         MatchRecognizeError: the files have different columns, or one of them cannot be read.
     """
     nonempty_files: list[CsvFile] = []
-    first_names: list[str] = []
+    first_names: list[str] = []  # the names in the first file that has a row
     for file in files:
         with explain_read_errors(table_name, file):
             names = file.read_column_names()
@@ -286,7 +292,7 @@ def find_nonempty_files(
                 of_other=names,
             )
         nonempty_files.append(file)
-    return tuple(nonempty_files), first_names
+    return tuple(nonempty_files)
 
 
 def read_folder_columns(path: Path) -> dict[str, str | None]:
@@ -351,32 +357,35 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
     try:
         yield
     except READ_ERRORS as error:
-        reason = write_reason(str(error), file)
+        reason = describe_read_error(str(error), file)
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason
         ) from error
 
 
-def write_reason(reason: str, file: CsvFile) -> str:
-    """Return the reason why a file cannot be read, in plain words if they are known.
+def describe_read_error(error_text: str, file: CsvFile) -> str:
+    """Return the reason why a file cannot be read, in plain words if the error is a known one.
 
     Args:
-        reason: the message of Arrow or Python: "CSV parse error: Expected 3 columns, got 2: a".
+        error_text: the message of Arrow or Python. "CSV parse error: Expected 3 columns, got 2: a"
+            becomes "line 5 has 2 fields, and the header has 3" and a line of help.
         file: the file.
     """
-    if TOO_LONG_ROW in reason:
+    if TOO_LONG_ROW in error_text:
         return f"a row is longer than {BLOCK_MEBIBYTES} MiB; perhaps a quote is not closed"
-    ragged_row = RAGGED_ROW.search(reason)
+    ragged_row = RAGGED_ROW.search(error_text)
     if ragged_row is None:
-        return reason
-    expected = int(ragged_row["expected"])
+        return error_text
+    expected_count = int(ragged_row["expected"])
     actual_fields = show_count(int(ragged_row["actual"]), "field")
     first_row = "the header" if file.has_header else "the first row"
-    line_number = file.find_ragged_line(expected)
+    line_number = file.find_ragged_line(expected_count)
     if line_number is None:
         subject = f"a row ({ragged_row['row'].strip()})"
     else:
         subject = f"line {line_number}"
-    hint = f"write {show_count(expected, 'field')}; put a field that has the delimiter in quotes"
+    hint = (
+        f"write {show_count(expected_count, 'field')}; put a field that has the delimiter in quotes"
+    )
     labelled_hint = format_labelled("help", hint)
-    return f"{subject} has {actual_fields}, and {first_row} has {expected}\n{labelled_hint}"
+    return f"{subject} has {actual_fields}, and {first_row} has {expected_count}\n{labelled_hint}"

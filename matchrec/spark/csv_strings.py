@@ -15,17 +15,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.errors.wording import write_name
-from matchrec.spark.csv_types import DOUBLE, TIME, ArrowArray, parse_doubles, parse_times
+from matchrec.spark.csv_types import (
+    DOUBLE_PATTERN,
+    TIME_PATTERN,
+    ArrowArray,
+    parse_doubles,
+    parse_times,
+)
 
-# Dates with the year at the end. Of a column of days from all over the month, less than half can be
-# read with the month first if the day is first.
+# Dates with the year at the end. `SHAPES` tries the month first. If the day is first, the month is
+# read from the day, and less than half of the days from all over a month are at most 12.
 MONTH_AND_DAY = r"(?:0?[1-9]|1[0-2])/\d{1,2}/\d{4}"
 DAY_AND_MONTH = r"\d{1,2}/(?:0?[1-9]|1[0-2])/\d{4}"
 DAY_AND_MONTH_WITH_DOTS = r"\d{1,2}\.\d{1,2}\.\d{4}"
 # Numbers with the sign of a currency, or with commas between thousands.
 AMOUNT = r"[+-]?(?:[$€£¥] ?\d[\d,]*|\d{1,3}(?:,\d{3})+)(?:\.\d+)?"
 
-# How many values show what most values of a column look like.
+# How many values are looked at to find the shape of most values.
 SAMPLE_SIZE = 1_000
 # A value in a message has at most this many characters.
 MAX_VALUE_LENGTH = 40
@@ -42,14 +48,15 @@ class Shape:
     parse: Callable[[ArrowArray], Any] | None
     # What is wrong with a text that keeps the column from being of a better type.
     problem: str
-    # SQL that reads the column as a better type. `{}` stands for the name of the column.
-    cure: str
+    # SQL that converts the column to a better type. `{}` stands for the name of the column.
+    conversion: str
 
 
+# The shapes, in the order in which they are tried.
 SHAPES = (
-    Shape(DOUBLE, parse_doubles, "cannot be read as a number", "TRY_CAST({} AS DOUBLE)"),
+    Shape(DOUBLE_PATTERN, parse_doubles, "cannot be read as a number", "TRY_CAST({} AS DOUBLE)"),
     Shape(
-        TIME,
+        TIME_PATTERN,
         partial(parse_times, zone="UTC"),
         "cannot be read as a date or time",
         "TRY_CAST({} AS TIMESTAMP)",
@@ -84,8 +91,8 @@ class StringReason:
         value = self.value
         if len(value) > MAX_VALUE_LENGTH:
             value = f"{value[:MAX_VALUE_LENGTH]}…"
-        cure = self.shape.cure.format(write_name(column))
-        return f"because `{value}` {self.shape.problem}; to read it, write {cure}"
+        conversion = self.shape.conversion.format(write_name(column))
+        return f"because `{value}` {self.shape.problem}; to read it, write {conversion}"
 
 
 def find_string_reason(values: ArrowArray) -> StringReason | None:
@@ -102,20 +109,26 @@ def find_string_reason(values: ArrowArray) -> StringReason | None:
     sample = values.slice(0, SAMPLE_SIZE)
     for shape in SHAPES:
         has_shape = pc.match_substring_regex(sample, f"^(?:{shape.pattern})$")
-        if 2 * pc.sum(has_shape).as_py() <= len(sample):
+        have_most_shape = 2 * pc.sum(has_shape).as_py() > len(sample)
+        if not have_most_shape:
             continue
         if shape.parse is not None:
             return StringReason(find_unreadable(values, shape.parse), shape)
-        return StringReason(sample.filter(has_shape)[0].as_py(), shape)
+        first_of_shape: str = sample.filter(has_shape)[0].as_py()
+        return StringReason(first_of_shape, shape)
     return None
 
 
 def find_unreadable(values: ArrowArray, parse: Callable[[ArrowArray], Any]) -> str:
-    """Return the first value that cannot be parsed; the first of all if each can be.
+    """Return the first value that cannot be parsed; the last of all if each can be.
 
-    Each half of the values is parsed as a whole, because this is much faster than value by value.
+    This is a binary search. It parses many values at once, which is much faster than value by
+    value.
     """
-    begin, end = 0, len(values)
+    # The values before `begin` can be parsed. If any value cannot, the first such value is before
+    # `end`.
+    begin = 0
+    end = len(values)
     while end - begin > 1:
         middle = (begin + end) // 2
         try:

@@ -42,15 +42,17 @@ ArrowArray = Any  # an array of pyarrow, which has no type hints
 DECIMAL_DIGITS = 38
 
 # Regular expressions for the texts of each type. A whole number with more than 38 digits does not
-# match `DOUBLE` and stays a text, because a double would lose some of its digits.
-DOUBLE = r"[+-]?(?:\d{1,38}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|[+-]?Inf(?:inity)?"
-WHOLE_NUMBER = r"[+-]?\d+"
-DATE = r"\d{4}-\d\d-\d\d"
-TIME = (
-    rf"(?P<day>{DATE})"
+# match `DOUBLE_PATTERN` and stays a text, because a double would lose some of its digits.
+DOUBLE_PATTERN = r"[+-]?(?:\d{1,38}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|[+-]?Inf(?:inity)?"
+BOOLEAN_PATTERN = r"(?i)true|false"
+WHOLE_NUMBER_PATTERN = r"[+-]?\d+"
+DATE_PATTERN = r"\d{4}-\d\d-\d\d"
+TIME_PATTERN = (
+    rf"(?P<day>{DATE_PATTERN})"
     r"(?:[T ](?P<minute>\d\d:\d\d)(?P<second>:\d\d)?(?:\.(?P<fraction>\d{1,9}))?"
     r" ?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?)?"
 )
+# Matches a time whose fraction has a digit other than 0 after the sixth.
 FINER_THAN_MICROSECONDS = r"\.\d{6}\d*[1-9]"
 
 # Arrow's types of local times and of instants.
@@ -71,11 +73,12 @@ MAX_OFFSET_MINUTES = 59
 
 @dataclass(frozen=True, slots=True)
 class CsvType:
-    """A type that a column can have."""
+    """A type that a column can have, except STRING."""
 
     # Converts trimmed texts that are not empty to values of the type. Raises ArrowInvalid if one of
     # them is not such a value: see the parsers below.
     parse: Callable[[ArrowArray], ArrowArray]
+    # Whether the type is TIMESTAMP, of which digits can be lost: see `CsvColumn.loses_digits`.
     is_timestamp: bool = False
 
 
@@ -135,9 +138,10 @@ class CsvColumn:
             return texts
         trimmed, has_value = trim(texts)
         values = self.fitting_type.parse(trimmed.filter(has_value))
-        # The index of each row's value in `values`; NULL for a row without a value.
-        index = pc.subtract(pc.cumulative_sum(has_value.cast(pa.int64())), 1)
-        return values.take(pc.if_else(has_value, index, pa.scalar(None, pa.int64())))
+        # How many rows up to each row have a value. So the index of a row's value is one less.
+        value_counts = pc.cumulative_sum(has_value.cast(pa.int64()))
+        indices = pc.if_else(has_value, pc.subtract(value_counts, 1), pa.scalar(None, pa.int64()))
+        return values.take(indices)  # an index that is NULL gives NULL
 
     @property
     def arrow_type(self) -> Any:
@@ -178,7 +182,8 @@ def check_texts(texts: ArrowArray, pattern: str) -> ArrowArray:
     Raises:
         ArrowInvalid: the expression does not match one of the texts.
     """
-    if pc.all(pc.match_substring_regex(texts, f"^(?:{pattern})$")).as_py() is False:
+    has_other_text = pc.any(pc.invert(pc.match_substring_regex(texts, f"^(?:{pattern})$"))).as_py()
+    if has_other_text:  # None if there are no texts
         raise pa.ArrowInvalid(f"not {pattern}")
     return texts
 
@@ -190,33 +195,33 @@ def drop_plus(texts: ArrowArray) -> ArrowArray:
 
 def parse_booleans(texts: ArrowArray) -> ArrowArray:
     """Return the values of `true` and `false`, in lower or upper case."""
-    return pc.equal(pc.utf8_lower(check_texts(texts, "(?i)true|false")), "true")
+    return pc.equal(pc.utf8_lower(check_texts(texts, BOOLEAN_PATTERN)), "true")
 
 
 def parse_whole_numbers(texts: ArrowArray, integer_type: Any) -> ArrowArray:
     """Return whole numbers as values of an Arrow type such as int32."""
-    return drop_plus(check_texts(texts, WHOLE_NUMBER)).cast(integer_type)
+    return drop_plus(check_texts(texts, WHOLE_NUMBER_PATTERN)).cast(integer_type)
 
 
 def parse_long_numbers(texts: ArrowArray) -> ArrowArray:
     """Return whole numbers of up to 38 digits, as decimals. Zeros at the beginning do not count."""
-    numbers = check_texts(texts, WHOLE_NUMBER)
+    numbers = check_texts(texts, WHOLE_NUMBER_PATTERN)
     without_zeros = pc.replace_substring_regex(numbers, r"^\+?(-?)0*(\d)", r"\1\2")
     digit_counts = pc.utf8_length(pc.utf8_ltrim(without_zeros, "-"))
-    most_digits = pc.max(digit_counts).as_py() or 0  # 0 if there are no texts
-    if most_digits > DECIMAL_DIGITS:
+    max_digit_count = pc.max(digit_counts).as_py() or 0  # 0 if there are no texts
+    if max_digit_count > DECIMAL_DIGITS:
         raise pa.ArrowInvalid("too many digits")
     return without_zeros.cast(pa.decimal128(DECIMAL_DIGITS, 0))
 
 
 def parse_doubles(texts: ArrowArray) -> ArrowArray:
     """Return the values of numbers such as `1.5`, `-2e10`, `NaN` and `Infinity`."""
-    return drop_plus(check_texts(texts, DOUBLE)).cast(pa.float64())
+    return drop_plus(check_texts(texts, DOUBLE_PATTERN)).cast(pa.float64())
 
 
 def parse_dates(texts: ArrowArray) -> ArrowArray:
     """Return the values of dates such as `2024-01-05`."""
-    return check_texts(texts, DATE).cast(pa.date32())
+    return check_texts(texts, DATE_PATTERN).cast(pa.date32())
 
 
 def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
@@ -228,8 +233,8 @@ def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
         texts: the times. A time without hours and minutes is midnight.
         zone: the time zone of times without an offset, as Arrow writes it.
     """
-    # The groups of the expression. A group without a match is empty.
-    parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")
+    # A struct of the groups of the expression. A group without a match is an empty text.
+    parts = pc.extract_regex(check_texts(texts, TIME_PATTERN), f"^{TIME_PATTERN}$")
     fraction = pc.struct_field(parts, "fraction")
     offset = pc.struct_field(parts, "offset")
     day = pc.struct_field(parts, "day")
@@ -267,9 +272,9 @@ def parse_offsets(offsets: ArrowArray) -> ArrowArray:
     four_digits = pc.utf8_rpad(digits, 4, "0")
     hours = pc.utf8_slice_codeunits(four_digits, 0, 2).cast(pa.int64())
     minutes = pc.utf8_slice_codeunits(four_digits, 2, 4).cast(pa.int64())
-    most_hours = pc.max(hours).as_py() or 0  # 0 if there are no offsets
-    most_minutes = pc.max(minutes).as_py() or 0
-    if most_hours > MAX_OFFSET_HOURS or most_minutes > MAX_OFFSET_MINUTES:
+    max_hours = pc.max(hours).as_py() or 0  # 0 if there are no offsets
+    max_minutes = pc.max(minutes).as_py() or 0
+    if max_hours > MAX_OFFSET_HOURS or max_minutes > MAX_OFFSET_MINUTES:
         raise pa.ArrowInvalid("not an offset")
     all_minutes = pc.add(pc.multiply(hours, 60), minutes)
     microseconds = pc.multiply(all_minutes, MICROSECONDS_PER_MINUTE)
@@ -302,7 +307,8 @@ def convert_times_by_python(local: ArrowArray, zone: str) -> ArrowArray:
     """
     convert_to_instant = find_zone(zone).convert_to_instant
     encoded = local.cast(pa.int64()).dictionary_encode()
-    instants = [convert_to_instant(time) for time in encoded.dictionary.to_pylist()]
+    different_times = encoded.dictionary.to_pylist()
+    instants = [convert_to_instant(time) for time in different_times]
     return pa.array(instants, pa.int64()).take(encoded.indices)
 
 
@@ -314,11 +320,12 @@ def convert_times_by_arrow(local: ArrowArray, zone: str) -> ArrowArray:
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     instants = earliest.cast(pa.int64())
-    # What clocks show at these instants: for a skipped time, the last moment before the gap.
+    # What clocks show at these instants. For a skipped time, this is the last moment before the gap
+    # instead of `local`.
     shown = pc.local_timestamp(earliest)
+    is_skipped = pc.not_equal(shown, local)
     offset_before_gap = pc.subtract(shown.cast(pa.int64()), instants)
     instants_of_skipped = pc.subtract(local.cast(pa.int64()), offset_before_gap)
-    is_skipped = pc.not_equal(shown, local)
     return pc.if_else(is_skipped, instants_of_skipped, instants)
 
 
