@@ -108,7 +108,7 @@ def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
         hint = f"write {ALTERNATIVES[name]}" if name in ALTERNATIVES else AS_MEASURE
         raise aggregate_not_supported_in_define(span, function=name, hint=hint)
     for index, argument in enumerate(aggregate.arguments):
-        if index == function.constant and argument.references:
+        if index == function.constant_argument and argument.references:
             raise not_a_constant(argument.span, position=index + 1, function=aggregate.function)
 
 

@@ -19,7 +19,11 @@ FindAggregateType = Callable[[AggregateUse], ValueType | None]
 
 @dataclass(slots=True)
 class Accumulator:
-    """The state of an aggregate over the rows that have been added so far."""
+    """The state of an aggregate over the rows that have been added so far.
+
+    For SUM, the state is a total and a count, `step` adds a number to the total, and `finish`
+    returns the total.
+    """
 
     # The aggregate keeps here what it needs of these rows. The type depends on the aggregate.
     state: AggregateState
@@ -64,8 +68,9 @@ class AggregateFunction:
     find_type: FindAggregateType
     # Returns an accumulator without rows that adds every row, even if the aggregate has DISTINCT.
     begin_with_repeats: Callable[[AggregateUse], Accumulator]
-    # The index of the argument that must be the same on all rows; None if there is none.
-    constant: int | None = None
+    # The index of the argument that must be a constant, such as the delimiter of LISTAGG; None if
+    # there is none.
+    constant_argument: int | None = None
     # Whether DISTINCT changes nothing, so that Spark leaves it out.
     ignores_repeats: bool = False
 

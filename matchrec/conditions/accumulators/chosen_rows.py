@@ -28,25 +28,26 @@ def read_chosen_value(chosen: ChosenRow | None) -> Value:
 
 
 def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
-    """Begin MIN, MAX, MIN_BY or MAX_BY.
+    """Return an accumulator for MIN, MAX, MIN_BY or MAX_BY.
 
-    MIN and MAX compare their argument, MIN_BY and MAX_BY their second argument. Rows on which it is
-    NULL do not count. If several rows have the extreme, MIN and MAX choose the first of them, and
-    MIN_BY and MAX_BY the last.
+    MIN and MAX compare their only argument, MIN_BY and MAX_BY their second argument. Rows on which
+    it is NULL do not count. If several rows have the extreme, MIN and MAX choose the first of them,
+    and MIN_BY and MAX_BY the last.
     """
     sort_key = find_sort_key(use.types[-1])
     is_better = operator.gt if is_largest else operator.lt
+    prefers_last_row = len(use.types) == 2
 
-    def step(best: ChosenRow | None, value: Value, *ordering: Value) -> ChosenRow | None:
+    def step(best: ChosenRow | None, *arguments: Value) -> ChosenRow | None:
         """Return the better of the best row so far and a new row."""
-        has_ordering = bool(ordering)
-        compared_value = ordering[0] if has_ordering else value
+        value = arguments[0]
+        compared_value = arguments[-1]
         if compared_value is None:
             return best
         row = ChosenRow(value, sort_key(compared_value))
         if best is None or is_better(row.key, best.key):
             return row
-        if has_ordering and row.key == best.key:
+        if prefers_last_row and row.key == best.key:
             return row
         return best
 
@@ -54,14 +55,16 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
 
 
 def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
-    """Begin FIRST_VALUE or LAST_VALUE.
+    """Return an accumulator for FIRST_VALUE or LAST_VALUE.
 
     Rows with NULL do not count with IGNORE NULLS, or if the second argument is true.
     """
 
-    def step(chosen: ChosenRow | None, value: Value, *ignore_nulls: Value) -> ChosenRow | None:
+    def step(
+        chosen: ChosenRow | None, value: Value, ignore_nulls: Value = None
+    ) -> ChosenRow | None:
         """Return the first or last row that counts so far; None if there is none."""
-        is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
+        is_ignored = value is None and (use.ignore_nulls or ignore_nulls is True)
         is_decided = is_first and chosen is not None
         if is_ignored or is_decided:
             return chosen
@@ -70,6 +73,7 @@ def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
     return Accumulator(None, step, read_chosen_value)
 
 
+# Each returns an accumulator for the aggregate of its name.
 begin_min = partial(begin_extreme, is_largest=False)
 begin_max = partial(begin_extreme, is_largest=True)
 begin_first_value = partial(begin_value_at_end, is_first=True)

@@ -9,13 +9,15 @@ from matchrec.conditions.functions.comparisons import find_representative
 from matchrec.conditions.functions.function import AggregateUse, Value
 
 
-def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
-    """Count a value that is not NULL, and return the counts.
+def count_value(
+    counts: dict[Value, int], value: Value, _deterministic: Value = None
+) -> dict[Value, int]:
+    """Add a value to its count unless it is NULL, and return the counts.
 
     Args:
         counts: the count of each value, in the order in which values first occur; is changed.
         value: the value to count.
-        _: the second argument of MODE, `deterministic`, which is ignored.
+        _deterministic: the second argument of MODE, which makes no difference here.
     """
     if value is not None:
         key = find_representative(value)
@@ -24,9 +26,9 @@ def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value
 
 
 def begin_mode(use: AggregateUse) -> Accumulator:
-    """Return an accumulator for MODE: the most frequent value, or the least of them if several.
+    """Return an accumulator for MODE, the most frequent value.
 
-    If several values are equally frequent, Spark may return any of them.
+    If several values are equally frequent, the result is the least of them. Spark may return any.
     """
     sort_key = find_sort_key(use.types[0])
 

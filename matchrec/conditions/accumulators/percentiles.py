@@ -27,7 +27,7 @@ class Distribution:
 
 
 def begin_percentile(use: AggregateUse) -> Accumulator:
-    """Begin PERCENTILE, or MEDIAN, which takes no fraction.
+    """Return an accumulator for PERCENTILE, or for MEDIAN, which takes no fraction.
 
     The accumulator raises FunctionError if the fraction is not between 0 and 1.
     """

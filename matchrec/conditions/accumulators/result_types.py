@@ -1,7 +1,8 @@
 """The types of aggregates, from the types of their arguments.
 
-A function that finds a type takes an `AggregateUse`, and returns None if the arguments do not fit.
-The functions `require_...` return such functions:
+A function that finds the type of an aggregate takes an `AggregateUse`, and returns None if the
+arguments do not fit. The functions `require_...` build it from a simpler function, which gets only
+the type of the single argument:
 
     max    require_one_argument(keep_type)    one argument of any type; max has this type, too
     sum    require_number(find_sum_type)      one number or interval
@@ -51,7 +52,7 @@ def require_truth_value(result_type: ValueType) -> FindAggregateType:
 
 
 def keep_type(type_: ValueType) -> ValueType:
-    """Return the type of the argument as the type of the aggregate."""
+    """Return the type of the argument, which is the type of the aggregate."""
     return type_
 
 

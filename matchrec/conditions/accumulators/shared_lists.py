@@ -75,13 +75,9 @@ class ListAggregate:
         accumulator = self.accumulate(list_number, lists)
         result = accumulator.compute_result()
         is_long = isinstance(result, str | bytes | tuple)
-        keep(self.accumulators, list_number, accumulator, MAX_ACCUMULATORS)
-        keep(
-            self.results,
-            list_number,
-            result,
-            MAX_LONG_RESULTS if is_long else MAX_FIXED_SIZE_RESULTS,
-        )
+        max_results = MAX_LONG_RESULTS if is_long else MAX_FIXED_SIZE_RESULTS
+        keep_for_list(self.accumulators, list_number, accumulator, MAX_ACCUMULATORS)
+        keep_for_list(self.results, list_number, result, max_results)
         return result
 
     def accumulate(self, list_number: int, lists: SharedLists) -> Accumulator:
@@ -100,7 +96,7 @@ class ListAggregate:
         return accumulator
 
 
-def keep(
+def keep_for_list(
     kept_by_list: OrderedDict[int, _Kept], list_number: int, value: _Kept, max_count: int
 ) -> None:
     """Keep a value for a list, and drop the values of the least recent lists beyond `max_count`."""

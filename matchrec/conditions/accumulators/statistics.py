@@ -125,7 +125,7 @@ def build_statistic(
         return DOUBLE if are_numbers and len(use.types) == argument_count else None
 
     def begin(use: AggregateUse) -> Accumulator:
-        """Begin the statistic over no rows."""
+        """Return an accumulator for the statistic."""
 
         def add(moments: AnyMoments, *values: Value) -> AnyMoments:
             """Add a row unless one of its values is NULL."""

@@ -34,19 +34,19 @@ from matchrec.conditions.types import (
     find_sum_type,
 )
 
-# The precision of an average up to which Spark divides sums of decimals as doubles.
+# Spark divides a sum of decimals as a double if the average has at most this many digits.
 DIGITS_OF_A_DOUBLE = 15
 # How many digits after the point a quotient of decimals has in Spark before it is rounded.
 PLACES_OF_A_QUOTIENT = 39
 
 
 def begin_count(_: AggregateUse) -> Accumulator:
-    """Begin COUNT: the number of rows on which no argument is NULL."""
+    """Return an accumulator for COUNT: the number of rows on which no argument is NULL."""
     return Accumulator(0, lambda count, *values: count + (None not in values), int)
 
 
 def begin_count_if(_: AggregateUse) -> Accumulator:
-    """Begin COUNT_IF: the number of rows on which a condition is true."""
+    """Return an accumulator for COUNT_IF: the number of rows on which a condition is true."""
     return Accumulator(0, lambda count, condition: count + (condition is True), int)
 
 
@@ -78,7 +78,7 @@ FinishTotal = Callable[[Value, int], Value]
 
 
 def begin_total(zero: Value, add_value: AddValue, finish_total: FinishTotal) -> Accumulator:
-    """Begin a total of values. NULLs are left out. Without values, the aggregate is NULL.
+    """Return an accumulator of a total. NULLs are left out. Without values, the aggregate is NULL.
 
     Args:
         zero: the total before the first value, a zero of the total's type.
@@ -107,7 +107,7 @@ def return_total(total: Value, _: int) -> Value:
 
 
 def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
-    """Begin SUM or AVG of numbers or intervals.
+    """Return an accumulator for SUM or AVG of numbers or intervals.
 
     The accumulator raises TooLargeError if the sum of integers, decimals or intervals does not fit
     its type and that is an error: see the docstring of the module.
@@ -134,7 +134,11 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
 
 
 def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
-    """Begin SUM or AVG of decimals. The total is an integer: the digits of the sum.
+    """Return an accumulator for SUM or AVG of decimals.
+
+    The total is an integer: the digits of the sum. Once the sum has too many digits for its type,
+    the total stays at `limit`, as Spark's buffer stays NULL, even if later values would make the
+    sum smaller.
 
     The accumulator raises TooLargeError if the result does not fit its type in ANSI mode.
     """
@@ -145,10 +149,7 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
     limit: int = 10 ** find_sum_type(type_).precision
 
     def add_decimal(total: int, value: Decimal) -> int:
-        """Add the digits of a decimal to the total. Once it is too large, it stays so.
-
-        Spark's buffer is NULL from there on, even if later values would make the sum smaller.
-        """
+        """Add the digits of a decimal to the total, unless it is too large already."""
         if abs(total) >= limit:
             return limit
         return total + int(value.scaleb(scale, EXACT_CONTEXT))
@@ -160,11 +161,11 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
             digits = None
         elif is_average:
             digits = compute_average_digits(total, value_count, type_)
-        if digits is not None:
-            return build_decimal(digits, result_scale)
-        if use.ansi:
-            raise TooLargeError
-        return None
+        if digits is None:
+            if use.ansi:
+                raise TooLargeError
+            return None
+        return build_decimal(digits, result_scale)
 
     return begin_total(0, add_decimal, finish_decimals)
 
@@ -182,6 +183,7 @@ def compute_average_digits(total: int, value_count: int, type_: ValueType) -> in
     """
     result_type = find_average_type(type_)
     if type_.precision + ADDED_BY_AVERAGE <= DIGITS_OF_A_DOUBLE:
+        # `repr` gives the decimal that Spark makes of the double, by its shortest text.
         average = Decimal(repr(total / value_count / 10.0**type_.scale))
         unrounded_digits = average.scaleb(result_type.scale, EXACT_CONTEXT)
         return int(unrounded_digits.to_integral_value(ROUND_HALF_UP))
@@ -192,4 +194,5 @@ def compute_average_digits(total: int, value_count: int, type_: ValueType) -> in
     return digits if abs(digits) < 10**result_type.precision else None
 
 
+# Returns an accumulator for AVG.
 begin_average = partial(begin_sum, is_average=True)

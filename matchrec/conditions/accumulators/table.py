@@ -67,17 +67,21 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         "sum": AggregateFunction(require_number(find_sum_type), begin_sum),
         "avg mean": AggregateFunction(require_number(find_average_type), begin_average),
         "any_value first_value": AggregateFunction(
-            find_type_of_first_argument, begin_first_value, constant=1
+            find_type_of_first_argument, begin_first_value, constant_argument=1
         ),
-        "last_value": AggregateFunction(find_type_of_first_argument, begin_last_value, constant=1),
-        "mode": AggregateFunction(find_type_of_first_argument, begin_mode, constant=1),
+        "last_value": AggregateFunction(
+            find_type_of_first_argument, begin_last_value, constant_argument=1
+        ),
+        "mode": AggregateFunction(find_type_of_first_argument, begin_mode, constant_argument=1),
         "collect_list array_agg": AggregateFunction(
             require_one_argument(build_array_type), begin_collect_list
         ),
         "collect_set": AggregateFunction(
             require_one_argument(build_array_type), begin_collect_set, ignores_repeats=True
         ),
-        "listagg string_agg": AggregateFunction(find_listagg_type, begin_listagg, constant=1),
+        "listagg string_agg": AggregateFunction(
+            find_listagg_type, begin_listagg, constant_argument=1
+        ),
         "stddev stddev_samp std": build_statistic(
             compute_sample_deviation, empty_state=Moments(), needs_two_rows=True
         ),
@@ -88,7 +92,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         "var_pop": build_statistic(compute_population_variance, empty_state=Moments()),
         "regr_slope": build_statistic(compute_slope, empty_state=PointMoments(), argument_count=2),
         "median": AggregateFunction(require_one_argument(find_median_type), begin_percentile),
-        "percentile": AggregateFunction(find_percentile_type, begin_percentile, constant=1),
+        "percentile": AggregateFunction(
+            find_percentile_type, begin_percentile, constant_argument=1
+        ),
     }
 )
 
