@@ -3,9 +3,9 @@
 A day is a number of days since 1970-01-01. Python's dates end with the year 9999, so other days are
 moved by whole cycles of 400 years. As in Spark, dates before 1582 are those of ISO 8601.
 
-If clocks are put forward, a local time that is left out is moved forward by as much. If they are
-put back, a local time that comes twice is the first one. Source: java.time.ZonedDateTime.ofLocal,
-which Spark uses.
+A change of clocks skips local times or repeats them. A skipped time is moved forward by the length
+of the gap: if clocks go from 02:00 to 03:00, 02:30 means 03:30. A repeated time is the first of the
+two. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ FIXED_OFFSETS = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
 class MonthAndDay(NamedTuple):
     """A day, as the month that it is in and its place in this month."""
 
-    # The number of the month, which is counted on from year to year: January of the year 0 is 1,
-    # and January 1970 is 1970 * 12 + 1.
+    # The number of the month, counted through all years: January of the year 0 is 1, and January
+    # 1970 is 1970 * 12 + 1.
     month: int
     # The day of the month, from 1.
     day: int
@@ -67,8 +67,12 @@ def find_month_and_day(day: int) -> MonthAndDay:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A time zone. Instants and local times are microseconds since 1970 began."""
+    """A time zone.
 
+    Instants and local times are microseconds since 1970 began. Offsets are microseconds.
+    """
+
+    # Python's time zone.
     rules: tzinfo
 
     def find_offset(self, instant: int) -> int:
@@ -80,8 +84,11 @@ class Zone:
     def find_offset_of_local(self, local: int, fold: int = 0) -> int:
         """Return how much a local time is ahead of UTC.
 
-        A change of clocks skips or repeats local times. The offset of such a time is the one before
-        the change, and with `fold` 1 the one after it.
+        The offset of a skipped or repeated time is the one before the change of clocks.
+
+        Args:
+            local: the local time.
+            fold: 1 for the offset after the change instead.
         """
         local_time = EPOCH + timedelta(microseconds=move_into_range(local))
         return count_microseconds(local_time.replace(tzinfo=self.rules, fold=fold).utcoffset())
@@ -122,16 +129,16 @@ def move_into_range(time: int) -> int:
 
 def count_microseconds(offset: timedelta | None) -> int:
     """Return an offset in microseconds."""
-    assert offset is not None
+    assert offset is not None, "a time with a zone has an offset"
     return offset // timedelta(microseconds=1)
 
 
 @cache
 def find_zone(name: str) -> Zone:
-    """Return the time zone with a name, which is a region or an offset, in upper or lower case.
+    """Return the time zone with a name: a region or an offset, in upper or lower case.
 
     Raises:
-        FunctionError: Python does not have it.
+        FunctionError: Python has no region of this name.
     """
     name = FIXED_OFFSETS.get(name.upper(), name)
     if name.upper() in ("Z", "UTC", "GMT", "UT"):

@@ -205,7 +205,7 @@ def convert_exact_to_floating(number: int | Decimal, cast: Cast) -> float:
 
 def convert_floating(number: float, cast: Cast) -> float:
     """Return a floating-point number as one of the target's width."""
-    return number_conversions.narrow(number) if cast.has_float32_target else number
+    return number_conversions.narrow_to_single(number) if cast.has_float32_target else number
 
 
 def convert_text_to_floating(text: str, cast: Cast) -> float:
@@ -230,8 +230,8 @@ WRAPPERS: Mapping[Family, Wrapper] = {
     Family.DECIMAL: wrap_decimal,
 }
 
-# Short, for the table.
-F = Family
+F = Family  # a short name for the table
+
 # All casts that Python has, by the families of source and target.
 CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.INTEGER, F.INTEGER): check_integer,

@@ -85,13 +85,16 @@ def find_representative(value: Value) -> Value:
 
 
 def make_rank_key(value: Value) -> tuple[Value, ...]:
-    """Return a key that sorts values among which there can be NaN, which is the greatest.
+    """Return a key that sorts values as Spark does. NaN is the greatest number.
 
     Nested values are compared part by part. A part that is NULL is the least.
+
+    >>> sorted([(2.0, None), (1.0, 5.0), (float("nan"), 0.0)], key=make_rank_key)
+    [(1.0, 5.0), (2.0, None), (nan, 0.0)]
     """
     if isinstance(value, tuple):
         return tuple((False,) if part is None else (True, make_rank_key(part)) for part in value)
-    is_nan = value != value
+    is_nan = value != value  # true only for NaN
     return is_nan, 0 if is_nan else value
 
 

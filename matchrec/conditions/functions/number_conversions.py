@@ -12,9 +12,11 @@ from fractions import Fraction
 
 from matchrec.conditions.functions.function import AnsiError, UndecidedError
 
-# Loses no digit of a number that is rescaled to a decimal type.
+# Loses no digit of a number that is rescaled to a decimal type: a double has at most 309 digits
+# before the point, and a type at most 38 after it.
 WIDE_CONTEXT = Context(prec=1000)
-# Loses no digit of a number in the middle between two doubles.
+# Loses no digit of a number in the middle between two doubles, which has at most 1,075 digits after
+# the point.
 MIDPOINT_CONTEXT = Context(prec=2000)
 
 # The binary digits of a floating-point number of 32 bits, the exponent of the least such number,
@@ -100,7 +102,7 @@ def round_to_single(number: Fraction) -> float:
     return single if number > 0 else -single
 
 
-def narrow(number: float) -> float:
+def narrow_to_single(number: float) -> float:
     """Return the nearest floating-point number of 32 bits."""
     return round_to_single(Fraction(number)) if math.isfinite(number) and number else number
 

@@ -10,7 +10,11 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from matchrec.conditions.functions.number_conversions import NoValueError, narrow, round_to_single
+from matchrec.conditions.functions.number_conversions import (
+    NoValueError,
+    narrow_to_single,
+    round_to_single,
+)
 
 # The characters that Java trims, and those that Spark trims from an integer or a boolean.
 JAVA_BLANK = "".join(map(chr, range(33)))
@@ -70,7 +74,7 @@ def read_floating(text: str, *, is_single: bool) -> float:
         return double
     if HEXADECIMAL.fullmatch(without_suffix) is not None:
         double = float.fromhex(without_suffix)
-        return narrow(double) if is_single else double
+        return narrow_to_single(double) if is_single else double
     if SPECIAL_FLOATING.fullmatch(stripped) is not None:
         return float(stripped)
     raise NoValueError

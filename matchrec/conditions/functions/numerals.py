@@ -25,7 +25,12 @@ from matchrec.conditions.functions.function import (
     Value,
     use_for_all_types,
 )
-from matchrec.conditions.functions.number_conversions import divide_rounded, fits, narrow, wrap
+from matchrec.conditions.functions.number_conversions import (
+    divide_rounded,
+    fits,
+    narrow_to_single,
+    wrap,
+)
 from matchrec.conditions.types import (
     FLOAT,
     MAX_DIGITS,
@@ -175,7 +180,7 @@ def build_floating_rounding(type_: ValueType, decimal_places: int) -> Callable[[
         if not math.isfinite(value):
             return value
         rounded = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, DOUBLE_CONTEXT))
-        return narrow(rounded) if type_ == FLOAT else rounded
+        return narrow_to_single(rounded) if type_ == FLOAT else rounded
 
     return compute
 

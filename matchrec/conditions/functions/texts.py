@@ -50,15 +50,16 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
         return BEYOND_LIMIT
     if not source:
         return len(target)
-    all_rows = (1 << len(source)) - 1
+    all_rows = (1 << len(source)) - 1  # a bit for each row but the last
     last_row = 1 << (len(source) - 1)
-    rows_by_character: dict[str, int] = {}
+    rows_by_character: dict[str, int] = {}  # bit i: whether character i of `source` is the key
     for index, character in enumerate(source):
         rows_by_character[character] = rows_by_character.get(character, 0) | 1 << index
     grows = all_rows
     falls = 0
     distance = len(source)
     for character in target:
+        # Bit i: whether character i of `source` is the character of this column.
         equal = rows_by_character.get(character, 0)
         # Bit i: whether the distance is the same in row i of the last column and in row i + 1 of
         # this column. The addition carries such a bit on along rows in which the distance grows.
@@ -81,7 +82,7 @@ def compute_levenshtein_distance(source: str, target: str, limit: int | None = N
 
 # LIKE: `%` is any text and `_` any character, unless the escape character precedes it.
 
-# The wildcards that Python's module `fnmatch` has for them.
+# The wildcards of LIKE, and what Python's module `fnmatch` has for them.
 WILDCARDS = {"%": "*", "_": "?"}
 
 
@@ -89,27 +90,42 @@ WILDCARDS = {"%": "*", "_": "?"}
 def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
     """Return a regular expression that matches what LIKE matches.
 
-    It is made by `fnmatch`, whose expressions never go back across a `%`. So a match takes at most
-    the product of the lengths of the text and the pattern.
+    The pattern is translated to a pattern for names of files: with `!` as the escape character,
+    `a%!_?` becomes `a*_[?]`. `fnmatch` makes a regular expression of this, which never goes back
+    across a `*`. So the time of a match is at most the product of both lengths.
 
     Raises:
-        FunctionError: the escape character precedes a character other than `%`, `_` and itself.
+        FunctionError: the escape character precedes a character other than `%`, `_` and itself, or
+            is the last character.
     """
     file_pattern = ""
-    characters = iter(pattern)
-    for character in characters:
-        if character == escape:
-            escaped = next(characters, "")
-            if escaped not in ("%", "_", escape):
-                location = f"before {escaped!r} in" if escaped else "at the end of"
-                reason = f"{escape!r} is not allowed {location} {pattern!r}"
-                raise FunctionError(f"{reason}, but only before %, _ and {escape}")
-            file_pattern += glob.escape(escaped)
-        elif character in WILDCARDS:
-            file_pattern += WILDCARDS[character]
-        else:
+    is_escaped = False  # whether the escape character precedes the character
+    for character in pattern:
+        if is_escaped:
+            if character not in ("%", "_", escape):
+                raise wrong_escape(pattern, escape, f"before {character!r} in")
             file_pattern += glob.escape(character)
+            is_escaped = False
+        elif character == escape:
+            is_escaped = True
+        else:
+            file_pattern += WILDCARDS.get(character) or glob.escape(character)
+    if is_escaped:
+        raise wrong_escape(pattern, escape, "at the end of")
     return re.compile(fnmatch.translate(file_pattern))
+
+
+def wrong_escape(pattern: str, escape: str, location: str) -> FunctionError:
+    """Return the error for an escape character that escapes nothing.
+
+    Args:
+        pattern: the pattern of LIKE.
+        escape: the escape character.
+        location: where in the pattern it is, such as "at the end of".
+    """
+    return FunctionError(
+        f"{escape!r} is not allowed {location} {pattern!r}, but only before %, _ and {escape}"
+    )
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:

@@ -121,7 +121,7 @@ def count_months(start: int, end: int) -> int:
     # How far both times are into their months, in microseconds.
     end_in_month = end_date.day * DAY + end % DAY
     start_in_month = start_date.day * DAY + start % DAY
-    # The last month is not whole yet.
+    # Without the last month, if it is not whole.
     if months > 0 and end_in_month < start_in_month:
         return months - 1
     if months < 0 and end_in_month > start_in_month:
@@ -159,17 +159,22 @@ def add_interval(zone: Zone, instant: int, interval: int) -> int:
     """
     whole_days = divide_toward_zero(interval, DAY) * DAY
     local = zone.convert_to_local(instant) + whole_days
-    moved = find_instant_after_days(zone, instant, local) + (interval - whole_days)
-    if not fits(moved, 64):
+    new_instant = find_instant_after_days(zone, instant, local) + (interval - whole_days)
+    if not fits(new_instant, 64):
         raise OverflowError
-    return moved
+    return new_instant
 
 
 def find_instant_after_days(zone: Zone, instant: int, local: int) -> int:
-    """Return the instant at a local time, to which an instant is moved by whole days.
+    """Return the instant at a local time.
 
-    If clocks are put back, the local time can come twice. Then it is the one at which local time is
-    as far ahead of UTC as at the instant from which it is moved.
+    If clocks are put back, the local time can come twice. Then the result is the instant with the
+    offset of the instant from which it is moved, if there is one.
+
+    Args:
+        zone: the time zone.
+        instant: the instant that is moved by whole days.
+        local: the local time to which it is moved.
     """
     offset = zone.find_offset(instant)
     with_same_offset = local - offset
