@@ -96,7 +96,10 @@ class StringReason:
 
 
 def find_string_reason(values: ArrowArray) -> StringReason | None:
-    """Return why a column is a STRING; None if most values do not look like numbers or times.
+    """Return why values make a column a STRING.
+
+    Returns None if most of them do not look like numbers or times, or if a better type fits all of
+    them, so that the reason is in the rows before.
 
     >>> find_string_reason(pa.array(["10.5", "N/A", "9"])).value
     'N/A'
@@ -112,30 +115,34 @@ def find_string_reason(values: ArrowArray) -> StringReason | None:
         have_most_shape = 2 * pc.sum(has_shape).as_py() > len(sample)
         if not have_most_shape:
             continue
-        if shape.parse is not None:
-            return StringReason(find_unreadable(values, shape.parse), shape)
-        first_of_shape: str = sample.filter(has_shape)[0].as_py()
-        return StringReason(first_of_shape, shape)
+        if shape.parse is None:
+            first_of_shape: str = sample.filter(has_shape)[0].as_py()
+            return StringReason(first_of_shape, shape)
+        unreadable_value = find_unreadable(values, shape.parse)
+        if unreadable_value is not None:
+            return StringReason(unreadable_value, shape)
     return None
 
 
-def find_unreadable(values: ArrowArray, parse: Callable[[ArrowArray], Any]) -> str:
-    """Return the first value that cannot be parsed; the last of all if each can be.
+def find_unreadable(values: ArrowArray, parse: Callable[[ArrowArray], Any]) -> str | None:
+    """Return the first value that cannot be parsed; None if each can be.
 
     This is a binary search. It parses many values at once, which is much faster than value by
     value.
     """
-    # The values before `begin` can be parsed. If any value cannot, the first such value is before
-    # `end`.
+    # All values before `begin` can be parsed. If there is a value at `end`, it or a value before it
+    # cannot be parsed.
     begin = 0
     end = len(values)
-    while end - begin > 1:
+    while begin < end:
         middle = (begin + end) // 2
         try:
-            parse(values.slice(begin, middle - begin))
+            parse(values.slice(begin, middle + 1 - begin))
         except pa.ArrowInvalid:
             end = middle
         else:
-            begin = middle
+            begin = middle + 1
+    if begin == len(values):
+        return None
     text: str = values[begin].as_py()
     return text

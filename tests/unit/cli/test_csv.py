@@ -161,6 +161,16 @@ def test_no_notice_for_words_among_which_some_are_numbers(embedded: Path) -> Non
     assert result.stderr == ""
 
 
+def test_no_notice_for_readable_numbers_after_a_file_of_dates(embedded: Path) -> None:
+    """The values of the second file are no reason: each of them can be read as a number."""
+    (embedded / "parts").mkdir()
+    (embedded / "parts/1.csv").write_text("v\n2024-01-05\n")
+    (embedded / "parts/2.csv").write_text("v\n7\n8\n")
+    query = "SELECT count(*) AS n FROM t WHERE typeof(v) = 'string'"
+    result = invoke("run", "-c", query, "--table", "t=parts", "--format", "csv")
+    assert (result.stdout, result.stderr) == ("n\n3\n", "")
+
+
 def test_names_of_columns(embedded: Path) -> None:
     """The columns have two equal names, an empty name, and a name that SQL must quote."""
     (embedded / "x.csv").write_text('a,A,,"b.`c (d)"\n1,2,3,4\n')
