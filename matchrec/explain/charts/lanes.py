@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.charts.axes import (
@@ -198,16 +199,23 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
 
     Args:
         points: the rows of the lane.
-        matched_times: the times of rows in matches. Their texts are chosen before others.
+        matched_times: the times of rows in matches. The texts of these rows, and of the rows
+            before and after them, are chosen before others: they show where a match begins and
+            ends.
         axis: the time axis.
     """
     chosen: list[LaneText] = []
     # The left and the right end in points of each text that is chosen above or below the points.
     intervals_above: list[tuple[float, float]] = []
     intervals_below: list[tuple[float, float]] = []
-    rows = list(zip(points.times, points.values, strict=True))
-    matched_rows_first = sorted(rows, key=lambda row: row[0] not in matched_times)
-    for time, value in matched_rows_first:
+    is_matched = [False, *(time in matched_times for time in points.times), False]
+    is_far_from_match = [
+        not any(is_matched[index : index + 3]) for index in range(len(points.times))
+    ]
+    rows = sorted(
+        zip(is_far_from_match, points.times, points.values, strict=True), key=itemgetter(0)
+    )
+    for _, time, value in rows:
         text = shorten(str(value), MAX_TEXT_CHARACTERS)
         middle = axis.find_position(time)
         half_width = (CHARACTER_WIDTH * len(text) + TEXT_GAP) / 2
