@@ -160,7 +160,7 @@ PICTURES = {
     "transfers": Picture(
         "fraud_chains",
         """
-        SELECT IF(amount >= 1000, '1,000 or more', 'less') AS amount, at,
+        SELECT IF(amount >= 1000, '1,000 or more', 'less than 1,000') AS amount, at,
             sender || '→' || receiver, amount >= 1000
         FROM transfers
         """,
@@ -241,8 +241,9 @@ def draw_deadlines(
             panel.plot(ends, [y, y], color=MATCH_COLOUR, linestyle=(0, (2, 2)), zorder=1)
         colour = MATCH_COLOUR if lane in late else FAINT_COLOUR
         panel.plot([time], [y], "|", color=colour, markersize=12, markeredgewidth=2.5, zorder=1)
-        style: Any = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-        panel.annotate("due", (time, y), color=TEXT_COLOUR, fontsize=SMALL_SIZE, **style)
+        style: Any = {"xytext": (0, -8), "textcoords": "offset points", "ha": "center"}
+        style |= {"va": "top", "color": TEXT_COLOUR, "fontsize": SMALL_SIZE}
+        panel.annotate(f"due {time:%H:%M}", (time, y), **style)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:
