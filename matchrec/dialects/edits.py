@@ -138,8 +138,8 @@ class TranslationNote:
     Attributes:
         message: the difference, in one sentence.
         span: where it is in the text that was translated.
-        is_compensated: whether the query still has the same result when it runs here, because
-            matchrec makes up for the difference. Then only a reader of the text has to know it.
+        is_compensated: whether matchrec returns the result of the product in spite of the
+            difference, if it runs the query with `dialect=`. Then nothing has to be changed.
         is_rejected: whether the documentation of the product excludes this part of the text, so
             that the query can be an error there.
 
