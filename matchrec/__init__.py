@@ -157,24 +157,39 @@ def __getattr__(name: str) -> Any:
 def explain_missing_name(name: str) -> AttributeError:
     """Return the error for a name that the package does not have.
 
-    The error suggests all public names that continue `name`, as `match_sase` continues `match`. If
-    there are none, it suggests the most similar name.
+    The error suggests what `suggest_names` returns, such as `matchrec.match_sase`.
     """
-    from matchrec.errors.misspellings import find_nearest
     from matchrec.errors.wording import join_alternatives
 
-    hint = ""
     # Python and notebooks look for private names, such as `__path__`, which get no suggestion.
-    if not name.startswith("_"):
-        longer_names = sorted(public for public in __all__ if public.startswith(f"{name}_"))
-        # SQL comes first, because most users mean it
-        longer_names.sort(key=lambda public: public != "match_recognize")
-        similar_name = find_nearest(name, __all__)
-        suggestions = longer_names or ([similar_name] if similar_name else [])
-        if suggestions:
-            full_names = [f"matchrec.{suggestion}" for suggestion in suggestions]
-            hint = f"; write {join_alternatives(full_names)}"
+    suggestions = [] if name.startswith("_") else suggest_names(name)
+    full_names = [f"matchrec.{suggestion}" for suggestion in suggestions]
+    hint = f"; write {join_alternatives(full_names)}" if full_names else ""
     return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def suggest_names(name: str) -> list[str]:
+    """Return what to write instead of a name that the package does not have.
+
+    This is the first of these that exists:
+
+    1. today's name, if an earlier version had the name;
+    2. a call of the method, if `Query` has a method with the name;
+    3. all public names that continue the name, as `match_sase` continues `match`;
+    4. the most similar public name.
+    """
+    from matchrec.errors.misspellings import find_nearest
+    from matchrec.errors.old_names import FUNCTIONS, QUERY_METHODS
+
+    if name in FUNCTIONS:
+        return [FUNCTIONS[name]]
+    if name in QUERY_METHODS:
+        return [f"query(...).{name}()"]
+    longer_names = sorted(public for public in __all__ if public.startswith(f"{name}_"))
+    # SQL comes first, because most users mean it
+    longer_names.sort(key=lambda public: public != "match_recognize")
+    similar_name = find_nearest(name, __all__)
+    return longer_names or ([similar_name] if similar_name else [])
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -21,6 +21,7 @@ from matchrec.cli.usage_errors import reword_usage_errors
 from matchrec.cli.warm import warm
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest_choice
+from matchrec.errors.old_names import COMMANDS
 
 EPILOG = """
 `matchrec COMMAND --help` shows the options of a command.
@@ -82,7 +83,7 @@ class Commands(click.Group):
         if QUERY_ARGUMENT.search(name):
             raise click.UsageError(str(errors.not_a_command(argument=name)), ctx)
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            near = find_nearest_choice(name, list(self.commands))
+            near = COMMANDS.get(name) or find_nearest_choice(name, list(self.commands))
             raise click.UsageError(str(errors.unknown_command(name=name, near=near)), ctx)
         return super().resolve_command(ctx, args)
 

@@ -20,6 +20,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.arguments import unknown_option_value
 from matchrec.errors.misspellings import STATEMENT_KEYWORDS, find_nearest
+from matchrec.errors.old_names import OPTIONS
 from matchrec.errors.surface import COMMAND_LINE, use_surface
 from matchrec.explain.pictures import figures
 
@@ -82,7 +83,8 @@ def make_unknown_option_error(
 ) -> MatchRecognizeError:
     """Return the error for an option that a command does not have.
 
-    The error names the commands that have the option, or else the most similar option.
+    The error suggests today's name of an option of an earlier version, or the most similar option.
+    If other commands have the option, the error names them instead.
 
     Args:
         option: the option.
@@ -91,8 +93,10 @@ def make_unknown_option_error(
     """
     owners = list_option_owners(option, context)
     options = {name.lstrip("-"): name for name in list_option_names(context)}
-    similar_name = None if owners else find_nearest(option.lstrip("-"), options)
-    hint = None if similar_name is None else options[similar_name]
+    hint = OPTIONS.get(option)
+    if hint not in options.values():
+        similar_name = None if owners else find_nearest(option.lstrip("-"), options)
+        hint = None if similar_name is None else options[similar_name]
     return errors.unknown_option(option=option, command=command, hint=hint, owners=owners)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import matchrec
 from matchrec import loading
+from matchrec.errors import old_names
 from matchrec.spark.start.sessions import MODULES_OF_QUERIES
 
 
@@ -77,6 +78,25 @@ def test_a_misspelt_name_of_the_package_gets_a_suggestion() -> None:
         matchrec.match_recognise  # noqa: B018
     with pytest.raises(AttributeError, match=r"has no attribute '_rows_'$"):
         matchrec._rows_  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("detect", "matchrec.match_pattern"),
+        ("Tuned", "matchrec.TuningReport"),
+        ("why", "matchrec.query(...).why()"),
+    ],
+)
+def test_an_old_name_gets_the_new_one(name: str, suggestion: str) -> None:
+    with pytest.raises(AttributeError, match=rf"'{name}'; write {re.escape(suggestion)}$"):
+        getattr(matchrec, name)
+
+
+def test_old_names_lead_to_names_that_exist() -> None:
+    assert set(old_names.FUNCTIONS.values()) <= set(matchrec.__all__)
+    assert not set(old_names.FUNCTIONS) & set(matchrec.__all__)
+    assert all(hasattr(matchrec.Query, method) for method in old_names.QUERY_METHODS)
 
 
 def test_the_beginning_of_several_names_gets_them_all() -> None:

@@ -751,6 +751,10 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     [
         (("dance",), "unknown command `dance` [unknown-command]\n  help: matchrec --help lists"),
         (("chek", "-"), "help: write matchrec check"),
+        (("convert", "-"), "help: write matchrec transpile"),
+        (("run", "-", "--form", "all"), "help: write --result"),
+        (("run", "-", "--svg", "x.svg"), "help: matchrec run --help lists the options"),
+        (("why", "-", "--svg", "x.svg"), "help: write --picture"),
         (
             ("version",),
             "unknown command `version` [unknown-command]\n  help: write matchrec --version",
