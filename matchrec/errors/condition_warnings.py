@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.language import current_language, name_part
 from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.surface import current_surface
 from matchrec.errors.warning_classes import (
     CountedConditionWarning,
     NeverTrueWarning,
@@ -62,6 +63,28 @@ def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWar
             hint = f"write {other} IS NULL or IS NOT NULL"
     return NeverTrueWarning(
         f"`{operator}` with NULL in {name_part('DEFINE')} is never true", span, hint=hint
+    )
+
+
+def compared_with_null_parameter(
+    span: Span, *, name: str | None, condition: str
+) -> NeverTrueWarning:
+    """Return the warning for DEFINE A AS price > :low with args={"low": None}.
+
+    Args:
+        span: the condition in the text of the query.
+        name: the name of the parameter, `low`; None for `?`.
+        condition: the condition, `price > :low`.
+    """
+    parameter = "?" if name is None else f":{name}"
+    hint = "pass a value instead of None"
+    if name is not None:
+        hint += f"; to leave the condition out for None, write ({parameter} IS NULL OR {condition})"
+    return NeverTrueWarning(
+        f"`{condition}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"{current_surface().source_of_values} has None for {parameter}, which is NULL",),
+        hint=hint,
     )
 
 

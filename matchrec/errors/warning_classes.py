@@ -56,11 +56,12 @@ class SameValueWarning(MatchRecognizeWarning):
 class NeverTrueWarning(MatchRecognizeWarning):
     """A comparison in a condition, PATTERN, or a part of PATTERN can never be true.
 
-    The comparison is with NULL, with a variable that has no row yet, with an earlier row that the
-    first row of a variable does not have, with FIRST or an aggregate that has the same value at the
-    first row of a variable, of two constants, or against the order of the rows. Or it contradicts
-    another comparison of the same value. PATTERN needs more rows than WITHIN allows. The part of
-    PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a row.
+    The comparison is with NULL or None, with a variable that has no row yet, with an earlier row
+    that the first row of a variable does not have, with FIRST or an aggregate that has the same
+    value at the first row of a variable, of two constants, or against the order of the rows. Or it
+    contradicts another comparison of the same value. PATTERN needs more rows than WITHIN allows.
+    The part of PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a
+    row.
     """
 
 

@@ -172,6 +172,39 @@ def test_advice_on_the_same_value(prices: DataFrame, pattern: Pattern | str, int
     assert f"  help: {intended}" in explanation
 
 
+@pytest.mark.parametrize(
+    "condition",
+    ["price > :x", "kind > 'a' AND price < :x * 2", "price BETWEEN :x AND 3", "ts NOT IN (1, :x)"],
+)
+def test_a_condition_on_a_parameter_that_is_null(prices: DataFrame, condition: str) -> None:
+    clause = f"ORDER BY ts MEASURES A.ts AS ts PATTERN (A) DEFINE A AS {condition}"
+    with pytest.warns(matchrec.warnings.NeverTrueWarning, match="args has None for :x"):
+        matches = matchrec.match_recognize(prices, clause, args={"x": None})
+    assert matches.collect() == []
+    # The help of the warning.
+    clause = f"ORDER BY ts MEASURES A.ts AS ts PATTERN (A) DEFINE A AS (:x IS NULL OR {condition})"
+    assert matchrec.match_recognize(prices, clause, args={"x": None}).count() == prices.count()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "price > coalesce(:x, 0)",
+        "price <=> :x",
+        "price NOT BETWEEN :x AND 3",
+        "price IN (1, :x)",
+        "price > 9 OR price > :x",
+        "price > :y",
+    ],
+)
+def test_a_parameter_that_is_null_and_expected(prices: DataFrame, condition: str) -> None:
+    clause = f"ORDER BY ts ALL ROWS PER MATCH PATTERN (A) DEFINE A AS {condition}"
+    args = {"y": 9} if ":y" in condition else {"x": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
+        matchrec.match_recognize(prices, clause, args=args)
+
+
 # Common mistakes with event selection: the rows of the clause, and those of the suggested one.
 
 ORDERS = """VALUES (1, 'o'), (2, 'x'), (3, 'p'), (4, 'o'), (5, 'x'), (20, 'o'), (21, 'p')

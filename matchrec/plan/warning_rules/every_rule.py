@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from matchrec.errors.language import SQL, current_language
 from matchrec.errors.warning_classes import MatchRecognizeWarning
@@ -14,6 +14,7 @@ from matchrec.plan.warning_rules.contradictions import (
     warn_about_short_windows,
 )
 from matchrec.plan.warning_rules.counts import warn_about_counted_conditions
+from matchrec.plan.warning_rules.null_parameters import warn_about_null_parameters
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
     warn_about_lost_braces,
@@ -69,7 +70,9 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 )
 
 
-def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
+def find_warnings(
+    plan: MatchPlan, null_parameters: Collection[str] = ()
+) -> tuple[MatchRecognizeWarning, ...]:
     """Return the warnings about probable mistakes in a plan, in the order of the rules.
 
     If several rules find the same warning, the result has it once. Fewer rules apply to SASE+ and
@@ -78,10 +81,13 @@ def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
 
     Args:
         plan: a resolved plan, in which each column has one name.
+        null_parameters: the names of the query's parameters whose value is NULL.
     """
     rules = RULES_OF_SQL if current_language() is SQL else RULES
+    found_warnings = [warning for rule in rules for warning in rule(plan)]
+    if null_parameters:
+        found_warnings += warn_about_null_parameters(plan, null_parameters)
     unique_warnings: dict[object, MatchRecognizeWarning] = {}
-    for rule in rules:
-        for warning in rule(plan):
-            unique_warnings[type(warning), warning.message, warning.spans] = warning
+    for warning in found_warnings:
+        unique_warnings[type(warning), warning.message, warning.spans] = warning
     return tuple(unique_warnings.values())
