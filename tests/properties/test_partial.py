@@ -53,7 +53,11 @@ KINDS = {
     run_endings.UNFINISHED: UNFINISHED,
     run_endings.A_MATCH: MATCH,
 }
-PARTIAL_KINDS = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+PARTIAL_KINDS = (
+    PartialMatches(shows_timed_out=True),
+    PartialMatches(shows_unfinished=True),
+    PartialMatches(shows_timed_out=True, shows_unfinished=True),
+)
 BY_TIME, BY_END, BY_BOTH = PARTIAL_KINDS
 SMALL_CAPACITY = Capacity(mapped_rows=3, matches=2, initial_rows=1)
 
