@@ -71,9 +71,12 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tables(spark: SparkSession) -> SparkSession:
-    """Return a session with the tables of the examples."""
+    """Return a session with the tables of the examples.
+
+    They are created for each page, because other tests and pages have views with the same names.
+    """
     register_tables(spark)
     return spark
 
