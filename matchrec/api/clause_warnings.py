@@ -39,9 +39,8 @@ Warnings = tuple[MatchRecognizeWarning, ...]
 def find_plan_warnings(query: SplitQuery, request: MatchRequest, source: Source) -> Warnings:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     args = request.relation.runner.args
-    names_and_values = args.items() if isinstance(args, Mapping) else ()
-    null_parameters = [name for name, value in names_and_values if value is None]
-    warnings = list(find_warnings(query.resolved_plan, null_parameters))
+    values = args if isinstance(args, Mapping) else {}
+    warnings = list(find_warnings(query.resolved_plan, values))
     intervals = request.backend.find_windows_in_hours(query.plan, request.find_order_type)
     warnings += [
         days_counted_as_hours(interval.span, interval=interval.text) for interval in intervals

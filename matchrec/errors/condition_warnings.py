@@ -18,6 +18,7 @@ from matchrec.errors.surface import current_surface
 from matchrec.errors.warning_classes import (
     CountedConditionWarning,
     NeverTrueWarning,
+    NoEffectWarning,
     SameValueWarning,
     WildcardWarning,
 )
@@ -85,6 +86,23 @@ def compared_with_null_parameter(
         span,
         notes=(f"{current_surface().source_of_values} has None for {parameter}, which is NULL",),
         hint=hint,
+    )
+
+
+def parameter_in_quotes(span: Span, *, clause: str, string: str, intended: str) -> NoEffectWarning:
+    """Return the warning for DEFINE A AS sym = ':name' with args={"name": "X"}.
+
+    Args:
+        span: the part of the query that the warning shows.
+        clause: the clause that has the string.
+        string: the string, `':name'`.
+        intended: what was probably meant, `:name`.
+    """
+    return NoEffectWarning(
+        f"`{string}` in {name_part(clause)} is a string, and not a parameter",
+        span,
+        notes=(f"{current_surface().source_of_values} has no effect on text in quotes",),
+        hint=f"write {intended}",
     )
 
 

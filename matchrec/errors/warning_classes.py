@@ -123,7 +123,7 @@ class DaysInHoursWarning(MatchRecognizeWarning):
 
 
 class NoEffectWarning(MatchRecognizeWarning):
-    """An argument of a call, ORDER BY, or PERMUTE of one part has no effect.
+    """An argument of a call, a parameter in quotes, ORDER BY, or PERMUTE of one part has no effect.
 
     ORDER BY has no effect if all its columns are also in PARTITION BY.
     """

@@ -205,6 +205,28 @@ def test_a_parameter_that_is_null_and_expected(prices: DataFrame, condition: str
         matchrec.match_recognize(prices, clause, args=args)
 
 
+@pytest.mark.parametrize(
+    ("condition", "intended"),
+    [
+        ("kind = ':x'", "write :x"),
+        ("contains(kind, ':x')", "write :x"),
+        ("kind LIKE '%:x%'", "write '%' || :x || '%'"),
+        ("kind = :x", None),
+        ("kind = ':y'", None),
+        ("kind = ':xx'", None),
+        ("kind = 'a:x' OR kind = ': x' OR kind = ':x b'", None),
+    ],
+)
+def test_a_parameter_in_quotes(prices: DataFrame, condition: str, intended: str | None) -> None:
+    clause = f"ORDER BY ts ALL ROWS PER MATCH PATTERN (A B) DEFINE A AS {condition}, B AS kind > :x"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", matchrec.warnings.NoEffectWarning)
+        matchrec.match_recognize(prices, clause, args={"x": "p"})
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == (intended is not None)
+    assert all(message.endswith(f"help: {intended}") for message in messages)
+
+
 # Common mistakes with event selection: the rows of the clause, and those of the suggested one.
 
 ORDERS = """VALUES (1, 'o'), (2, 'x'), (3, 'p'), (4, 'o'), (5, 'x'), (20, 'o'), (21, 'p')

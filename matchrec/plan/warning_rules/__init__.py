@@ -9,7 +9,7 @@ has a function that words the warning.
     tested_rows     a comparison that contradicts the order of the rows, or a count
     contradictions  comparisons of one value that no row satisfies together; short windows
     constants       what is certain about two constants, for contradictions
-    null_parameters a value compared with a parameter whose value is NULL
+    parameters      a parameter that is NULL in a condition, and a parameter in quotes
     wildcards       `*` in LIKE, `%` in a comparison
     counts          COUNT of a condition
     skipped_rows    PREV of the current row, if the match may have skipped the row before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from matchrec.errors.language import SQL, current_language
 from matchrec.errors.warning_classes import MatchRecognizeWarning
@@ -14,7 +14,6 @@ from matchrec.plan.warning_rules.contradictions import (
     warn_about_short_windows,
 )
 from matchrec.plan.warning_rules.counts import warn_about_counted_conditions
-from matchrec.plan.warning_rules.null_parameters import warn_about_null_parameters
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
     warn_about_lost_braces,
@@ -22,6 +21,7 @@ from matchrec.plan.warning_rules.omissions import (
     warn_about_order,
     warn_about_permutations,
 )
+from matchrec.plan.warning_rules.parameters import warn_about_parameters
 from matchrec.plan.warning_rules.pattern_ends import (
     warn_about_early_ends,
     warn_about_last_loops,
@@ -71,7 +71,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 
 
 def find_warnings(
-    plan: MatchPlan, null_parameters: Collection[str] = ()
+    plan: MatchPlan, parameter_values: Mapping[str, object] | None = None
 ) -> tuple[MatchRecognizeWarning, ...]:
     """Return the warnings about probable mistakes in a plan, in the order of the rules.
 
@@ -81,12 +81,12 @@ def find_warnings(
 
     Args:
         plan: a resolved plan, in which each column has one name.
-        null_parameters: the names of the query's parameters whose value is NULL.
+        parameter_values: the values of the query's parameters, by their names, if it has any.
     """
     rules = RULES_OF_SQL if current_language() is SQL else RULES
     found_warnings = [warning for rule in rules for warning in rule(plan)]
-    if null_parameters:
-        found_warnings += warn_about_null_parameters(plan, null_parameters)
+    if parameter_values:
+        found_warnings += warn_about_parameters(plan, parameter_values)
     unique_warnings: dict[object, MatchRecognizeWarning] = {}
     for warning in found_warnings:
         unique_warnings[type(warning), warning.message, warning.spans] = warning
