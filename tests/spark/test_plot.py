@@ -44,9 +44,9 @@ EXPECTED = {
 }
 
 
-def make_source(matches: DataFrame, data: DataFrame, **arguments: Any) -> ChartSource:
+def make_source(matches: DataFrame, rows: DataFrame, **arguments: Any) -> ChartSource:
     """Return the source of a chart of prices."""
-    return ChartSource(matches, data, x="day", y="price", by="sym", **arguments)
+    return ChartSource(matches, rows, x="day", y="price", by="sym", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_skipped_rows_of_a_query_around_the_clause(spark: SparkSession) -> None:
 
 
 def test_dollars_in_names_are_drawn_as_written(spark: SparkSession, tmp_path: Path) -> None:
-    data = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
+    rows = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
     matches = spark.sql("SELECT '$x_1$' AS k, 1L AS start_t, 2L AS end_t")
-    draw(ChartSource(matches, data, "t", "$v$", "k"), 1, 6).save(tmp_path / "dollars.svg")
+    draw(ChartSource(matches, rows, "t", "$v$", "k"), 1, 6).save(tmp_path / "dollars.svg")
     svg = (tmp_path / "dollars.svg").read_text()
     assert ">$x_1$: 1 match</text>" in svg
     assert ">$v$</text>" in svg
@@ -172,23 +172,23 @@ def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
 
 
 def test_bytes_are_shown_in_hexadecimal(spark: SparkSession) -> None:
-    rows = [
+    values = [
         (bytearray(key), add_days(number), 1.0) for key in (b"\xfe", b"\xff") for number in range(2)
     ]
-    data = spark.createDataFrame(rows, "sym binary, day date, price double")
-    matches = data.selectExpr("sym", "day AS start_day", "day AS end_day")
-    page = make_source(matches, data).read_page(1, 6)
+    rows = spark.createDataFrame(values, "sym binary, day date, price double")
+    matches = rows.selectExpr("sym", "day AS start_day", "day AS end_day")
+    page = make_source(matches, rows).read_page(1, 6)
     assert set(page.series) == {"X'FE'", "X'FF'"}
     assert {span.series for span in page.spans} == {"X'FE'", "X'FF'"}
 
 
 def test_series_come_in_pages(spark: SparkSession) -> None:
-    data = spark.sql("SELECT CAST(id % 5 AS STRING) AS k, id AS t, id AS v FROM range(50)")
+    rows = spark.sql("SELECT CAST(id % 5 AS STRING) AS k, id AS t, id AS v FROM range(50)")
     matches = spark.sql(
         "SELECT '{1}' AS k, 1L AS start_t, 2L AS end_t FROM range(0) UNION ALL "
         "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
     )
-    source = ChartSource(matches, data, "t", "v", "k")
+    source = ChartSource(matches, rows, "t", "v", "k")
     page = source.read_page(2, 3)
     assert (list(page.series), page.number, page.page_count) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
@@ -196,11 +196,11 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"
     ):
         source.read_page(3, 3)
-    assert len(ChartSource(matches.limit(0), data, "t", "v", "k").read_page(1, 9).series) == 5
+    assert len(ChartSource(matches.limit(0), rows, "t", "v", "k").read_page(1, 9).series) == 5
 
 
 def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) -> None:
-    data = spark.sql(
+    rows = spark.sql(
         """SELECT TIMESTAMP '2024-01-01' + make_interval(0, 0, 0, 0, 0, 0, id) AS t,
         CASE id WHEN 77777 THEN 1e6 WHEN 88888 THEN -1e6 WHEN 5 THEN double('NaN')
         ELSE id % 10 END AS v FROM range(100000)"""
@@ -208,7 +208,7 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     matches = spark.sql(
         "SELECT TIMESTAMP '2024-01-01' AS first_t, TIMESTAMP '2024-01-02' AS last_t"
     )
-    page = ChartSource(matches, data, "t", "v").read_page(1, 1)
+    page = ChartSource(matches, rows, "t", "v").read_page(1, 1)
     line = page.series[""]
     assert 2000 < len(line.times) <= 4 * 1001
     assert (min(line.values), max(line.values)) == (-1e6, 1e6)
@@ -219,38 +219,38 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
 
 
 def test_both_zeros_are_one_series(spark: SparkSession) -> None:
-    data = spark.sql(
+    rows = spark.sql(
         "SELECT DOUBLE(k) AS k, t, v FROM VALUES ('-0.0', 1, 9), ('0.0', 2, 8) AS t(k, t, v)"
     )
     clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS first_t, LAST(t) AS last_t
         PATTERN (A DOWN) DEFINE DOWN AS v < PREV(v)"""
-    page_of_sql = read_page_by_key(matchrec.match_recognize(data, clause), data)
+    page_of_sql = read_page_by_key(matchrec.match_recognize(rows, clause), rows)
     pattern = matchrec.Pattern.begin("a").next("down").where("v < last(a.v)")
-    events = matchrec.match_pattern(data, pattern, order_by="t", partition_by="k")
-    page_of_events = read_page_by_key(events.select("a", "down"), data)
+    events = matchrec.match_pattern(rows, pattern, order_by="t", partition_by="k")
+    page_of_events = read_page_by_key(events.select("a", "down"), rows)
     for page in (page_of_sql, page_of_events):
         assert {name: line.values for name, line in page.series.items()} == {"0.0": [9, 8]}
         assert [(span.series, span.first, span.last) for span in page.spans] == [("0.0", 1, 2)]
 
 
-def read_page_by_key(matches: DataFrame, data: DataFrame) -> Page:
+def read_page_by_key(matches: DataFrame, rows: DataFrame) -> Page:
     """Return the first page of a chart with a series for each key."""
-    return ChartSource(matches, data, "t", "v", "k").read_page(1, 6)
+    return ChartSource(matches, rows, "t", "v", "k").read_page(1, 6)
 
 
 @pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
 def test_a_picture_without_finite_rows_is_empty(spark: SparkSession, x: str) -> None:
-    data = spark.sql(f"SELECT {x} AS t, 1 AS v")
+    rows = spark.sql(f"SELECT {x} AS t, 1 AS v")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t FROM range(0)")
-    plot = draw(ChartSource(matches, data, "t", "v"), 1, 6)
+    plot = draw(ChartSource(matches, rows, "t", "v"), 1, 6)
     assert repr(plot) == "<Plot: 0 matches in 0 series, page 1 of 1>"
     assert 'src="data:image/png;base64,' in plot._repr_html_()
 
 
 def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
-    data = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
+    rows = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t")
-    assert ChartSource(matches, data, "t", "v").read_page(1, 6).series[""].times == [1.0]
+    assert ChartSource(matches, rows, "t", "v").read_page(1, 6).series[""].times == [1.0]
 
 
 @pytest.mark.parametrize(

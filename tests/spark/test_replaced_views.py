@@ -39,7 +39,7 @@ def create_view(spark: SparkSession, select_list: str, rows: str) -> None:
 
 
 @pytest.fixture
-def old(spark: SparkSession) -> None:
+def old_view(spark: SparkSession) -> None:
     """Create the view with its old rows."""
     create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
 
@@ -49,14 +49,21 @@ def list_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in frame.collect()]
 
 
-def check_kept(kept: DataFrame, message: str, old_rows: list[tuple[Any, ...]]) -> None:
-    """Check that a DataFrame has the rows of the old view, or raises an error with a message.
+def check_old_rows_or_error(
+    result: DataFrame, message: str, old_rows: list[tuple[Any, ...]]
+) -> None:
+    """Check that a result has the rows of the old view, or raises an error with a message.
 
     On Sail it raises the error, on classic Spark it has the rows. Spark Connect may do either.
+
+    Args:
+        result: a result that was made before the view was replaced.
+        message: the message of the error.
+        old_rows: the rows for the old view.
     """
-    spark = kept.sparkSession
+    spark = result.sparkSession
     try:
-        rows = list_rows(kept)
+        rows = list_rows(result)
     except PySparkException as raised:
         assert is_connect(spark)
         error = MatchRecognizeRunError.from_exception(raised)
@@ -80,41 +87,43 @@ OTHER_TYPES = {
 }
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize(("rows", "new_type"), OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
 def test_a_replaced_view_with_another_type_is_rejected(
     spark: SparkSession, rows: str, new_type: str
 ) -> None:
-    kept = matchrec.sql(spark, QUERY)
+    result = matchrec.sql(spark, QUERY)
     create_view(spark, "k, ts, v", rows)
-    check_kept(
-        kept, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
+    check_old_rows_or_error(
+        result, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
     )
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize("name", ["double", "bigint", "decimal"])
-def test_another_type_over_pandas(spark: SparkSession, name: str) -> None:
-    kept = matchrec.sql(spark, QUERY, options=matchrec.Options(transport="pandas"))
+def test_a_replaced_view_with_another_type_is_rejected_over_pandas(
+    spark: SparkSession, name: str
+) -> None:
+    result = matchrec.sql(spark, QUERY, options=matchrec.Options(transport="pandas"))
     rows, new_type = OTHER_TYPES[name]
     create_view(spark, "k, ts, v", rows)
-    check_kept(
-        kept, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
+    check_old_rows_or_error(
+        result, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
     )
 
 
-def test_local_times_that_become_instants(spark: SparkSession) -> None:
+def test_local_times_that_become_instants_are_rejected(spark: SparkSession) -> None:
     """In New York, a local time and its instant are different numbers."""
     with settings(spark, session__timeZone="America/New_York"):
         create_view(spark, "k, ts, TIMESTAMP_NTZ'2024-01-01' AS v", "(1, 1, 10), (1, 2, 20)")
-        kept = matchrec.sql(spark, QUERY.replace("v >", "v >="))
+        result = matchrec.sql(spark, QUERY.replace("v >", "v >="))
         create_view(spark, "k, ts, timestamp_seconds(ts) AS v", "(1, 1, 10), (1, 2, 20)")
         midnight = datetime(2024, 1, 1)
         message = "column `v` is timestamp, and was timestamp_ntz when the query was built"
-        check_kept(kept, message, [(1, midnight, midnight)])
+        check_old_rows_or_error(result, message, [(1, midnight, midnight)])
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 def test_a_query_that_is_built_again_has_the_new_types(spark: SparkSession) -> None:
     assert list_rows(matchrec.sql(spark, QUERY)) == [(1, 10, 30)]
     create_view(spark, "k, ts, v", "(1, 1, 6000000000), (1, 2, 6000000001), (1, 3, 6000000001)")
@@ -154,84 +163,94 @@ OTHER_KEYS_AND_ORDERS = {
 }
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize(
     ("columns", "rows", "message"), OTHER_KEYS_AND_ORDERS.values(), ids=OTHER_KEYS_AND_ORDERS.keys()
 )
-def test_another_key_or_order(spark: SparkSession, columns: str, rows: str, message: str) -> None:
-    kept = matchrec.sql(spark, QUERY)
+def test_a_replaced_view_with_another_key_or_order_is_rejected(
+    spark: SparkSession, columns: str, rows: str, message: str
+) -> None:
+    result = matchrec.sql(spark, QUERY)
     create_view(spark, columns, rows)
-    check_kept(kept, message, [(1, 10, 30)])
+    check_old_rows_or_error(result, message, [(1, 10, 30)])
 
 
 # Columns of a new view that has the same types. Its rows have one match, from 7 to 8.
 SAME_TYPES = {"columns in another order": "v, ts, k", "another column": "'new' AS z, ts, k, v"}
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize("select_list", SAME_TYPES.values(), ids=SAME_TYPES.keys())
 @pytest.mark.parametrize("order", ["ts", "timestamp_seconds(ts) AS ts"], ids=["number", "time"])
 def test_columns_are_read_by_their_names(spark: SparkSession, select_list: str, order: str) -> None:
     create_view(spark, f"k, {order}, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
-    kept = matchrec.sql(spark, QUERY)
+    result = matchrec.sql(spark, QUERY)
     create_view(spark, select_list.replace("ts", order, 1), "(1, 5, 7), (1, 6, 8)")
-    assert list_rows(kept) == ([(1, 7, 8)] if is_connect(spark) else [(1, 10, 30)])
+    assert list_rows(result) == ([(1, 7, 8)] if is_connect(spark) else [(1, 10, 30)])
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize("select_list", ["k, ts", "k, ts, v AS w"], ids=["dropped", "renamed"])
-def test_a_column_that_is_gone(spark: SparkSession, select_list: str) -> None:
-    kept = matchrec.sql(spark, QUERY)
+def test_a_replaced_view_without_a_column_is_rejected(
+    spark: SparkSession, select_list: str
+) -> None:
+    result = matchrec.sql(spark, QUERY)
     create_view(spark, select_list, "(1, 1, 10), (1, 2, 20)")
     if is_connect(spark):
         with pytest.raises(PySparkException, match=r"\bv\b"):
-            kept.collect()
+            result.collect()
     else:
-        assert list_rows(kept) == [(1, 10, 30)]
+        assert list_rows(result) == [(1, 10, 30)]
 
 
 @pytest.mark.parametrize(
-    ("new", "new_type"),
+    ("new_struct", "new_type"),
     [
         ("named_struct('y', v, 'x', v)", "struct<y:int,x:int>"),
         ("named_struct('x', v)", "struct<x:int>"),
         ("named_struct('x', v, 'z', v)", "struct<x:int,z:int>"),
     ],
 )
-def test_a_struct_with_other_fields(spark: SparkSession, new: str, new_type: str) -> None:
-    planned = "struct<x:int,y:int>"
+def test_a_struct_with_other_fields_is_rejected(
+    spark: SparkSession, new_struct: str, new_type: str
+) -> None:
+    old_type = "struct<x:int,y:int>"
     create_view(spark, "k, ts, named_struct('x', v, 'y', v) AS v", "(1, 1, 10), (1, 2, 20)")
     clause = CLAUSE.replace("v > PREV(v)", "v.x > PREV(v.x)")
-    kept = matchrec.sql(spark, f"SELECT f.x AS x, l.y AS y FROM {VIEW} {clause}")
-    create_view(spark, f"k, ts, {new} AS v", "(1, 1, 100), (1, 2, 200)")
-    check_kept(
-        kept, f"column `v` is {new_type}, and was {planned} when the query was built", [(10, 20)]
+    result = matchrec.sql(spark, f"SELECT f.x AS x, l.y AS y FROM {VIEW} {clause}")
+    create_view(spark, f"k, ts, {new_struct} AS v", "(1, 1, 100), (1, 2, 200)")
+    check_old_rows_or_error(
+        result, f"column `v` is {new_type}, and was {old_type} when the query was built", [(10, 20)]
     )
 
 
-def test_a_column_of_events(spark: SparkSession) -> None:
+def test_the_error_names_the_column_of_events_that_changed(spark: SparkSession) -> None:
     """The columns of events are sent one by one, and the error names the one that changed.
 
     `v` is in no condition, so only the events have it.
     """
     create_view(spark, "k, ts, CAST(v AS STRING) AS v", "(1, 1, 10), (1, 2, 20)")
     pattern = matchrec.Pattern.begin("a").where("ts > 1")
-    kept = matchrec.match_pattern(spark.table(VIEW), pattern, order_by="ts")
-    kept = kept.selectExpr("a[0].v AS v")
+    matches = matchrec.match_pattern(spark.table(VIEW), pattern, order_by="ts")
+    result = matches.selectExpr("a[0].v AS v")
     create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20)")
-    check_kept(kept, "column `v` is int, and was string when the query was built", [("20",)])
+    check_old_rows_or_error(
+        result, "column `v` is int, and was string when the query was built", [("20",)]
+    )
 
 
-@pytest.mark.usefixtures("old")
-def test_two_clauses_in_one_query(spark: SparkSession) -> None:
-    kept = matchrec.sql(
+@pytest.mark.usefixtures("old_view")
+def test_a_view_that_two_clauses_read_is_rejected(spark: SparkSession) -> None:
+    result = matchrec.sql(
         spark,
         f"""SELECT a.f, b.n FROM {VIEW} {CLAUSE} AS a JOIN {VIEW} MATCH_RECOGNIZE (
             PARTITION BY k ORDER BY ts MEASURES count(*) AS n
             PATTERN (X+) DEFINE X AS v > 0) AS b ON a.k = b.k""",
     )
     create_view(spark, "k, ts, CAST(v AS DOUBLE) AS v", "(1, 1, 10), (1, 2, 20)")
-    check_kept(kept, "column `v` is double, and was int when the query was built", [(10, 3)])
+    check_old_rows_or_error(
+        result, "column `v` is double, and was int when the query was built", [(10, 3)]
+    )
 
 
 def match_by_rules(rows: DataFrame) -> DataFrame:
@@ -253,21 +272,25 @@ def match_by_pattern(rows: DataFrame) -> DataFrame:
     return matchrec.match_pattern(rows, pattern, partition_by="k", order_by="ts")
 
 
-@pytest.mark.usefixtures("old")
+@pytest.mark.usefixtures("old_view")
 @pytest.mark.parametrize("build", [match_by_rules, match_by_sase, match_by_pattern])
-def test_every_front_end(spark: SparkSession, build: Callable[[DataFrame], DataFrame]) -> None:
-    kept = build(spark.table(VIEW))
-    before = list_rows(kept)
-    assert before
+def test_every_front_end_rejects_a_replaced_view(
+    spark: SparkSession, build: Callable[[DataFrame], DataFrame]
+) -> None:
+    result = build(spark.table(VIEW))
+    old_rows = list_rows(result)
+    assert old_rows
     create_view(spark, "k, ts, CAST(v AS DOUBLE) AS v", "(1, 1, 10), (1, 2, 20)")
-    check_kept(kept, "column `v` is double, and was int when the query was built", before)
+    check_old_rows_or_error(
+        result, "column `v` is double, and was int when the query was built", old_rows
+    )
 
 
 POINT = pa.struct([pa.field("x", pa.int32(), nullable=False)])
 PLANNED = [PlannedColumn("`p`", "struct<x: int>", pa.field("p", POINT))]
 
 
-def test_a_null_inside_of_a_value() -> None:
+def test_a_null_field_is_rejected_and_a_null_struct_is_not() -> None:
     null_struct = pa.array([{"x": 1}, None], POINT)
     batch = pa.RecordBatch.from_arrays([null_struct], names=["p"])
     assert list(check_batches([batch], PLANNED, ())) == [batch]
@@ -289,7 +312,7 @@ def test_a_null_inside_of_a_value() -> None:
         (pa.int16(), pa.uint8(), False),
     ],
 )
-def test_types_that_have_the_same_values(
+def test_types_are_the_same_if_their_values_are(
     planned: pa.DataType, new_type: pa.DataType, is_same: bool
 ) -> None:
     assert is_same_type(planned, new_type) is is_same
