@@ -331,12 +331,12 @@ def are_equal(case: Case, result: Value, spark_result: Value) -> bool:
     return type(comparable[0]) is type(comparable[1]) and comparable[0] == comparable[1]
 
 
-def test_row_after_row(spark: SparkSession, groups: list[Rows]) -> None:
+def test_running_aggregates_have_sparks_values(spark: SparkSession, groups: list[Rows]) -> None:
     rows = " OVER (PARTITION BY g ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     check_aggregates(spark, groups, list(list_cases()), "SELECT g, t, {} FROM aggregated", rows)
 
 
-def test_distinct_and_within_group(spark: SparkSession, groups: list[Rows]) -> None:
+def test_aggregates_of_groups_have_sparks_values(spark: SparkSession, groups: list[Rows]) -> None:
     query = """SELECT g, n AS t, {} FROM (
       SELECT *, explode(sequence(t, 9)) AS n FROM aggregated) GROUP BY g, n"""
     cases = list(list_group_cases())

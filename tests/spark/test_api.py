@@ -32,7 +32,7 @@ def steps(spark: SparkSession) -> DataFrame:
 EXPECTED = [Row(a=1, b=3), Row(a=4, b=5)]
 
 
-def test_sql_over_a_table(spark: SparkSession, steps: DataFrame) -> None:
+def test_sql_reads_a_table(spark: SparkSession, steps: DataFrame) -> None:
     matches = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
     assert sorted(matches.collect()) == EXPECTED
 
@@ -88,7 +88,7 @@ def test_match_recognize_over_a_dataframe(steps: DataFrame) -> None:
     assert sorted(matchrec.match_recognize(steps, CLAUSE).collect()) == EXPECTED
 
 
-def test_sql_over_a_frame_with_braces_in_the_pattern(spark: SparkSession, steps: DataFrame) -> None:
+def test_braces_of_the_pattern_are_not_holes(spark: SparkSession, steps: DataFrame) -> None:
     query = """SELECT m.n, '{rows}' AS s FROM {rows} MATCH_RECOGNIZE (
         ORDER BY t MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (S{1,2} {- U -})
         DEFINE U AS v > PREV(v) AND v > (SELECT min(v) FROM {rows})) m"""
@@ -96,7 +96,9 @@ def test_sql_over_a_frame_with_braces_in_the_pattern(spark: SparkSession, steps:
     assert sorted(tuple(row) for row in matches) == [(1, "{rows}"), (1, "{rows}"), (2, "{rows}")]
 
 
-def test_a_temporary_view_over_a_clause(spark: SparkSession, steps: DataFrame) -> None:
+def test_a_temporary_view_can_be_created_over_a_clause(
+    spark: SparkSession, steps: DataFrame
+) -> None:
     matchrec.sql(
         spark,
         f"CREATE OR REPLACE TEMP VIEW runs AS SELECT * FROM {{rows}} MATCH_RECOGNIZE ({CLAUSE})",
@@ -127,7 +129,7 @@ def test_subqueries_see_the_tables_of_with(spark: SparkSession, steps: DataFrame
     assert matchrec.sql(spark, query).collect() == [Row(x=11)]
 
 
-def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -> None:
+def test_parameters_can_be_named_or_positional(spark: SparkSession, steps: DataFrame) -> None:
     query = """SELECT * FROM steps MATCH_RECOGNIZE (ORDER BY t
         MEASURES LAST(v) + :more AS x PATTERN (A B?) DEFINE A AS v = :v) WHERE x < :most"""
     named = matchrec.sql(spark, query, {"v": 7, "more": 10, "most": 100})
@@ -157,7 +159,7 @@ def test_enable_and_disable(spark: SparkSession, steps: DataFrame) -> None:
     matchrec.disable(spark)
 
 
-def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
+def test_wrong_values_of_options_are_rejected(spark: SparkSession, steps: DataFrame) -> None:
     with pytest.raises(
         matchrec.MatchRecognizeError, match="unknown value `depth_first` for `algorithm`"
     ) as caught:

@@ -384,7 +384,7 @@ def test_a_query_instead_of_the_session_is_rejected() -> None:
     )
 
 
-def test_a_query_before_the_session(spark: SparkSession) -> None:
+def test_a_query_before_the_session_is_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql("SELECT 1", spark)  # type: ignore[call-overload]
     assert str(caught.value) == (
@@ -393,7 +393,7 @@ def test_a_query_before_the_session(spark: SparkSession) -> None:
     )
 
 
-def test_a_misspelt_required_argument(spark: SparkSession) -> None:
+def test_a_misspelt_required_argument_is_corrected(spark: SparkSession) -> None:
     match_sase: Any = matchrec.match_sase
     with pytest.raises(TypeError) as caught:
         match_sase(spark.range(1), "PATTERN SEQ(* a)", orderby="id")
@@ -402,7 +402,7 @@ def test_a_misspelt_required_argument(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("session",)])
-def test_a_missing_query(spark: SparkSession, arguments: tuple[str, ...]) -> None:
+def test_a_missing_query_is_named(spark: SparkSession, arguments: tuple[str, ...]) -> None:
     sql: Any = matchrec.sql
     with pytest.raises(TypeError) as caught:
         sql(*(spark for _ in arguments))
@@ -475,7 +475,7 @@ def test_wrapped_sessions_and_dataframes_are_accepted(spark: SparkSession) -> No
         matchrec.sql(SparkSession.builder, query)  # type: ignore[arg-type]
 
 
-def test_values_of_args(spark: SparkSession) -> None:
+def test_values_that_spark_cannot_take_are_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.sql(spark, "SELECT :x", {"x": object()})
     assert str(refused.value).startswith("`args['x']` of `sql` must be a number, a string, a date,")
@@ -580,7 +580,7 @@ def test_a_frame_of_another_library_is_rejected(spark: SparkSession, hint: str) 
         assert last == f"  help: {hint}"
 
 
-def test_a_frame_of_pandas_on_spark() -> None:
+def test_a_frame_of_pandas_on_spark_is_rejected() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.pandas.frame"})()
     with pytest.raises(MatchRecognizeError, match=r"a pandas-on-Spark DataFrame.*\n.*to_spark"):
         matchrec.explode_matches(frame)
@@ -610,7 +610,9 @@ def test_sql_is_not_sase(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("text", "column"), [("", None), ("  \n", None), ("/* all */", 1), ("\n  -- all", 3)]
 )
-def test_an_empty_query(spark: SparkSession, text: str, column: int | None) -> None:
+def test_an_empty_query_is_rejected_at_its_end(
+    spark: SparkSession, text: str, column: int | None
+) -> None:
     calls = (
         lambda: matchrec.sql(spark, text),
         lambda: matchrec.sql(spark, text, dialect="oracle"),
@@ -667,7 +669,7 @@ def test_a_query_runs_in_the_running_session(spark: SparkSession) -> None:
     assert matchrec.query(query="SELECT id FROM {ids}", ids=ids).collect() == [(0,)]
 
 
-def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
+def test_a_clause_or_sase_text_without_rows_is_rejected(spark: SparkSession) -> None:
     for text in ("ORDER BY id PATTERN (A)", "PATTERN SEQ(ANY a)"):
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
             matchrec.query(text)
@@ -675,7 +677,7 @@ def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
         assert refused.value.message.startswith(f"{headline} '{text}'")
 
 
-def test_a_sase_query_without_rows_and_without_pattern(spark: SparkSession) -> None:
+def test_a_sase_text_without_pattern_is_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.query("SEQ(Shelf a, Exit b)")
     assert refused.value.code == "sase-without-pattern"
@@ -710,7 +712,7 @@ def test_a_text_is_not_a_pattern(spark: SparkSession, text: Any, hint: str) -> N
     assert refused.value.hint == hint
 
 
-def test_a_data_frame_without_a_query(spark: SparkSession) -> None:
+def test_a_dataframe_without_a_query_is_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.query(spark.range(1))
     assert str(refused.value) == (
@@ -771,7 +773,7 @@ def test_arguments_of_show(spark: SparkSession, name: str, value: Any, message: 
     assert raised.value.hint.startswith(f"write {name}=")
 
 
-def test_operations_of_frames_on_a_query(spark: SparkSession) -> None:
+def test_operations_that_a_query_lacks_say_what_to_write(spark: SparkSession) -> None:
     query: Any = matchrec.query(spark.range(1), "ORDER BY id MEASURES 1 AS p PATTERN (A)")
     assert query
     for operation, call in (

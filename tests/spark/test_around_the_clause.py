@@ -112,7 +112,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("query", UNKNOWN.values(), ids=UNKNOWN)
-def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
+def test_an_unknown_column_is_marked_wherever_it_is(spark: SparkSession, query: str) -> None:
     query = query.format(CLAUSE)
     error = catch_error(spark, query)
     marked = next(
@@ -152,7 +152,9 @@ def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
         ("FROM(SELECT nosuch FROM t) {} SELECT *", "nosuch"),
     ],
 )
-def test_an_error_in_the_input_of_a_clause(spark: SparkSession, query: str, marked: str) -> None:
+def test_an_error_in_the_input_of_a_clause_is_marked(
+    spark: SparkSession, query: str, marked: str
+) -> None:
     query = query.format(SHORT.removeprefix("t "))
     lines = str(catch_error(spark, query)).split("\n")
     picture = write_location(query, marked)
@@ -215,7 +217,7 @@ def test_parameters_keep_the_location(spark: SparkSession) -> None:
     assert str(error).split("\n")[1:4] == write_location(named, "nosuch")
 
 
-def test_positional_parameters_in_the_input_and_around(spark: SparkSession) -> None:
+def test_positional_parameters_can_be_in_and_around_a_clause(spark: SparkSession) -> None:
     query = """SELECT ? AS a, g, low FROM (SELECT *, ? AS p FROM t) MATCH_RECOGNIZE (
       PARTITION BY g ORDER BY n MEASURES LAST(v) + ? AS low PATTERN (A+) DEFINE A AS v > ?
     ) m WHERE g = ?"""
@@ -294,7 +296,7 @@ def test_a_function_that_takes_other_arguments_elsewhere(
     assert hint in str(caught.value.hint)
 
 
-def test_the_function_window_right_after_group_by(spark: SparkSession) -> None:
+def test_the_function_window_is_allowed_right_after_group_by(spark: SparkSession) -> None:
     query = """SELECT window(at, '1 hour').start AS since, COUNT(*) AS n
         FROM (SELECT g, n, v, timestamp_seconds(n) AS at FROM t) MATCH_RECOGNIZE (
         ORDER BY n MEASURES LAST(at) AS at PATTERN (A)) GROUP BY window(at, '1 hour')"""

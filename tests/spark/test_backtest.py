@@ -50,7 +50,7 @@ def list_outcomes(result: matchrec.Backtest) -> list[tuple[Any, ...]]:
     )
 
 
-def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
+def test_incidents_are_hit_missed_or_not_searched(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(
         spark,
         ("a", 1, 4),
@@ -143,7 +143,9 @@ def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: 
     assert len(panel.get_xticks()) == 0
 
 
-def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
+def test_without_a_key_incidents_are_of_all_partitions(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     labels = make_labels(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
     result = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])
     assert [row[:4] for row in list_outcomes(result)] == [
@@ -154,7 +156,7 @@ def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> No
     assert "<svg" in result.svg()
 
 
-def test_a_pattern_without_variables(spark: SparkSession, rows: DataFrame) -> None:
+def test_empty_matches_hit_no_incident(spark: SparkSession, rows: DataFrame) -> None:
     """Each row begins an empty match, and an empty match hits no incident."""
     query = matchrec.query(rows, "PARTITION BY k ORDER BY at PATTERN (())")
     result = query.backtest(make_labels(spark, ("b", 1, 2)), start="b", end="e")

@@ -316,7 +316,7 @@ def aggregate_matches(events: DataFrame) -> DataFrame:
 
 # Slow because it compiles; tests/unit/spark/test_streaming_keys.py has the same rows.
 @pytest.mark.slow
-def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
+def test_totals_do_not_mix_the_rows_of_keys(spark: SparkSession) -> None:
     """A minimum or maximum is the value of a row, whose index depends on the rows of other keys."""
     generator = Random(4)
     rows = [

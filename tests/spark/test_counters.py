@@ -61,7 +61,7 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert counters.values() == values  # a second action does not count
 
 
-def test_counters_of_a_pattern_with_arrays_of_events(events: DataFrame) -> None:
+def test_matches_of_a_pattern_are_counted(events: DataFrame) -> None:
     counters = matchrec.Counters()
     pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
     matches = matchrec.match_pattern(
@@ -145,7 +145,7 @@ def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None
         assert counters.values()["rows"] == 4
 
 
-def test_no_rows_at_all(events: DataFrame) -> None:
+def test_counters_are_zero_without_rows(events: DataFrame) -> None:
     counters = matchrec.Counters()
     assert find_sequences(events.filter("v > 9"), counters=counters).collect() == []
     assert counters.values()["rows"] == 0
@@ -160,7 +160,7 @@ def test_counters_print_aligned_lines(events: DataFrame) -> None:
     assert len({len(line) for line in lines}) == 1
 
 
-def test_values_before_an_action(events: DataFrame) -> None:
+def test_there_are_no_values_before_an_action(events: DataFrame) -> None:
     counters = matchrec.Counters()
     with pytest.raises(matchrec.MatchRecognizeError, match="no action"):
         counters.values()

@@ -54,7 +54,7 @@ def test_coverage_says_that_partitions_are_not_cut_into_ranges(spark: SparkSessi
         assert covered.clauses[1].figures.rows == 10
 
 
-def test_a_funnel_by_hand(spark: SparkSession) -> None:
+def test_a_funnel_has_the_counts_found_by_hand(spark: SparkSession) -> None:
     """Partition 1 has no P after its two carts, and ends with one; 2 has the match; 3 has no V."""
     covered = matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage()
     (clause,) = covered.clauses.values()
@@ -179,7 +179,7 @@ def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) ->
     assert [(step.rows, step.reached) for step in up.loop] == [(1, 4), (2, 2)]
 
 
-def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
+def test_coverage_is_of_each_clause_or_of_one(spark: SparkSession) -> None:
     query = NESTED.format(funnel=FUNNEL)
     both = matchrec.query(spark, query, {"last": "pay"}).coverage()
     assert [clause.pattern for clause in both.clauses.values()] == ["V C P", "A B"]
@@ -237,7 +237,9 @@ def test_a_part_is_evaluated_only_if_those_before_it_are_true(
     assert clause.figures.matches == 1
 
 
-def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spark_shuffles_and_does_not_sort(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = lower_clause(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = build_relation(spark.table("covered_visits"))
     request = MatchRequest.build(
@@ -262,7 +264,9 @@ def test_coverage_says_that_there_are_no_rows(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["()", "^"])
-def test_a_pattern_without_variables(spark: SparkSession, pattern: str) -> None:
+def test_a_pattern_without_variables_has_no_rows_in_matches(
+    spark: SparkSession, pattern: str
+) -> None:
     """Of the rows with at = 1, 2 and 2, the third one is a tie. Empty matches have no rows."""
     rows = spark.sql("VALUES (1), (2), (2) AS t(at)")
     covered = matchrec.query(rows, f"ORDER BY at PATTERN ({pattern})").coverage()
@@ -297,7 +301,7 @@ def test_patterns_without_coverage_are_rejected(
         matchrec.query(spark, query).coverage()
 
 
-def test_a_pattern_by_hand(spark: SparkSession) -> None:
+def test_a_pattern_has_the_counts_found_by_hand(spark: SparkSession) -> None:
     """Four views have a cart after them: one before help, one on the last row, two with a pay."""
     pattern = (
         matchrec.Pattern.begin("v")
@@ -326,7 +330,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
     assert repr(covered.clauses[1]) == f"<ClauseCoverage: {summary}>"
 
 
-def test_a_sase_text_by_hand(spark: SparkSession) -> None:
+def test_a_sase_text_has_the_counts_found_by_hand(spark: SparkSession) -> None:
     """Four of five views have a cart within two days. One of these has a payment in that time."""
     text = """
         PATTERN SEQ(view a, cart b, pay c) WHERE skip_till_any_match { c.day > a.day }
@@ -363,7 +367,7 @@ def test_the_nearest_row_is_named_by_an_equivalence_test(spark: SparkSession) ->
     assert "at = 1" in str(query.why(partition={"gate": "G"}, row=1))
 
 
-def test_a_query_without_that_clause(spark: SparkSession) -> None:
+def test_a_query_without_the_requested_clause_is_rejected(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizePlanError, match="SASE\\+ is not a SQL query"):
         matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
     with pytest.raises(MatchRecognizePlanError, match="`query` of `query` must be a string"):

@@ -133,7 +133,7 @@ def test_an_unknown_column_has_notes_and_hints(spark: SparkSession, query: str) 
 
 
 @pytest.mark.parametrize("query", SIMILAR_COLUMNS_ON_SPARK)
-def test_an_unknown_column_of_another_relation(
+def test_an_unknown_column_of_another_relation_gets_no_hint_about_the_clause(
     spark: SparkSession, request: pytest.FixtureRequest, query: str
 ) -> None:
     notes = []
@@ -282,7 +282,7 @@ def test_types_that_do_not_go_together(
 
 
 @pytest.mark.parametrize("function", ["avg", "stddev"])
-def test_aggregates_of_texts(
+def test_an_aggregate_of_a_text_needs_a_cast(
     spark: SparkSession, request: pytest.FixtureRequest, function: str
 ) -> None:
     clause = f"ORDER BY ts MEASURES {function}(page) AS m PATTERN (A) DEFINE A AS ts > 1"
@@ -310,7 +310,9 @@ def test_a_misspelt_table_is_corrected(spark: SparkSession) -> None:
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE.replace('clicks', 'cliks')}")
 
 
-def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_with_nanoseconds_is_rejected_with_advice(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     times = pd.DataFrame({"ts": [pd.Timestamp("2026-01-31").as_unit("ns")]})
     times.to_parquet(file := tmp_path / "ns.parquet")
     query = f"SELECT * FROM parquet.`{file}` {CLAUSE.removeprefix('clicks ')}"
@@ -322,7 +324,7 @@ def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
         matchrec.match_recognize(spark.read.parquet(str(file)), "ORDER BY ts PATTERN (A)")
 
 
-def test_numbers_of_16_bits(spark: SparkSession, tmp_path: Path) -> None:
+def test_floats_of_16_bits_are_widened_or_rejected(spark: SparkSession, tmp_path: Path) -> None:
     halves = pd.DataFrame({"ts": [1, 2], "x": pd.Series([1.5, 0.25], dtype="float16")})
     clause = "ORDER BY ts MEASURES A.x AS x PATTERN (A) DEFINE A AS x > 1"
     table = pa.Table.from_pandas(halves)
@@ -369,7 +371,7 @@ def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:
     assert lines[-2:] == ["  note: the clause returns no columns", INSIDE[1]]
 
 
-def test_an_unknown_column_of_rows_without_a_column(spark: SparkSession) -> None:
+def test_a_clause_without_columns_suggests_measures(spark: SparkSession) -> None:
     clause = "clicks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS ts > 0)"
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, f"SELECT nosuch FROM {clause}")

@@ -136,7 +136,7 @@ def test_boolean_aggregates_reject_other_types(spark: SparkSession, name: str) -
     assert row.c is (name in ("any", "some", "bool_or"))
 
 
-def test_texts_with_a_collation_of_several_rows(spark: SparkSession) -> None:
+def test_texts_with_a_collation_cannot_be_compared_between_rows(spark: SparkSession) -> None:
     """`Cart` and `cart` are equal under this collation, but not after CAST alone."""
     if spark.version < "4" or is_connect(spark):
         pytest.skip("the session has no collations")

@@ -57,7 +57,7 @@ V_SHAPES = [
 ]
 
 
-def test_a_query_of_snowflake(spark: SparkSession, prices: DataFrame) -> None:
+def test_a_query_of_snowflake_runs(spark: SparkSession, prices: DataFrame) -> None:
     assert write_rows(matchrec.sql(spark, SNOWFLAKE, dialect="snowflake")) == V_SHAPES
 
 
@@ -105,7 +105,7 @@ SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
 """
 
 
-def test_a_query_of_trino_over_an_enabled_session(spark: SparkSession, prices: DataFrame) -> None:
+def test_an_enabled_session_runs_a_query_of_trino(spark: SparkSession, prices: DataFrame) -> None:
     matchrec.enable(spark, dialect="trino")
     try:
         assert write_rows(spark.sql(TRINO)) == ["36 4"]
@@ -161,12 +161,12 @@ def test_explain_reads_a_dialect(spark: SparkSession, prices: DataFrame) -> None
     assert "PREV" in str(matchrec.query(spark, SNOWFLAKE, dialect="snowflake").explain())
 
 
-def test_an_unknown_dialect(spark: SparkSession) -> None:
+def test_an_unknown_dialect_is_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="snowflake"):
         matchrec.sql(spark, "SELECT 1", dialect="snow")
 
 
-def test_transpile_on_the_command_line(tmp_path: Path) -> None:
+def test_the_command_line_translates_a_file(tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
     printed = invoke("transpile", str(file), "--write", "snowflake").stdout
@@ -193,7 +193,7 @@ def test_an_error_names_the_dialect_that_reads_the_query(
     matchrec.sql(spark, query, dialect=product, t=frame)
 
 
-def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -> None:
+def test_an_error_suggests_the_dialect_or_what_to_write(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS x, 2 AS y")
     with pytest.raises(matchrec.MatchRecognizeError, match='pass dialect="snowflake"'):
         matchrec.match_recognize(

@@ -38,7 +38,7 @@ def open_other_session(spark: SparkSession) -> SparkSession:
     return SparkSession.builder.remote(f"sc://{address._builder.endpoint}").create()
 
 
-def test_another_session_of_the_application(installed_session: SparkSession) -> None:
+def test_enable_is_for_all_sessions_of_the_application(installed_session: SparkSession) -> None:
     other = open_other_session(installed_session)
     assert other is not installed_session
     assert other.sql(QUERY).collect() == [Row(a=1)]
@@ -47,7 +47,7 @@ def test_another_session_of_the_application(installed_session: SparkSession) -> 
         installed_session.sql(QUERY).collect()
 
 
-def test_the_active_session_and_that_of_a_dataframe(installed_session: SparkSession) -> None:
+def test_enable_is_for_every_object_of_a_session(installed_session: SparkSession) -> None:
     assert SparkSession.builder.getOrCreate().sql(QUERY).collect() == [Row(a=1)]
     assert installed_session.range(1).sparkSession.sql(QUERY).collect() == [Row(a=1)]
     assert type(installed_session).sql(installed_session, QUERY).collect() == [Row(a=1)]
@@ -61,7 +61,7 @@ def test_other_threads_can_use_the_enabled_session(installed_session: SparkSessi
     assert rows == [Row(a=1)]
 
 
-def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
+def test_a_subclass_can_override_the_method(spark: SparkSession) -> None:
     queries: list[str] = []
 
     class Logging(type(spark)):  # type: ignore[misc]

@@ -67,7 +67,7 @@ def test_windows_of_patterns_end_at_their_length(far: DataFrame, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", ["first_to_last", "previous_to_current"])
-def test_no_time_out_after_the_last_value(far: DataFrame, kind: str) -> None:
+def test_a_run_does_not_time_out_after_the_last_value(far: DataFrame, kind: str) -> None:
     pattern = Pattern.begin("b").where("e = 'b'").next("c").where("e = 'c'").within(9, kind)
     rows = matchrec.match_pattern(
         far.where("n = 9"), pattern, order_by="k", timeouts=True
@@ -79,14 +79,14 @@ def test_no_time_out_after_the_last_value(far: DataFrame, kind: str) -> None:
     }
 
 
-def test_when_a_window_ended(far: DataFrame) -> None:
+def test_a_timed_out_run_says_when_its_window_ended(far: DataFrame) -> None:
     measures = "MEASURES FIRST(k) AS f, MATCH_STATUS() AS s, MATCH_TIMEOUT() AS t"
     rows = "ONE ROW PER MATCH SHOW TIMEOUT MATCHES"
     clause = f"{measures} {rows} PATTERN (A B C) WITHIN 9 DEFINE A AS e = 'a', B AS e = 'b'"
     assert find_matches(far, clause) == [(1, "TIMED OUT", 10), (LAST - 7, "MATCHED", None)]
 
 
-def test_a_frame_of_any_length(far: DataFrame) -> None:
+def test_a_frame_can_be_longer_than_all_rows(far: DataFrame) -> None:
     far.createOrReplaceTempView("far")
     query = f"""SELECT k, l OVER w FROM far WINDOW w AS (ORDER BY k MEASURES LAST(k) AS l
         ROWS BETWEEN CURRENT ROW AND {LAST} + 0 * n FOLLOWING
@@ -106,7 +106,7 @@ def test_a_length_that_is_added_and_has_no_end_there(far: DataFrame, window: str
     assert error.row_number == (1 if "-" in window else 3)
 
 
-def test_the_last_dates(spark: SparkSession) -> None:
+def test_a_window_can_end_after_the_last_date(spark: SparkSession) -> None:
     rows = spark.sql(
         "SELECT date_from_unix_date(2147483647 - y) AS k, 2147483647 - y AS x "
         "FROM VALUES (7), (1), (0) AS t(y)"

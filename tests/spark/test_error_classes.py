@@ -122,7 +122,7 @@ def test_a_file_without_quotes_is_no_table(spark: SparkSession) -> None:
     )
 
 
-def test_the_line_and_the_column_of_an_error(spark: SparkSession) -> None:
+def test_an_error_has_its_line_and_column(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.match_recognize(
             spark.table("ticks"), "ORDER BY ts\n  PATTERN (A) DEFINE B AS 1 = 1"

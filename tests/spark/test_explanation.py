@@ -103,7 +103,7 @@ def test_later_states_need_less(stock: DataFrame) -> None:
         ),
     ],
 )
-def test_sources_of_nondeterminism(
+def test_explain_lists_states_with_several_ways_to_go_on(
     stock: DataFrame, strategy: str, sources: list[str], cost: str
 ) -> None:
     lines = explain_query(stock, RISING.replace("skip_till_next_match", strategy))[0][

@@ -56,20 +56,22 @@ CHANGES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_few_rows_in_memory(spark: SparkSession, change: str) -> None:
+def test_few_rows_in_memory_are_one_task(spark: SparkSession, change: str) -> None:
     change_rows, are_few = CHANGES[change]
     rows = change_rows(spark.createDataFrame(make_table(FEW)))
     assert count_tasks(rows) == (1 if are_few else 3)  # for two cores
 
 
 @pytest.mark.parametrize("change", ["as they are", "filtered", "joined"])
-def test_few_rows_in_files(spark: SparkSession, tmp_path: Path, change: str) -> None:
+def test_few_rows_in_files_are_one_task(spark: SparkSession, tmp_path: Path, change: str) -> None:
     parquet.write_table(make_table(FEW - 100), tmp_path / "rows.parquet")
     change_rows, are_few = CHANGES[change]
     assert count_tasks(change_rows(spark.read.parquet(str(tmp_path)))) == (1 if are_few else 3)
 
 
-def test_few_rows_in_files_and_many_in_memory(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_union_of_few_and_many_rows_has_several_tasks(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     parquet.write_table(make_table(10), tmp_path / "rows.parquet")
     rows = spark.read.parquet(str(tmp_path)).union(spark.createDataFrame(make_table(2 * FEW)))
     assert count_tasks(rows) == 3

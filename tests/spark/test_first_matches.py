@@ -45,7 +45,7 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
             matchrec.match_recognize(rows, named, args)
 
 
-def test_a_rule_of_a_set(rows: DataFrame) -> None:
+def test_first_matches_are_counted_for_each_rule(rows: DataFrame) -> None:
     pairs = PAIRS.replace("PARTITION BY k ORDER BY id", "")
     rules = {"pairs": pairs, "all": pairs.replace("FIRST 2 MATCHES", "")}
     matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
@@ -71,7 +71,7 @@ def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
     }
 
 
-def test_rules_in_sase_and_of_patterns(rows: DataFrame) -> None:
+def test_first_matches_of_sase_and_patterns_are_counted(rows: DataFrame) -> None:
     rules = {"pairs": EVENTS, "stages": STAGES}
     matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
     counted = matches.groupBy("rule", "k").count()

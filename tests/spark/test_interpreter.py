@@ -43,7 +43,7 @@ def run_program(bare: Path, *arguments: str, **changed: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_another_python3_on_path(bare: Path) -> None:
+def test_our_functions_run_on_the_programs_interpreter(bare: Path) -> None:
     """The user's own functions keep the interpreter that Spark has chosen."""
     assert run_program(bare, "pandas") == [*ANSWERS, "python3"]
 

@@ -126,7 +126,9 @@ def is_valid_query(spark: SparkSession, query: str) -> bool:
 
 
 @pytest.mark.parametrize("name", OUTER_QUERIES)
-def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
+def test_keywords_around_a_clause_are_names_as_in_spark(
+    spark: SparkSession, keywords: list[str], name: str
+) -> None:
     query = OUTER_QUERIES[name]
     different = [
         word
@@ -138,7 +140,9 @@ def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) ->
 
 
 @pytest.mark.parametrize("name", INPUT_QUERIES)
-def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
+def test_keywords_in_the_input_of_a_clause_are_names_as_in_spark(
+    spark: SparkSession, keywords: list[str], name: str
+) -> None:
     query = INPUT_QUERIES[name]
     rejected = [
         word
@@ -150,7 +154,7 @@ def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name
 
 
 @pytest.mark.parametrize(("number", "expression"), [*enumerate(EXPRESSIONS)])
-def test_in_an_expression(
+def test_keywords_in_an_expression_are_names_as_in_spark(
     spark: SparkSession, keywords: list[str], number: int, expression: str
 ) -> None:
     rejected = []
@@ -185,7 +189,7 @@ def test_in_an_expression(
         (4, "MEASURES B.{k} AS {k}"),
     ],
 )
-def test_in_a_part_of_a_clause(
+def test_keywords_in_a_part_of_a_clause_are_names_as_in_spark(
     spark: SparkSession, keywords: list[str], number: int, part: str
 ) -> None:
     column_names = [
@@ -201,7 +205,7 @@ def test_in_a_part_of_a_clause(
     assert not rejected
 
 
-def test_all_of_them_in_one_query(spark: SparkSession, keywords: list[str]) -> None:
+def test_one_query_can_have_all_keywords_as_names(spark: SparkSession, keywords: list[str]) -> None:
     """Columns named like keywords have the same values as in a query without a clause."""
     names = [word for word in keywords if word not in AMBIGUOUS | CURRENT]
     columns = ", ".join(f"{number} + n AS `{name}`" for number, name in enumerate(names))
@@ -227,7 +231,7 @@ def test_a_column_called_as_a_part_of_a_query_ends_no_condition(spark: SparkSess
         assert sorted(tuple(row) for row in matches) == [(1, 5), (2, 6)], word
 
 
-def test_a_field_of_a_variant(spark: SparkSession) -> None:
+def test_a_colon_reads_a_field_of_a_variant(spark: SparkSession) -> None:
     query = """SELECT parse_json(s):a::int AS a, low FROM (
         SELECT * FROM VALUES (1, '{"a": 3}'), (2, '{"a": 1}') AS t(n, s)
       ) MATCH_RECOGNIZE (ORDER BY n MEASURES LAST(s) AS s, LAST(parse_json(s):a::int) AS low

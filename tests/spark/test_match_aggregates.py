@@ -142,14 +142,14 @@ def make_hashable(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def test_row_after_row(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
+def test_running_aggregates_have_sparks_values(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
     cases = some_of(list(list_cases()))
     over = "OVER (PARTITION BY g ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     items = ", ".join(f"{case.sql} {over} AS a{index}" for index, case in enumerate(cases))
     check_aggregates(spark, cases, spark.sql(f"SELECT g, t, {items} FROM aggregated"))
 
 
-def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
+def test_aggregates_of_groups_have_sparks_values(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
     # Above this number of groups Spark sorts, and loses the order.
     spark.conf.set(MAX_GROUPS, 100_000)
     rows = "SELECT /*+ COALESCE(1) */ *, explode(sequence(t, 9)) AS n FROM aggregated"

@@ -42,7 +42,7 @@ def find_matches(events: DataFrame, pattern: Pattern, **arguments: Any) -> list[
     ).collect()
 
 
-def test_a_row_for_each_match(events: DataFrame) -> None:
+def test_output_matches_has_a_row_for_each_match(events: DataFrame) -> None:
     first, second = find_matches(events, SOON)
     assert (first.key, first.match_number, second.match_number) == ("x", 1, 2)
     assert second.start_time.second == 3
@@ -57,7 +57,7 @@ def test_an_absent_stage_is_an_empty_array(events: DataFrame) -> None:
     assert [row.n for row in find_matches(events, maybe)] == [[], []]
 
 
-def test_a_row_for_each_event(events: DataFrame) -> None:
+def test_output_events_has_a_row_for_each_event(events: DataFrame) -> None:
     rows = find_matches(events, SOON, output="events")
     assert [(row.match_number, row.stage, row.second) for row in rows] == [
         (1, "a", 0),
@@ -84,7 +84,7 @@ def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["decimal(10, 2)", "decimal(38, 10)", "double"])
-def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
+def test_ends_of_windows_along_decimals_are_compared(events: DataFrame, kind: str) -> None:
     """The ends of both windows are compared, although they have different numbers of digits."""
     pattern = A.followed_by("b").where("kind = 'b'").within("0.75", "previous_to_current")
     rows = matchrec.match_pattern(
@@ -99,7 +99,7 @@ def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
     assert [float(row.timed_out_at) for row in rows if row.match_number is None] == [0.75]
 
 
-def test_columns_as_conditions(events: DataFrame) -> None:
+def test_a_condition_can_be_a_column(events: DataFrame) -> None:
     kind = sql.col("kind")
     pattern = Pattern.begin("a").where(kind == "a").followed_by("b").where(kind.isin("b", "c"))
     rows = find_matches(events, pattern.within(timedelta(seconds=3)))
@@ -162,7 +162,7 @@ def test_a_transpiled_pattern_gives_the_same_matches(
         (A.next("b").where("count(b) < 2").one_or_more().consecutive(), "its own earlier events"),
     ],
 )
-def test_not_as_sql(pattern: Pattern, message: str) -> None:
+def test_patterns_without_sql_are_rejected(pattern: Pattern, message: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=message):
         matchrec.transpile(pattern, events="t", order_by="time")
 
@@ -230,7 +230,7 @@ def test_explain_shows_which_events_are_ignored(events: DataFrame) -> None:
     assert "ignore -> n if not (`kind` = 'n') and in the window" in text
 
 
-def test_the_value_vector_by_state(events: DataFrame) -> None:
+def test_explain_shows_the_values_that_each_state_needs(events: DataFrame) -> None:
     rising = A.one_or_more().followed_by("b").where("second > last(a.second)").times(2, 3)
     lines = str(matchrec.query(events, rising, order_by="time").explain()).split("\n")
     states = [line for line in lines if line.startswith("  state ") and " needs: " in line]
@@ -293,7 +293,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("gap", [False, True])
-def test_hours_between_neighbours_along_dates(
+def test_hours_along_dates_count_from_day_to_day(
     spark: SparkSession, request: pytest.FixtureRequest, gap: bool
 ) -> None:
     """There are 24 hours between a day and the next one, and 48 between the first and the third."""

@@ -112,7 +112,9 @@ UNCHANGED: dict[str, Any] = {
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.parametrize(("measure", "value"), UNCHANGED.items(), ids=UNCHANGED.keys())
-def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, ansi: str) -> None:
+def test_negated_decimals_in_arguments_are_right_or_rejected(
+    spark: SparkSession, measure: str, value: Any, ansi: str
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
         PATTERN (A+)
         DEFINE A AS id >= 0)"""
@@ -130,7 +132,9 @@ QUOTED_COLUMNS = ("unit price", "net-price", "a`b", "größe in €", "€")
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.parametrize(("key", "negates"), {"-n": True, "0 - n": False, "-id": False}.items())
-def test_keys_of_patterns(spark: SparkSession, key: str, negates: bool, ansi: str) -> None:
+def test_negated_decimals_in_keys_of_patterns_are_right_or_rejected(
+    spark: SparkSession, key: str, negates: bool, ansi: str
+) -> None:
     pattern = matchrec.Pattern.begin("a").where("id >= 0").one_or_more()
     rows = spark.sql(f"SELECT * FROM {ROWS}")
     with settings(spark, ansi__enabled=ansi):

@@ -60,7 +60,7 @@ def prices(spark: SparkSession) -> DataFrame:
         (A.one_or_more(gap=4).within(5), False, None),
     ],
 )
-def test_windows_of_a_pattern(
+def test_windows_without_effect_raise_a_warning(
     prices: DataFrame, pattern: Pattern, timeouts: bool, message: str | None
 ) -> None:
     query = matchrec.query(prices, pattern, order_by="ts", timeouts=timeouts)
@@ -92,7 +92,7 @@ SQL = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) DEFINE B AS pr
         (A_B, {"order_by": "ts", "type_column": "kind"}, "`type_column` has no effect"),
     ],
 )
-def test_arguments_of_transpile(
+def test_arguments_of_transpile_without_effect_raise_a_warning(
     query: str | Pattern, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.warns(NoEffectWarning) as caught:
@@ -102,14 +102,16 @@ def test_arguments_of_transpile(
     assert warning.filename == __file__
 
 
-def test_arguments_of_transpile_with_effect() -> None:
+def test_arguments_of_transpile_with_effect_raise_no_warning() -> None:
     matchrec.transpile(
         "PATTERN SEQ(x a, y b)", read="sase", events="log", order_by="ts", type_column="kind"
     )
     matchrec.transpile(A_B, events="log", order_by="ts", partition_by="k")
 
 
-def test_the_table_of_to_sql(spark: SparkSession, prices: DataFrame) -> None:
+def test_the_table_of_to_sql_has_no_effect_on_a_query(
+    spark: SparkSession, prices: DataFrame
+) -> None:
     clause = "ORDER BY ts PATTERN (A) DEFINE A AS price > 1"
     assert "FROM log " in matchrec.query(prices, clause).to_sql(events="log").text
     query = matchrec.query(spark, f"SELECT * FROM {{p}} MATCH_RECOGNIZE ({clause})", p=prices)
@@ -117,7 +119,7 @@ def test_the_table_of_to_sql(spark: SparkSession, prices: DataFrame) -> None:
         query.to_sql(events="log")
 
 
-def test_per_without_aggregates(prices: DataFrame) -> None:
+def test_per_has_no_effect_without_aggregates(prices: DataFrame) -> None:
     query = matchrec.query(
         prices, "ORDER BY ts MEASURES A.ts AS n PATTERN (A) DEFINE A AS price > 1"
     )
@@ -149,7 +151,7 @@ def test_the_match_number_of_a_plot_with_ends(prices: DataFrame) -> None:
         (":n", {"n": 9, "m": 1}, None),
     ],
 )
-def test_values_without_parameters(
+def test_values_have_no_effect_without_parameters(
     prices: DataFrame, least: str, args: dict[str, Any] | None, message: str | None
 ) -> None:
     clause = f"ORDER BY ts MEASURES A.ts AS at PATTERN (A) DEFINE A AS price > {least}"

@@ -108,7 +108,9 @@ def test_a_line_is_a_query(shell: InteractiveShell) -> None:
     assert result.rows == (("1", "2"), ("3", "4"))
 
 
-def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_can_read_events(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     clause = RISES[RISES.index("(") + 1 : RISES.rindex(")")]
     result = shell.run_cell_magic("matchrec", "--events steps", clause)
     assert sorted(result.rows) == [("1", "2"), ("3", "4")]
@@ -222,14 +224,14 @@ def test_coverage_of_a_cell_says_what_to_write_in_a_cell(shell: InteractiveShell
     assert "query.why" not in text
 
 
-def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
+def test_a_cell_without_a_query_is_rejected(shell: InteractiveShell) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing query"):
         shell.run_cell_magic("matchrec", "", " \n")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing query"):
         shell.run_line_magic("matchrec", "")
 
 
-def test_a_partition_without_a_value(shell: InteractiveShell) -> None:
+def test_a_partition_without_a_name_is_rejected(shell: InteractiveShell) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="write --partition NAME=5"):
         shell.run_cell_magic("matchrec", "--why --partition 5", RISES)
 
@@ -370,7 +372,7 @@ def test_a_warning_has_no_line_of_python(
     ("line", "other"),
     [("--between a b", "--plot"), ("--partition a=1", "--why"), ("--row 3", "--why")],
 )
-def test_an_argument_that_only_another_heeds(
+def test_an_argument_that_needs_another_is_rejected(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
 ) -> None:
     output = run_failing_cell(shell, f"%%matchrec {line}\nSELECT 1", capsys)

@@ -62,7 +62,9 @@ AVERAGES: dict[str, Callable[[int], float]] = {
 
 
 @pytest.mark.parametrize("value", AVERAGES)
-def test_averages_of_whole_numbers(spark: SparkSession, value: str, shared: list[bool]) -> None:
+def test_averages_of_overlapping_matches_are_exact(
+    spark: SparkSession, value: str, shared: list[bool]
+) -> None:
     """The match that starts at row i has the rows i to COUNT - 1."""
     rows = make_rows(spark, value)
     measures = compute_measures(rows, "avg(x) AS a, count(x) AS n")

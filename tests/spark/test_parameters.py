@@ -46,7 +46,7 @@ def catch_message(spark: SparkSession, query: str, args: Any, **frames: Any) -> 
         ({"low": 1}, "is a dict", 2, 57),
     ],
 )
-def test_positional_parameters_without_values(
+def test_positional_parameters_without_values_are_marked(
     spark: SparkSession, steps: DataFrame, args: Any, given_values: str, line: int, column: int
 ) -> None:
     message, location, _, caret, hint = catch_message(spark, QUERY, args, t=steps)
@@ -69,7 +69,7 @@ BOUNDS = """SELECT a, n FROM {t} MATCH_RECOGNIZE (ORDER BY t
 @pytest.mark.parametrize(
     ("args", "problem"), [(None, "has no values"), ([], "has no values"), ({}, "is a dict")]
 )
-def test_positional_parameters_of_a_query_without_a_clause(
+def test_a_query_without_a_clause_counts_its_positional_parameters(
     spark: SparkSession, query: str, args: Any, problem: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as raised:
@@ -103,7 +103,7 @@ def write_bounds(quantifier: str) -> str:
     ],
 )
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
-def test_positional_parameters_as_bounds_of_quantifiers(
+def test_bounds_of_quantifiers_can_be_positional_parameters(
     spark: SparkSession,
     steps: DataFrame,
     quantifier: str,
@@ -145,7 +145,9 @@ def test_a_value_that_the_session_does_not_put_in(
     assert lines[-1] == f"  help: write the value itself, {hint}"
 
 
-def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -> None:
+def test_bounds_of_quantifiers_can_be_named_parameters(
+    spark: SparkSession, steps: DataFrame
+) -> None:
     args = {"low": 4, "high": 0, "n": 1, "m": 2}
     result = matchrec.sql(spark, write_bounds("{:n,:m}"), args, t=steps).orderBy("a")
     assert [tuple(row) for row in result.collect()] == [(1, 2), (3, 1)]
@@ -153,7 +155,7 @@ def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -
     assert [tuple(row) for row in result.collect()] == [(1, 2)]
 
 
-def test_bounds_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
+def test_bounds_can_be_parameters_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
     steps.createOrReplaceTempView("steps_of_bounds")
     query = """SELECT a, n FROM steps_of_bounds MATCH_RECOGNIZE (ORDER BY t
       MEASURES MIN(t) AS a, COUNT(*) AS n PATTERN (A{@n,@m}) DEFINE A AS v > @low)"""
@@ -174,7 +176,9 @@ BOUND_IS = (
 @pytest.mark.parametrize(
     ("length", "args"), [(":k", {"k": 1}), ("?", [1]), (":k", {"k": 0}), ("1", None)]
 )
-def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> None:
+def test_the_length_of_a_frame_can_be_a_parameter(
+    spark: SparkSession, length: str, args: Any
+) -> None:
     result = matchrec.sql(spark, write_frame(length), args).orderBy("id")
     counts_by_length = {0: [1, 1, 0, 1], 1: [2, 0, 0, 1]}  # the second row is in the first match
     value = 1 if args is None else next(iter(args.values() if isinstance(args, dict) else args))
@@ -217,7 +221,7 @@ def write_frame(length: str) -> str:
         ("{:}", {}, "missing name after `:` in a quantifier in PATTERN", 1),
     ],
 )
-def test_values_that_are_no_bounds(
+def test_values_that_cannot_be_bounds_are_rejected(
     spark: SparkSession,
     steps: DataFrame,
     quantifier: str,
@@ -237,14 +241,16 @@ def test_values_that_are_no_bounds(
     ("quantifier", "message"),
     [("{:n}", "parameter `:n` has no value"), ("{?}", "positional parameter `?` has no value")],
 )
-def test_a_bound_without_args(steps: DataFrame, quantifier: str, message: str) -> None:
+def test_a_bound_without_a_value_is_rejected(
+    steps: DataFrame, quantifier: str, message: str
+) -> None:
     clause = f"ORDER BY t MEASURES 1 AS a PATTERN (S{quantifier}) DEFINE S AS v > 1"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.match_recognize(steps, clause)
     assert caught.value.message == message
 
 
-def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None:
+def test_more_values_than_parameters_are_rejected(spark: SparkSession, steps: DataFrame) -> None:
     message, *_ = catch_message(spark, QUERY, [1, 0, 3], t=steps)
     assert message == (
         "the query has 2 positional parameters (?), but args has 3 values [wrong-number-of-values]"
@@ -272,7 +278,7 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
         ),
     ],
 )
-def test_a_name_without_a_value(
+def test_a_named_parameter_without_a_value_is_rejected(
     spark: SparkSession, steps: DataFrame, args: Any, missing: str, location: str, hint_part: str
 ) -> None:
     message, location_line, _, caret, note, hint = catch_message(spark, NAMED, args, t=steps)
@@ -374,7 +380,7 @@ def test_events_have_values(steps: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
-def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
+def test_frames_of_other_libraries_fill_holes(spark: SparkSession, library: str) -> None:
     table = pa.table({"t": [1, 2, 3], "v": [7, None, 9]}, pa.schema({"t": "int32", "v": "int64"}))
     frame = table.to_pandas() if library == "pandas" else table
     query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES A.t AS a PATTERN (A) {0})"
@@ -393,7 +399,7 @@ OFFSETS = ("PREV(v, :k)", "PREV(v, ?)", "PREV(v, (2))", "PREV(v, ((:k)))", "PREV
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
-def test_the_offset_of_a_navigation(spark: SparkSession, offset: str) -> None:
+def test_the_offset_of_a_navigation_can_be_a_parameter(spark: SparkSession, offset: str) -> None:
     """The value 9 is greater by more than 3 than the value 5, two rows before it."""
     rows = spark.createDataFrame([(1, 4), (2, 5), (3, 6), (4, 9)], "t int, v int")
     query = f"""SELECT * FROM {{rows}} MATCH_RECOGNIZE (
@@ -412,7 +418,7 @@ def test_an_invalid_offset_is_rejected(steps: DataFrame, value: Any) -> None:
         matchrec.match_recognize(steps, clause)
 
 
-def test_a_grid_of_offsets(spark: SparkSession) -> None:
+def test_a_sweep_can_vary_offsets(spark: SparkSession) -> None:
     """With offset 1, 2 > 1 and 3 > 2; with offset 2, only 3 > 1."""
     rows = spark.createDataFrame([(1, 1), (2, 2), (3, 3)], "t int, v int")
     clause = "ORDER BY t PATTERN (A) DEFINE A AS v > PREV(v, :k)"
@@ -420,7 +426,7 @@ def test_a_grid_of_offsets(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
-def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
+def test_functions_take_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
     """Each function takes a pandas or Arrow table instead of a DataFrame. Rows 2 and 3 match."""
     table = pa.table({"t": [1, 2, 3], "v": [7, 8, 9]})
     if library == "pyarrow" and spark.version.startswith("3."):
@@ -459,7 +465,7 @@ def test_spark_sql_takes_frames_of_other_libraries(spark: SparkSession) -> None:
         matchrec.disable(spark)
 
 
-def test_a_window_of_rows(spark: SparkSession) -> None:
+def test_a_window_of_rows_can_be_a_parameter(spark: SparkSession) -> None:
     spark.range(9).createOrReplaceTempView("nine")
     clause = "ORDER BY id MEASURES count(*) AS n PATTERN (A+) WITHIN {} ROWS DEFINE A AS id >= 0"
     query = f"SELECT ? AS x, * FROM nine MATCH_RECOGNIZE ({clause.format('?')})"
@@ -577,7 +583,7 @@ def test_a_parameter_that_is_no_interval(
     assert hint_part in hint
 
 
-def test_an_interval_of_a_parameter_in_a_condition(pings: DataFrame) -> None:
+def test_an_interval_in_a_condition_can_be_a_parameter(pings: DataFrame) -> None:
     clause = "ORDER BY at MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS at < PREV(at) + {}"
     gap = {"gap": timedelta(minutes=10)}
     result = matchrec.match_recognize(pings, clause.format(":gap"), gap)
@@ -591,7 +597,9 @@ NO_DATAFRAME = "cannot make a DataFrame of `rows`"
 
 
 @pytest.mark.parametrize(("kind", "spark_type"), UNSIGNED.items())
-def test_unsigned_integers_of_arrow(spark: SparkSession, kind: str, spark_type: str) -> None:
+def test_unsigned_integers_of_arrow_keep_their_values(
+    spark: SparkSession, kind: str, spark_type: str
+) -> None:
     greatest = 2 ** int(kind.removeprefix("uint")) - 1
     lists = pa.array([[greatest], None, []], pa.list_(pa.type_for_alias(kind)))
     rows = pa.table({"v": pa.array([0, greatest, None], kind), "l": lists})

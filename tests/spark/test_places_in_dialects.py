@@ -92,7 +92,7 @@ def test_an_error_has_its_location(
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
-def test_comments_in_a_row_pattern(spark: SparkSession) -> None:
+def test_comments_in_a_row_pattern_are_skipped(spark: SparkSession) -> None:
     """The longest match has all rows; the empty alternative in PATTERN is shorter."""
     assert write_answer(spark, BIGQUERY.replace("price < 100", "price < 500"), "bigquery") == [
         "130"

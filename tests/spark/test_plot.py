@@ -135,7 +135,7 @@ def test_skipped_rows_are_not_in_the_picture_of_a_match(
     }
 
 
-def test_skipped_rows_of_a_query_around_the_clause(spark: SparkSession) -> None:
+def test_skipped_rows_are_found_if_a_query_is_around_the_clause(spark: SparkSession) -> None:
     query = matchrec.query(
         spark,
         """

@@ -201,14 +201,14 @@ VALUES = [
 ]
 
 
-def test_values_of_any_type(spark: SparkSession) -> None:
+def test_a_parameter_can_have_a_value_of_any_type(spark: SparkSession) -> None:
     for value, matches in VALUES:
         result = matchrec.sql(spark, RISES.format(low=":low"), {"low": value})
         assert collect_rows(result) == matches, value
         assert dict(result.dtypes) == {"a": "int", "b": "int"}
 
 
-def test_texts_and_dates_as_values(spark: SparkSession) -> None:
+def test_parameters_can_be_texts_and_dates(spark: SparkSession) -> None:
     rows = spark.sql(
         "SELECT * FROM VALUES (1, 'x', DATE'2024-01-01'), (2, 'y', DATE'2024-01-02') AS t(n, s, d)"
     )
@@ -231,7 +231,7 @@ def test_a_colon_in_a_string_is_not_a_parameter(spark: SparkSession) -> None:
     assert collect_rows(matchrec.sql(spark, query.replace("12", ":low"), {"low": 12})) == [(3, 4)]
 
 
-def test_a_value_outside_the_clause(spark: SparkSession) -> None:
+def test_parameters_outside_the_clause_get_their_values(spark: SparkSession) -> None:
     query = f"{RISES.format(low=':low')} WHERE b > :least AND a < :most"
     result = matchrec.sql(spark, query, {"low": 10, "least": 2, "most": 9})
     assert collect_rows(result) == [(3, 4)]

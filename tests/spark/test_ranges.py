@@ -67,7 +67,7 @@ def find_matches(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
 
 @pytest.mark.parametrize("keys", ["", "PARTITION BY k "])
 @pytest.mark.parametrize("name", some_of(tuple(QUERIES)))
-def test_the_same_rows(rows: DataFrame, name: str, keys: str) -> None:
+def test_ranges_do_not_change_the_result(rows: DataFrame, name: str, keys: str) -> None:
     measures = "MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n "
     clause = f"{keys}ORDER BY t, id {measures}{QUERIES[name]}"
     matches = find_matches(rows, clause, "worker")

@@ -68,7 +68,7 @@ def test_the_result_is_the_same_without_dictionaries(steps: DataFrame, clause: s
     assert rows == list_rows(steps, clause, NEVER)
 
 
-def test_columns_of_nulls(steps: DataFrame) -> None:
+def test_a_column_of_nulls_stays_null(steps: DataFrame) -> None:
     nulls = steps.selectExpr("k", "ts", "CAST(NULL AS STRING) AS event")
     clause = f"""{ORDER} MEASURES A.event AS event, count(*) AS n
         PATTERN (A B*) DEFINE B AS event IS NULL AND PREV(event) IS NULL"""

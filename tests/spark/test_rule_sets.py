@@ -430,7 +430,9 @@ def list_rows(result: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]
 @pytest.mark.parametrize(
     "group", group_queries(), ids=lambda group: f"{group[0].path.stem} {group[1]}"
 )
-def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -> None:
+def test_clauses_of_case_files_give_the_same_rows_as_rules(
+    spark: SparkSession, group: Group
+) -> None:
     file, (table, partition, order), records = group
     register_tables(spark, file)
     rules = {f"line {record.head.line}": text for text, record in records.items()}

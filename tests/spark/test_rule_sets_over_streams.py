@@ -255,7 +255,7 @@ def test_rules_that_cannot_stream_are_rejected(spark: SparkSession, name: str) -
 
 
 @pytest.mark.slow
-def test_conditions_of_many_rules(spark: SparkSession) -> None:
+def test_many_rules_have_bits_of_their_own(spark: SparkSession) -> None:
     rules: dict[str, str | Pattern] = {
         f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
     }

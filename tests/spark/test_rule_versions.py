@@ -348,7 +348,7 @@ FAR_ORDERS = {
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", FAR_ORDERS)
-def test_versions_by_times_beyond_the_years_of_python(ticks: DataFrame, name: str) -> None:
+def test_versions_can_begin_beyond_the_years_of_python(ticks: DataFrame, name: str) -> None:
     rows = ticks.selectExpr("k", "price", f"{FAR_ORDERS[name]} AS day").where("k = 'A'")
     third_day = ticks.where("k = 'A' AND day = 3").selectExpr(f"{FAR_ORDERS[name]} AS valid_from")
     table = third_day.selectExpr("'any' AS rule", "'PATTERN (A)' AS text", "valid_from")

@@ -80,7 +80,9 @@ def check_error(error: Exception) -> None:
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
-def test_from_every_action(spark: SparkSession, failing: DataFrame, action: str) -> None:
+def test_every_action_raises_the_error(
+    spark: SparkSession, failing: DataFrame, action: str
+) -> None:
     with settings(spark, ansi__enabled="true"):
         frame = matchrec.match_recognize(failing, CLAUSE)
         check_error(catch_error(lambda: ACTIONS[action](frame)))
@@ -89,7 +91,7 @@ def test_from_every_action(spark: SparkSession, failing: DataFrame, action: str)
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
 @pytest.mark.parametrize("simplified", ["true", "false"])
-def test_from_every_way_to_the_worker(
+def test_every_transport_and_algorithm_raises_the_error(
     spark: SparkSession, failing: DataFrame, algorithm: str, transport: str, simplified: str
 ) -> None:
     traceback = "execution__pyspark__udf__simplifiedTraceback__enabled"
@@ -123,7 +125,7 @@ def test_a_long_key_is_shortened_only_in_the_message(spark: SparkSession) -> Non
     assert run_error.partition["key"] == "x" * 9999
 
 
-def test_from_a_stream(
+def test_a_stream_raises_the_error(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As in a program whose first query is the stream: no other query has replaced the function.
@@ -273,7 +275,7 @@ def test_a_condition_over_neighbours_that_spark_sorts(
     assert lines[3].index("^") == lines[2].index("id / PREV")
 
 
-def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> None:
+def test_an_error_marks_the_measure_or_the_aggregate(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n,\n {measure} AS q PATTERN (A+) DEFINE A AS b >= 0"
     lines = show_error(
         catch_clause_error(spark, zeros, clause.format(measure="10 /\n (LAST(b) - 2)"))
@@ -342,7 +344,7 @@ def test_run_errors_name_the_location_in_sase_and_patterns(
         ]
 
 
-def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
+def test_an_error_marks_the_measure_of_a_rule(spark: SparkSession, zeros: DataFrame) -> None:
     rules = {
         "one": "MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS b > 0",
         "two": "MEASURES 10 / (A.b - 3) AS q PATTERN (A) DEFINE A AS b > 0",
@@ -357,7 +359,7 @@ def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
     assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
 
 
-def test_a_text_with_a_newline_in_it(spark: SparkSession) -> None:
+def test_an_error_of_a_text_with_a_newline_is_marked(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, "a. B\nc")], "id int, s string")
     clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS CAST(s AS INT) > 1"
     lines = show_error(catch_clause_error(spark, rows, clause))

@@ -146,7 +146,7 @@ def test_a_query_that_sail_cannot_plan_is_rejected(
         assert matchrec.sql(spark, text, rows=spark.range(1)).collect()[0]["id"] == 0
 
 
-def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+def test_all_nan_and_both_zeros_are_one_key(spark: SparkSession) -> None:
     """Keys compare as in Spark, whatever their bits: sqrt(-1) is NaN with another sign."""
     rows = """SELECT id, CASE id % 4 WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D)
         WHEN 2 THEN 0.0D ELSE -0.0D END AS k FROM range(0, 4000, 1, 4)"""
@@ -159,7 +159,7 @@ def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
         assert sorted(row["n"] for row in matches.collect()) == [2000, 2000]
 
 
-def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
+def test_ranges_do_not_depend_on_the_bits_of_nan(spark: SparkSession) -> None:
     """The ranges of a partition do not depend on the bits of its NaN, so no match is lost."""
     rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
     clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
@@ -171,7 +171,7 @@ def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
     assert sorted(row["id"] for row in matches) == [*range(1, 4000)]
 
 
-def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+def test_figures_count_all_nan_and_both_zeros_as_one_key(spark: SparkSession) -> None:
     """There are two partitions with two rows each, in all results that count matches."""
     rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
     clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
@@ -194,7 +194,7 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     assert sorted(row["b"][0]["id"] for row in matchrec.explode_graph(graph).collect()) == [2, 4]
 
 
-def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+def test_all_nan_and_both_zeros_are_equal_in_order_by(spark: SparkSession) -> None:
     rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
     rows += "ELSE -0.0D END AS x FROM range(4)"
     for sort in ("auto", "engine"):
@@ -353,7 +353,7 @@ def test_a_long_unknown_column_is_shortened(spark: SparkSession) -> None:
         matchrec.match_recognize(spark.range(3), f"MEASURES {name} AS n PATTERN (A)")
 
 
-def test_a_folder_without_files(
+def test_a_folder_without_files_is_rejected(
     spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """Sail reads such a folder as a table without columns. Spark's reader raises an error."""
@@ -508,7 +508,7 @@ WIDENED: dict[str, tuple[Any, Any, str, Any]] = {
 
 
 @pytest.mark.parametrize("name", WIDENED)
-def test_a_later_value_of_a_wider_type(
+def test_a_later_value_widens_the_type_of_its_column(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A column has the common type of all rows, even if only the last piece has the wider one."""
@@ -524,7 +524,7 @@ def test_a_later_value_of_a_wider_type(
     assert matches.collect() == [(collected,)]
 
 
-def test_a_frame_above_32_mib(spark: SparkSession) -> None:
+def test_a_frame_above_32_mib_keeps_its_values(spark: SparkSession) -> None:
     """Only the last five of 1,500,000 rows have 1.5; they would not match if it became 1."""
     count = 1_500_000
     values = pd.Series([1] * (count - 5) + [1.5] * 5, dtype=object)
@@ -549,7 +549,7 @@ def test_a_frame_above_32_mib(spark: SparkSession) -> None:
 )
 @pytest.mark.parametrize("bytes_per_call", [50, 1 << 20])
 @pytest.mark.filterwarnings("ignore:createDataFrame attempted Arrow")
-def test_values_without_a_common_type(
+def test_values_without_a_common_type_are_rejected(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     values: list[Any],
@@ -564,7 +564,7 @@ def test_values_without_a_common_type(
     assert re.search(pattern, str(refused.value))
 
 
-def test_numbers_and_texts_in_one_column(
+def test_numbers_and_texts_in_one_column_are_rejected(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     if request.config.getoption("--on") == "spark":
@@ -609,7 +609,9 @@ def test_long_rows_are_sent_in_small_messages(
         matchrec.match_recognize(rows, LAST_VALUE)
 
 
-def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_many_chunks_keep_their_values(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The chunks have one row each, texts with 64-bit offsets, and a dictionary."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")

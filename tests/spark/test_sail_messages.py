@@ -53,7 +53,9 @@ def test_the_help_says_what_to_write(
         ("sym * n", "`*` cannot combine string and int", "write CAST(sym AS DOUBLE) * n"),
     ],
 )  # fmt: skip
-def test_values_around_the_clause(spark: SparkSession, item: str, sentence: str, hint: str) -> None:
+def test_errors_around_the_clause_say_what_to_write(
+    spark: SparkSession, item: str, sentence: str, hint: str
+) -> None:
     query = f"""SELECT {item} AS x FROM {ROWS} MATCH_RECOGNIZE (
       ORDER BY at MEASURES id AS n, sym AS sym, DATE'2026-01-31' AS day PATTERN (A)
       DEFINE A AS id > 0)"""

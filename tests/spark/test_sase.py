@@ -86,7 +86,7 @@ def readings(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("correlated", ["a.tag_id = b.tag_id AND a.tag_id = c.tag_id", "[tag_id]"])
-def test_shoplifting(readings: DataFrame, correlated: str) -> None:
+def test_shoplifting_is_found(readings: DataFrame, correlated: str) -> None:
     query = SHOPLIFTING.format(correlated)
     matches = matchrec.match_sase(readings, query, order_by="ts")
     assert sorted(matches.collect()) == STOLEN
@@ -112,7 +112,7 @@ CONTAMINATION = """
     WITHIN  3 hours"""
 
 
-def test_contamination(spark: SparkSession) -> None:
+def test_all_chains_of_a_contamination_are_found(spark: SparkSession) -> None:
     """Each chain of shipments from X matches: X-Y-Z-W and its beginnings, X-Y-V, X-Z and X-Z-W.
 
     The alert about Q is not a contamination, and W-U is 3 hours after the alert.
@@ -156,7 +156,7 @@ def stocks(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_stock_trend(stocks: DataFrame, transport: str) -> None:
+def test_all_stock_trends_are_found(stocks: DataFrame, transport: str) -> None:
     def find_trends(frame: DataFrame) -> list[Row]:
         """Return the matches of Query 3."""
         return matchrec.match_sase(
@@ -173,7 +173,7 @@ def test_matches_are_in_the_order_in_which_they_complete(stocks: DataFrame) -> N
     assert rows == [R1, R2, R3]
 
 
-def test_stock_trend_without_overlaps(stocks: DataFrame) -> None:
+def test_stock_trends_do_not_overlap_on_request(stocks: DataFrame) -> None:
     """R1 and R2 end together, and R1 starts first. After e6, no volume is above 1000."""
     matches = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
     assert matches.collect() == [R1]
@@ -198,7 +198,7 @@ POINTERS = [
 ]
 
 
-def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
+def test_the_graph_of_stock_trends_is_the_shared_buffer(stocks: DataFrame) -> None:
     graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
     rows = graph.selectExpr(
         "state", "event.e", "array_join(version, '.')", "previous_state", "previous_row", "row"
@@ -309,7 +309,7 @@ TYPED = [(1, "in store", "A", 1), (2, "out", "B", 2), (3, None, "A", 3), (4, "it
         ("Out a, B b", "kind", []),
     ],
 )
-def test_event_types(
+def test_a_component_matches_events_of_its_type(
     spark: SparkSession, pattern: str, column: str, expected: list[tuple[int, int]]
 ) -> None:
     frame = spark.createDataFrame(TYPED, "ts int, kind string, other string, n int")
@@ -338,7 +338,7 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("kind", "window", "first", "inside", "outside"), WINDOWS)
-def test_windows(
+def test_events_after_the_window_are_not_matched(
     spark: SparkSession, kind: str, window: str, first: object, inside: object, outside: object
 ) -> None:
     rows = [(first, "A", 1), (inside, "B", 2), (outside, "B", 3)]
@@ -392,7 +392,7 @@ KEYED = [
 KEYED_SCHEMA = "ts int NOT NULL, event_type string, k string, v int"
 
 
-def test_partitions_by_expressions(spark: SparkSession) -> None:
+def test_streams_can_be_partitioned_by_expressions(spark: SparkSession) -> None:
     """By `x`, b3 follows both events a. By `lower(k)` alone, there is one stream."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B b) RETURN a.ts AS one, b.ts AS other"
@@ -404,7 +404,7 @@ def test_partitions_by_expressions(spark: SparkSession) -> None:
     assert sorted(map(tuple, matches.collect())) == [("X", False, 2, 3), ("x", False, 1, 4)]
 
 
-def test_returned_values(spark: SparkSession) -> None:
+def test_return_computes_values_of_the_match(spark: SparkSession) -> None:
     """One match: a is e1, b is e3 and e4, whose v is 3 and NULL. Columns have no prefixes."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = """PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { a.ts = 1 AND b.LEN = 2 }
@@ -468,7 +468,7 @@ def test_without_return_each_variable_is_an_array_of_its_events(spark: SparkSess
     ]
 
 
-def test_types_of_the_result(spark: SparkSession) -> None:
+def test_the_result_has_the_types_of_its_values(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = """PATTERN SEQ(A a, B+ b[]) RETURN a.ts, a.v, b[1].event_type AS kind, b.LEN AS n,
         avg(b[].v) AS m, sum(b[].v) AS s, count(b[]) AS c, max(b[].k) AS k, 'AB' AS event_type"""
@@ -481,7 +481,7 @@ def test_types_of_the_result(spark: SparkSession) -> None:
     assert required == ["n", "c", "event_type"]
 
 
-def test_an_empty_dataframe(spark: SparkSession) -> None:
+def test_an_empty_dataframe_has_no_matches(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { [k] }"
     assert matchrec.match_sase(frame, query, order_by="ts").collect() == []
@@ -493,7 +493,7 @@ def test_an_empty_dataframe(spark: SparkSession) -> None:
     assert returned.collect() == []
 
 
-def test_columns_of_the_graph(spark: SparkSession) -> None:
+def test_the_graph_has_its_keys_and_the_columns_of_pointers(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { [event_type, k] }"
     graph = matchrec.match_sase(frame, query, order_by="ts", partition_by="v > 0", output="graph")

@@ -46,7 +46,9 @@ def read_message(events: DataFrame, record: str) -> str:
     return "no error"
 
 
-def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
+def test_wrong_texts_have_the_recorded_messages(
+    events: DataFrame, request: pytest.FixtureRequest
+) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(
         HERE / "sase_errors.txt", lambda record: read_message(events, record), update, some_of

@@ -104,7 +104,9 @@ def test_the_smallest_failing_part_is_shown(
     assert error.hint
 
 
-def test_a_comparison_with_a_text_of_another_row(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_comparison_with_a_text_of_another_row_is_marked(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     """The text is converted to a number for the row before, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS v > NEXT(s)"
     with settings(spark, ansi__enabled="true"):
@@ -188,7 +190,7 @@ def test_no_condition_is_blamed_for_the_length_of_a_frame(
         assert error.hint == f"write greatest({length}, 0), which is 0 for such a length"
 
 
-def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_error_of_a_key_or_a_measure_is_marked(spark: SparkSession, rows: DataFrame) -> None:
     key = "PARTITION BY 1 / (v - 2) ORDER BY n MEASURES 1 AS k PATTERN (A) DEFINE A AS v > 0"
     measure = "ORDER BY n MEASURES 1 AS k, 1 / (LAST(v) - 2) AS q PATTERN (A) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
@@ -210,7 +212,7 @@ def test_a_measure_in_a_query_with_match_timeout(spark: SparkSession, rows: Data
     assert find_marked(error) == "10 / (LAST(A.v) - 2)"
 
 
-def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_error_in_a_query_or_a_rule_is_marked(spark: SparkSession, rows: DataFrame) -> None:
     query = f"SELECT k + 1 AS more FROM {{rows}} MATCH_RECOGNIZE ({FAILING}) WHERE k > 0"
     rules = {"falls": FAILING.removeprefix("ORDER BY n ")}
     with settings(spark, ansi__enabled="true"):
@@ -221,7 +223,7 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
         assert find_marked(error) == "10 / (v - 2)"
 
 
-def test_a_measure_of_each_rule(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_error_marks_the_measure_of_its_rule(spark: SparkSession, rows: DataFrame) -> None:
     """Each result shows its own measure, although the others fail over the same match, too."""
     rest = "PATTERN (A+) DEFINE A AS v > 0"
     measures = {
@@ -239,7 +241,9 @@ def test_a_measure_of_each_rule(spark: SparkSession, rows: DataFrame) -> None:
         assert find_marked(error) == measures[name]
 
 
-def test_a_measure_over_an_aggregate(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_error_of_a_measure_over_an_aggregate_is_named(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     clause = (
         "ORDER BY n MEASURES 10 DIV (SUM(DISTINCT A.v) - 5) AS q PATTERN (A+) DEFINE A AS v > 0"
     )

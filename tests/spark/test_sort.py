@@ -79,7 +79,7 @@ def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
     assert by_workers == collect_rows(rows, clause, "engine") != []
 
 
-def test_no_rows(rows: DataFrame) -> None:
+def test_workers_sort_no_rows(rows: DataFrame) -> None:
     assert collect_rows(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 
 
@@ -88,7 +88,9 @@ def test_rows_that_no_match_contains_are_not_sent(rows: DataFrame) -> None:
     assert collect_rows(rows, clause, "worker") == collect_rows(rows, clause, "engine") != []
 
 
-def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spark_shuffles_and_does_not_sort(
+    rows: DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
     matchrec.match_recognize(rows, ORDERS["doubles"] + CHANGES).explain()
     plan = capsys.readouterr().out
     assert plan.count("Exchange") == 2, "one of the rows themselves, and one of the clause"
@@ -174,7 +176,7 @@ def test_the_workers_do_not_sort_pandas(rows: DataFrame) -> None:
 
 
 @pytest.mark.once
-def test_patterns_and_sase(rows: DataFrame) -> None:
+def test_patterns_and_sase_match_the_same_whoever_sorts(rows: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("i = 3").followed_by("b").where("i = 1")
     text = "PATTERN SEQ(x a, y b) WHERE skip_till_next_match(a, b) { a.i > b.i }"
     by_workers, by_engine = (

@@ -34,7 +34,7 @@ def list_rows(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in spark.sql(query).collect())
 
 
-def test_create_table_as_and_insert(spark: SparkSession) -> None:
+def test_a_clause_can_fill_tables(spark: SparkSession) -> None:
     matchrec.sql(spark, f"CREATE TABLE lows USING parquet AS SELECT * FROM {FALLS}")
     assert list_rows(spark, "SELECT * FROM lows") == EXPECTED
     matchrec.sql(spark, f"INSERT INTO lows SELECT sym, low + 1 FROM {FALLS}")
@@ -49,7 +49,7 @@ def test_a_result_is_written_by_write_to(spark: SparkSession) -> None:
     assert list_rows(spark, "SELECT * FROM lows") == EXPECTED
 
 
-def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
+def test_insert_can_have_ctes_and_columns(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE lows (low int, sym string) USING parquet")
     matchrec.sql(
         spark,
@@ -89,13 +89,13 @@ def test_a_result_is_a_global_view(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("kind", ["TEMP VIEW", "TEMPORARY VIEW", "OR REPLACE TEMP VIEW"])
-def test_temporary_view(spark: SparkSession, kind: str) -> None:
+def test_a_clause_can_be_a_temporary_view(spark: SparkSession, kind: str) -> None:
     matchrec.sql(spark, f"CREATE {kind} falls AS SELECT * FROM {FALLS}")
     assert list_rows(spark, "SELECT * FROM falls") == EXPECTED
     spark.catalog.dropTempView("falls")
 
 
-def test_cached_query(spark: SparkSession) -> None:
+def test_a_clause_can_be_cached(spark: SparkSession) -> None:
     matchrec.sql(spark, f"CACHE TABLE falls AS SELECT * FROM {FALLS}")
     assert list_rows(spark, "SELECT * FROM falls") == EXPECTED
     spark.sql("UNCACHE TABLE falls")
@@ -103,24 +103,24 @@ def test_cached_query(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("word", ["EXPLAIN", "EXPLAIN FORMATTED", "EXPLAIN EXTENDED"])
-def test_explain_in_front(spark: SparkSession, word: str) -> None:
+def test_explain_can_be_in_front_of_a_query(spark: SparkSession, word: str) -> None:
     [row] = matchrec.sql(spark, f"{word} SELECT * FROM {FALLS}").collect()
     assert "match_recognize[PATTERN (A D+)]" in row[0] or "MapInArrow" in row[0]
 
 
-def test_comments_and_a_semicolon(spark: SparkSession) -> None:
+def test_comments_and_a_semicolon_are_skipped(spark: SparkSession) -> None:
     query = f"-- MATCH_RECOGNIZE (\nSELECT /* PATTERN ( */ * FROM {FALLS} -- end;\n;"
     assert sorted(tuple(row) for row in matchrec.sql(spark, query).collect()) == EXPECTED
 
 
-def test_the_words_in_a_string(spark: SparkSession) -> None:
+def test_the_words_of_a_clause_in_a_string_are_no_clause(spark: SparkSession) -> None:
     query = f"SELECT 't MATCH_RECOGNIZE (PATTERN (A' AS s, count(*) AS n FROM {FALLS}"
     assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == [
         ("t MATCH_RECOGNIZE (PATTERN (A", 2)
     ]
 
 
-def test_named_parameters_in_every_part(spark: SparkSession) -> None:
+def test_every_part_can_have_named_parameters(spark: SparkSession) -> None:
     query = """SELECT p, x, :tag AS tag FROM (SELECT *, concat(sym, :end) AS p FROM ticks
       WHERE price > :least) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + :shift
       MEASURES LAST(price) + :more AS x PATTERN (A D+) DEFINE D AS price < PREV(price) - :drop)
@@ -131,7 +131,7 @@ def test_named_parameters_in_every_part(spark: SparkSession) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
-def test_positional_parameters_in_every_part(spark: SparkSession) -> None:
+def test_every_part_can_have_positional_parameters(spark: SparkSession) -> None:
     query = """SELECT p, x, ? AS tag FROM (SELECT *, concat(sym, ?) AS p FROM ticks
       WHERE price > ?) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + ?
       MEASURES LAST(price) + ? AS x PATTERN (A D+?) DEFINE D AS price < PREV(price) - ?)

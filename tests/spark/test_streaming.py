@@ -133,7 +133,7 @@ def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query, [late])
 
 
-def test_sase_without_partitions(feed: Feed) -> None:
+def test_a_sase_text_matches_a_stream_without_partitions(feed: Feed) -> None:
     text = """
         PATTERN SEQ(a x, b+ y[], c z)
         WHERE skip_till_next_match(x, y[], z) { [k] AND y[i].x > x.x AND z.k = x.k }
@@ -166,7 +166,7 @@ def test_matches_whose_events_are_not_returned(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query) == ["Row(tag='hit')"] * 2
 
 
-def test_times_between_events(feed: Feed) -> None:
+def test_times_between_events_are_local_times(feed: Feed) -> None:
     """A difference of two times is computed from their local times, as TIMESTAMP_NTZ."""
 
     def query(events: DataFrame) -> DataFrame:

@@ -65,7 +65,7 @@ MEASURES: dict[str, Any] = {
 }
 
 
-def test_measures(spark: SparkSession) -> None:
+def test_string_functions_in_measures_have_sparks_values(spark: SparkSession) -> None:
     items = ", ".join(f"{text} AS m{index}" for index, text in enumerate(MEASURES))
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {items}
         PATTERN (A B C) DEFINE B AS true)"""
@@ -85,7 +85,9 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_conditions(spark: SparkSession, condition: str) -> None:
+def test_string_functions_in_conditions_have_sparks_values(
+    spark: SparkSession, condition: str
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES FIRST(id) AS f
         PATTERN (A B) DEFINE B AS {condition})"""
     assert [row["f"] for row in matchrec.sql(spark, query).collect()] == [1]
@@ -102,7 +104,9 @@ UNCHANGED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("measure", "value"), UNCHANGED.items(), ids=UNCHANGED.keys())
-def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any) -> None:
+def test_string_functions_in_arguments_are_right_or_rejected(
+    spark: SparkSession, measure: str, value: Any
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
         PATTERN (A B) DEFINE B AS true)"""
     if find_backend(spark).engine == "Sail":
@@ -122,7 +126,9 @@ KEYS: dict[str, list[int]] = {
 
 
 @pytest.mark.parametrize(("key", "ids"), KEYS.items(), ids=KEYS.keys())
-def test_keys(spark: SparkSession, key: str, ids: list[int]) -> None:
+def test_string_functions_in_keys_are_right_or_rejected(
+    spark: SparkSession, key: str, ids: list[int]
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}, id
         MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
     if find_backend(spark).engine == "Sail":
@@ -132,7 +138,7 @@ def test_keys(spark: SparkSession, key: str, ids: list[int]) -> None:
         assert [row["ids"] for row in matchrec.sql(spark, query).collect()] == [ids]
 
 
-def test_keys_with_the_same_value(spark: SparkSession) -> None:
+def test_keys_with_the_same_value_on_both_engines_are_allowed(spark: SparkSession) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (PARTITION BY left(s, 1) AS k
         ORDER BY right(s, 2) DESC, substring(s, -2)
         MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
@@ -144,7 +150,9 @@ def test_keys_with_the_same_value(spark: SparkSession) -> None:
     ("measure", "value"),
     [("FIRST(left(s, 2))", "ab"), ("FIRST(substring(s, -2))", "bc"), ("FIRST(s)", "abc")],
 )
-def test_arguments_with_the_same_value(spark: SparkSession, measure: str, value: str) -> None:
+def test_arguments_with_the_same_value_on_both_engines_are_allowed(
+    spark: SparkSession, measure: str, value: str
+) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
         PATTERN (A B) DEFINE B AS true)"""
     assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [value]

@@ -65,7 +65,7 @@ def test_a_value_that_is_listed_twice_counts_once(spark: SparkSession) -> None:
     assert swept.rows == ((2, 1, 1, 2, 2.0, 1.0), (3, 1, 1, 1, 1.0, 0.0))
 
 
-def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
+def test_a_grid_can_have_values_of_numpy_and_pandas(spark: SparkSession) -> None:
     """The rows 0 to 5 are one hour apart. Each type of value works as a parameter."""
     rows = spark.sql(
         "SELECT id, TIMESTAMP'2026-01-01' + id * INTERVAL '1' HOUR AS at FROM range(6)"

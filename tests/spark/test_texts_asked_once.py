@@ -95,7 +95,7 @@ def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_queries_of_several_threads(spark: SparkSession) -> None:
+def test_queries_of_several_threads_keep_their_measures(spark: SparkSession) -> None:
     create_view(spark, *(n % 7 for n in range(700)))
     results: list[DataFrame] = []
 

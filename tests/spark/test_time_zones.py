@@ -88,7 +88,7 @@ def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
     ]
 
 
-def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> None:
+def test_hours_in_rules_are_those_of_a_query(spark: SparkSession, events: str) -> None:
     """Hours are the same as in a query."""
     rows = spark.table(events)
     clause = "MEASURES A.id AS n PATTERN (A) DEFINE A AS hour(ts) = 1"
@@ -168,7 +168,9 @@ ZONES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
-def test_the_zone_of_the_environment(zone: str, request: pytest.FixtureRequest) -> None:
+def test_the_zone_of_the_environment_is_used_by_all(
+    zone: str, request: pytest.FixtureRequest
+) -> None:
     """A new session, PySpark and pandas all use this zone, on both engines."""
     engine = "sail" if request.config.getoption("--on") == "sail" else "spark"
     command = [sys.executable, "-c", f"import matchrec, matchrec.warnings\n{IN_A_ZONE}", engine]

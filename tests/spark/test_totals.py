@@ -355,7 +355,7 @@ def find_extreme_sum(spark: SparkSession, type_name: str, values: list[str], ext
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
-def test_extremes_of_sums(spark: SparkSession, enabled: str) -> None:
+def test_extremes_of_sums_are_right_for_each_type(spark: SparkSession, enabled: str) -> None:
     with settings(spark, ansi__enabled=enabled):
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "5"], "max") == 8
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "NULL", "-5"], "min") == -9
@@ -394,7 +394,7 @@ def test_extremes_of_sums_that_wrap_or_cancel_are_an_error(
         assert matchrec.MatchRecognizeRunError.from_exception(caught.value) is not None
 
 
-def test_thousands_of_partitions(spark: SparkSession) -> None:
+def test_thousands_of_partitions_are_counted(spark: SparkSession) -> None:
     rows = spark.range(30000).selectExpr("id", "id % 3000 AS k")
     counted = matchrec.query(rows, f"PARTITION BY k {POWERS}").aggregate()
     assert counted.groupBy("matches").count().collect() == [(1023, 3000)]
@@ -415,7 +415,7 @@ ALL_PAIRS = """PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match AND b.v > 2 WI
 
 
 @pytest.mark.parametrize("per", ["partition", "start", "end"])
-def test_aggregates_of_sase(events: DataFrame, per: str) -> None:
+def test_aggregates_of_sase_are_those_of_the_built_matches(events: DataFrame, per: str) -> None:
     text = ALL_PAIRS + ", a[1].ts AS first_ts, b.ts AS last_ts"
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     aggregates = {"c": "count(*)", "n": "sum(n)", "most": "MAX( `bv` )", "mean": "avg(s)"}
@@ -429,7 +429,7 @@ def test_aggregates_of_sase(events: DataFrame, per: str) -> None:
     assert collect_approximately(totals) == collect_approximately(built)
 
 
-def test_aggregates_of_a_pattern(events: DataFrame) -> None:
+def test_aggregates_of_a_pattern_are_those_of_the_built_matches(events: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("v > 3").one_or_more().followed_by("b")
     pattern = pattern.where("v < 3").within("20")
     query = matchrec.query(events, pattern, order_by="ts", partition_by="k")

@@ -162,7 +162,7 @@ def test_no_warning_after_tune_or_if_it_is_ignored(plain: SparkSession) -> None:
         matchrec.match_recognize(plain.range(3), CLAUSE)
 
 
-def test_no_warning_for_long_values(plain: SparkSession) -> None:
+def test_long_values_raise_no_warning(plain: SparkSession) -> None:
     rows = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
     for value in ("note", "several"):
         assert not collect_warnings(rows, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))

@@ -138,7 +138,7 @@ def list_rows(frame: DataFrame) -> list[dict[str, str]]:
 NAVIGATED = {"FIRST({})": 1, "LAST({})": 4, "PREV(LAST({}))": 3, "FIRST(B.{}, 1)": 3}
 
 
-def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
+def test_a_navigated_value_keeps_its_type(typed: DataFrame, cases: Cases) -> None:
     measures = (
         f"{text.format(case.name)} AS {case.name}_{k}_{i}"
         for i, (text, k) in enumerate(NAVIGATED.items())
@@ -163,7 +163,7 @@ def list_types(frame: DataFrame) -> list[DataType]:
     return [field.dataType for field in frame.schema]
 
 
-def test_passed_through_column(typed: DataFrame, cases: Cases) -> None:
+def test_a_column_of_all_rows_keeps_its_type(typed: DataFrame, cases: Cases) -> None:
     measures = ", ".join(f"LAST({case.name}) AS b_{case.name}" for case in cases)
     matches = match_clause(typed, f"ORDER BY k MEASURES {measures} ALL ROWS PER MATCH PATTERN (A+)")
     expected = typed.selectExpr(
@@ -192,7 +192,7 @@ def list_others_in_order(keys: DataFrame) -> list[str]:
     return [*(f"NULL {x}" for x in names), "low", *(f"high {x}" for x in reversed(names))]
 
 
-def test_partition_key(keys: DataFrame) -> None:
+def test_rows_are_in_one_partition_if_their_keys_are_equal(keys: DataFrame) -> None:
     """Rows are in one partition if all their values are equal, and only then."""
     columns = ", ".join(keys.columns[1:])
     matches = match_clause(
@@ -205,7 +205,7 @@ def test_partition_key(keys: DataFrame) -> None:
     )
 
 
-def test_order_key(keys: DataFrame) -> None:
+def test_rows_are_sorted_as_spark_sorts_them(keys: DataFrame) -> None:
     columns = ", ".join(keys.columns[1:])
     (row,) = match_clause(
         keys, f"ORDER BY {columns} MEASURES array_agg(o) AS os PATTERN (A+)"

@@ -28,7 +28,9 @@ RISES = CLAUSE.format("v")
 
 @pytest.mark.parametrize("form", ["uint{}", "UInt{}", "uint{}[pyarrow]"])
 @pytest.mark.parametrize("kind", HIGH)
-def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) -> None:
+def test_unsigned_integers_of_pandas_keep_their_values(
+    spark: SparkSession, form: str, kind: str
+) -> None:
     """In a signed type of the same size, 200 would be -56, and the rise would be a fall."""
     high = HIGH[kind]
     bits = kind.removeprefix("uint")
@@ -37,7 +39,7 @@ def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) 
     assert [tuple(row) for row in matches.collect()] == [(high, high)]
 
 
-def test_a_pandas_column_named_like_a_method_of_arrow(spark: SparkSession) -> None:
+def test_a_pandas_column_can_be_named_like_a_method_of_arrow(spark: SparkSession) -> None:
     """An Arrow table has a method `slice`, and a pandas frame an attribute for each column."""
     rows = pd.DataFrame({"t": [1, 2], "slice": [3, 4]})
     matches = matchrec.match_recognize(rows, CLAUSE.format("slice"))
@@ -48,7 +50,7 @@ class Events(pd.DataFrame):
     """A class that is derived from the frames of pandas, as GeoPandas has one."""
 
 
-def test_a_derived_class_of_pandas(spark: SparkSession) -> None:
+def test_a_derived_class_of_pandas_is_a_frame(spark: SparkSession) -> None:
     rows = Events({"t": [1, 2, 3], "v": [5, 4, 6]})
     matches = matchrec.match_recognize(rows, RISES)
     assert [tuple(row) for row in matches.collect()] == [(6, 6)]
@@ -67,7 +69,7 @@ def test_a_derived_class_of_pandas(spark: SparkSession) -> None:
     ],
     ids=str,
 )
-def test_other_types_of_arrow(
+def test_other_types_of_arrow_are_converted_or_rejected(
     spark: SparkSession, kind: pa.DataType, values: list[Any], type_name: str
 ) -> None:
     rows = pa.table({"t": [1, 2], "v": pa.array(values, kind)})
@@ -83,13 +85,13 @@ def test_other_types_of_arrow(
     assert [*matches.collect()[0]] == values[1:]
 
 
-def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:
+def test_numbers_beyond_bigint_are_rejected(spark: SparkSession) -> None:
     rows = pd.DataFrame({"v": pd.array([2**63], "uint64[pyarrow]")})
     with pytest.raises(matchrec.MatchRecognizePlanError, match="and numbers beyond BIGINT"):
         matchrec.match_recognize(rows, "ORDER BY v PATTERN (A) DEFINE A AS v > 0")
 
 
-def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+def test_unsigned_integers_of_a_file_keep_their_values(spark: SparkSession, tmp_path: Path) -> None:
     """The type is right in conditions, keys and measures, although Sail says TINYINT for 200."""
     columns = {kind: pa.array([100, high - 1, high], kind) for kind, high in HIGH.items()}
     file = str(tmp_path / "unsigned.parquet")
@@ -122,7 +124,9 @@ def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
         assert matches.dtypes[0][1] == "array<smallint>"
 
 
-def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+def test_nested_unsigned_integers_of_a_file_keep_their_values(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Structs, maps and arrays are nested, and their fields can have any names."""
     inner = pa.struct([("a Int8", pa.uint8()), ('say "Map(', pa.decimal128(5, 2))])
     pairs = pa.map_(pa.string(), pa.uint16())
@@ -139,7 +143,7 @@ def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_
     assert [row.v.s["a Int8"], row.v.m["k"], row.v.l[0][0], row.n] == [*high, 200]
 
 
-def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
+def test_a_nested_choice_has_the_type_of_all_its_values(spark: SparkSession) -> None:
     """Sail's schema has the type of the first value of the choice."""
     choices = {
         "named_struct('a', IF({} > 9, 1, 2.5D))": "struct<a:double>",
@@ -158,7 +162,7 @@ def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("words", ["IF(t = 1, {}, {})", "CASE WHEN t = 1 THEN {} ELSE {} END"])
-def test_null_inside_of_a_choice(spark: SparkSession, words: str) -> None:
+def test_a_nested_choice_can_have_null(spark: SparkSession, words: str) -> None:
     """Sail's schema says that a part is never NULL if that is true for the first value."""
     parts = {
         "a": words.format("array(1)", "array(2, NULL)"),
@@ -219,7 +223,7 @@ ARROW_TYPES_IN_PANDAS = {
 
 
 @pytest.mark.parametrize("kind", ARROW_TYPES_IN_PANDAS)
-def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> None:
+def test_times_of_arrow_in_a_pandas_frame_are_converted(spark: SparkSession, kind: str) -> None:
     """`dtype_backend="pyarrow"` makes such columns, in nanoseconds, for which Spark has no type."""
     value, spark_type = ARROW_TYPES_IN_PANDAS[kind]
     later = [value + pd.Timedelta(minutes=minutes) for minutes in (0, 5, 20)]
@@ -230,7 +234,7 @@ def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> 
     assert matches.dtypes[1] == ("v", spark_type)
 
 
-def test_categories(spark: SparkSession) -> None:
+def test_categories_become_their_values(spark: SparkSession) -> None:
     kind = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
     numbers = pd.Categorical(pd.array([100, 200], "UInt8"))
     for values, last in ((pd.array(["a", "b"], kind), "b"), (numbers, 200)):
@@ -254,7 +258,7 @@ EMPTY = {
 }
 
 
-def test_frames_without_rows(spark: SparkSession) -> None:
+def test_frames_without_rows_keep_their_types(spark: SparkSession) -> None:
     """The result is empty, and its columns have the types that the frame declares."""
     rows = pd.DataFrame({name: pd.Series(dtype=kind) for name, (kind, _) in EMPTY.items()})
     clause = "ORDER BY at ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS x > 1 AND cost > 0"
@@ -269,7 +273,7 @@ def test_frames_without_rows(spark: SparkSession) -> None:
     assert matchrec.match_recognize(columns_only, CLAUSE.format("v")).collect() == []
 
 
-def test_frames_without_columns(spark: SparkSession) -> None:
+def test_frames_without_columns_are_rejected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="a pandas frame without columns"):
         matchrec.match_recognize(pd.DataFrame(), CLAUSE.format("v"))
 
@@ -339,7 +343,7 @@ def test_times_that_do_not_fit_into_nanoseconds(spark: SparkSession, values: lis
     assert matchrec.match_recognize(rows, clause).collect() == [(values[1],)]
 
 
-def test_nanoseconds_of_times_of_day(spark: SparkSession) -> None:
+def test_times_of_day_keep_their_nanoseconds_for_the_warning(spark: SparkSession) -> None:
     """They have no type in Python, so pandas must not convert them."""
     times = [1_001, 1_002]
     rows = pa.table(
@@ -355,7 +359,7 @@ def test_nanoseconds_of_times_of_day(spark: SparkSession) -> None:
     assert ambiguous_times.count_ties(["t"], []) == 2
 
 
-def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
+def test_nanoseconds_of_a_polars_frame_have_advice_for_polars(spark: SparkSession) -> None:
     """The warning suggests an expression of Polars, not one of Arrow."""
     if spark.version.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
@@ -377,7 +381,7 @@ def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
     assert warning.hint == f"pass {suggestion}, and write ORDER BY ts, ns"
 
 
-def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
+def test_nanoseconds_raise_a_warning_wherever_the_frame_is_read(spark: SparkSession) -> None:
     """There is a warning in a subquery, a rule and `explain`. Its hint keeps the order."""
     rows = make_frames_of_close_times()["numpy"].iloc[[1, 0]]
     clause = "MEASURES FIRST(v) AS v PATTERN (A B) DEFINE A AS v >= 0"

@@ -164,7 +164,9 @@ def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> No
         ),
     ],
 )
-def test_advice_on_the_same_value(prices: DataFrame, pattern: Pattern | str, intended: str) -> None:
+def test_advice_says_which_row_was_intended(
+    prices: DataFrame, pattern: Pattern | str, intended: str
+) -> None:
     query = pattern if isinstance(pattern, Pattern) else f"PATTERN {pattern}"
     events = prices.selectExpr("*", "'X' AS event_type")
     explanation = str(matchrec.query(events, query, order_by="ts").explain())
@@ -348,7 +350,7 @@ def test_all_actions_warn_about_ties(
     assert len(collect_ties(lambda: action(falls))) == 1
 
 
-def test_no_ties(ticks: DataFrame) -> None:
+def test_orders_without_ties_raise_no_warning(ticks: DataFrame) -> None:
     """There is no warning if all orders are different, or if tied rows are equal."""
     apart = FALLS.replace("ORDER BY ts", "ORDER BY ts, price")
     assert collect_ties(matchrec.match_recognize(ticks, apart).collect) == []
@@ -367,7 +369,7 @@ def test_order_by_partition_keys_gives_no_second_warning(ticks: DataFrame) -> No
     assert len(collect_ties(events.collect)) == 1
 
 
-def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
+def test_ties_can_be_errors_or_be_ignored(ticks: DataFrame) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.TiesWarning)

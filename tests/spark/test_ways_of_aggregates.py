@@ -107,7 +107,7 @@ def compute_measures(spark: SparkSession, column: Column, way: str) -> tuple[obj
 
 @pytest.mark.parametrize("way", MEASURES)
 @pytest.mark.parametrize("name", COLUMNS)
-def test_measures(spark: SparkSession, name: str, way: str) -> None:
+def test_each_way_computes_the_same_measures(spark: SparkSession, name: str, way: str) -> None:
     column = COLUMNS[name]
     assert repr(compute_measures(spark, column, way)) == repr(column.expected)
 
@@ -123,7 +123,7 @@ def write_literal(value: object, type_: str) -> str:
 
 @pytest.mark.parametrize("way", CONDITIONS)
 @pytest.mark.parametrize("name", COLUMNS)
-def test_conditions(spark: SparkSession, name: str, way: str) -> None:
+def test_each_way_computes_the_same_conditions(spark: SparkSession, name: str, way: str) -> None:
     """The last row matches if each aggregate over the rows before it has the expected value."""
     column = COLUMNS[name]
     digits = "BIGINT" if "INT" in column.type else "DECIMAL(38,6)"

@@ -311,13 +311,13 @@ def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSes
             )
 
 
-def test_one_partition_with_both_zeros(spark: SparkSession) -> None:
+def test_both_zeros_are_one_partition(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(0.0, 1), (-0.0, 2)], "k double, n int")
     answer = matchrec.query(rows, "PARTITION BY k ORDER BY n PATTERN (A B)").why()
     assert "match 1: rows 1 to 2: A B" in str(answer)
 
 
-def test_one_of_several_clauses(spark: SparkSession) -> None:
+def test_one_of_several_clauses_can_be_explained(spark: SparkSession) -> None:
     inner = "(SELECT * FROM why_ticks WHERE ticker = :one)"
     clause = "MATCH_RECOGNIZE (ORDER BY day MEASURES {} PATTERN (A+) DEFINE A AS {})"
     first = clause.format("FIRST(A.day) AS day, max(price) AS top", "price > 35")
@@ -359,7 +359,7 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
     ]
 
 
-def test_a_query_of_another_product(spark: SparkSession) -> None:
+def test_conditions_are_shown_in_the_users_dialect(spark: SparkSession) -> None:
     query = V_SHAPE.replace("price > FIRST(price) * 1.1", "zeroifnull(price) > 45")
     partition = {"ticker": "AAPL"}
     answer = matchrec.query(spark, query, dialect="snowflake").why(
@@ -404,7 +404,7 @@ def test_sase_skips_rows(spark: SparkSession) -> None:
     )
 
 
-def test_a_pattern_of_stages(spark: SparkSession) -> None:
+def test_attempts_of_a_pattern_are_explained(spark: SparkSession) -> None:
     pattern = (
         matchrec.Pattern.begin("high")
         .where("price > 38")

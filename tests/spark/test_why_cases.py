@@ -38,7 +38,7 @@ def list_records() -> Iterator[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "record"), [*list_records()])
-def test_traces_of_queries(
+def test_traces_of_case_queries_agree_with_their_results(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,

@@ -90,7 +90,7 @@ def test_a_length_of_null_is_rejected(rows: DataFrame, order: str) -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, 0.0])
-def test_numbers_as_values(rows: DataFrame, value: float) -> None:
+def test_a_number_that_is_not_positive_is_rejected(rows: DataFrame, value: float) -> None:
     sentence, marked = catch_error(rows, "n", ":gap", {"gap": value})
     assert sentence.startswith(f":gap in WITHIN must be more than 0, but is {value} [")
     assert marked == ":gap"
@@ -106,7 +106,9 @@ def test_numbers_as_values(rows: DataFrame, value: float) -> None:
         ("0 seconds", "'0 seconds'"),
     ],
 )
-def test_times_as_values(rows: DataFrame, value: object, shown: str) -> None:
+def test_a_time_that_is_not_positive_is_rejected(
+    rows: DataFrame, value: object, shown: str
+) -> None:
     sentence, marked = catch_error(rows, "ts", ":gap", {"gap": value})
     assert sentence == (
         f":gap in WITHIN must be more than 0, but is {shown} [not-a-positive-duration]"
@@ -178,6 +180,6 @@ def test_numbers_that_look_like_times(
     assert f"write WITHIN INTERVAL {number[:-1]} {unit}, or {number[:-1]} for" in lines[-1]
 
 
-def test_numbers_with_a_type(rows: DataFrame) -> None:
+def test_numbers_with_a_type_are_accepted(rows: DataFrame) -> None:
     matches = matchrec.sql(rows.sparkSession, write_query("n", "30L"), rows=rows)
     assert matches.collect() == [Row(c=3)]

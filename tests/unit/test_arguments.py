@@ -19,7 +19,7 @@ def ask(query: str, *, count: int = 1, **frames: str) -> tuple[str, int, dict[st
     return query, count, frames
 
 
-def test_the_greatest_count() -> None:
+def test_the_greatest_count_is_accepted() -> None:
     assert ask("q", count=2_147_483_647) == ("q", 2_147_483_647, {})
     with pytest.raises(MatchRecognizePlanError, match="a whole number from 1 to 2147483647"):
         ask("q", count=2_147_483_648)
@@ -37,7 +37,7 @@ def test_an_argument_by_position_and_by_name() -> None:
         call("q", query="r")
 
 
-def test_too_many_positional_arguments() -> None:
+def test_too_many_positional_arguments_are_rejected() -> None:
     call: Any = ask
     takes_query = "ask() takes query by position, and nothing else"
     with pytest.raises(TypeError, match=f"^{re.escape(takes_query)}; write count=2$"):

@@ -67,7 +67,7 @@ def test_carets_are_under_the_characters_of_a_terminal(
     assert drawn == carets
 
 
-def test_a_place_behind_the_text() -> None:
+def test_a_position_after_the_text_is_marked() -> None:
     assert Source("SELECT  ").format_excerpt(Span(8, 8)).split("\n")[1:] == [
         "      SELECT",
         "              ^",

@@ -103,7 +103,7 @@ def numbers(spark: SparkSession) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_functions_of_two_rows(spark: SparkSession, numbers: str) -> None:
+def test_functions_of_two_rows_have_sparks_values(spark: SparkSession, numbers: str) -> None:
     conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
     expected = find_true_in_spark(spark, numbers, conditions)
     assert len({number for *_, number in expected}) > len(conditions) - 5, (

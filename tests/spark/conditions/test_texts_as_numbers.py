@@ -58,7 +58,7 @@ def choose_condition(sign: str, conditions: list[str]) -> str:
     return f"CASE {sign} {' '.join(branches)} END"
 
 
-def test_with_an_aggregate(spark: SparkSession) -> None:
+def test_a_text_is_compared_with_an_aggregate_as_a_number(spark: SparkSession) -> None:
     """9 is less than 3 * 4 as a number, and more as a text."""
     rows = "VALUES (1, '4'), (2, '9'), (3, '13') AS v(t, q)"
     matches = matchrec.sql(

@@ -28,7 +28,7 @@ def test_unsupported_expressions_are_rejected(
         matchrec.sql(spark, query, dialect="bigquery")
 
 
-def test_elements_of_arrays(spark: SparkSession) -> None:
+def test_arrays_of_rows_and_structs_can_be_unnested(spark: SparkSession) -> None:
     query = """SELECT xs, (SELECT SUM(s.x) FROM UNNEST(steps) AS s WHERE s.r < 3) AS first_two
         FROM UNNEST([1, 3, 2]) AS x MATCH_RECOGNIZE (ORDER BY x
           MEASURES ARRAY_AGG(x ORDER BY x DESC) AS xs,

@@ -52,7 +52,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("at", "condition", "counts"), CASES)
-def test_days_between_dates_with_a_time(
+def test_days_between_dates_can_have_fractions(
     spark: SparkSession, at: str, condition: str, counts: list[int]
 ) -> None:
     query = WITHIN.format(at=at, measure="0", condition=condition.format(at=at))
@@ -82,7 +82,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("cases", together(FUNCTIONS))
-def test_functions_of_dates_numbers_and_texts(
+def test_functions_of_dates_numbers_and_texts_have_oracles_values(
     spark: SparkSession, cases: list[tuple[str, str]]
 ) -> None:
     measures = ", ".join(f"{measure} AS m{number}" for number, (measure, _) in enumerate(cases))
@@ -130,7 +130,7 @@ def test_a_difference_of_unknown_types_is_named(spark: SparkSession) -> None:
         matchrec.sql(spark, query, dialect="oracle")
 
 
-def test_a_clause_over_the_rows_of_another(spark: SparkSession) -> None:
+def test_a_clause_can_compute_with_dates_of_another_clause(spark: SparkSession) -> None:
     query = """
         SELECT * FROM (
             SELECT * FROM runs MATCH_RECOGNIZE (ORDER BY run_date

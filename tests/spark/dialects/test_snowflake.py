@@ -89,7 +89,7 @@ def test_counts_of_a_pivot_are_noted(spark: SparkSession) -> None:
         assert write_answer(spark, query, "snowflake") == ["10 -"]
 
 
-def test_numbers_of_texts(spark: SparkSession) -> None:
+def test_texts_become_numbers_as_in_snowflake(spark: SparkSession) -> None:
     query = """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,
         TRY_TO_NUMBER('x') AS c"""
     assert write_answer(spark, query, "snowflake") == ["13 12.6 -"]

@@ -55,7 +55,7 @@ def test_functions_of_arrays_give_the_values_of_spark(spark: SparkSession, kind:
     ArgumentTable(types, rows).check(spark, calls)
 
 
-def test_arrays_of_arrays(spark: SparkSession) -> None:
+def test_functions_of_nested_arrays_have_sparks_values(spark: SparkSession) -> None:
     inner_arrays = (None, (), (1,), (1, None), (None,), (2, 1))
 
     def draw_array(generator: random.Random) -> Value:

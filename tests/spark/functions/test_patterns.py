@@ -25,7 +25,7 @@ def test_like_gives_the_values_of_spark(spark: SparkSession) -> None:
     )
 
 
-def test_like_with_an_escape(spark: SparkSession) -> None:
+def test_like_with_an_escape_has_sparks_values(spark: SparkSession) -> None:
     rows = arguments.make_rows(
         (arguments.TEXTS, LIKE_PATTERNS, ("!",)), (arguments.draw_text,) * 2 + (lambda _: "!",), 100
     )

@@ -24,7 +24,7 @@ def test_functions_of_two_texts_give_the_values_of_spark(spark: SparkSession) ->
     ArgumentTable((STRING, STRING), rows).check(spark, calls)
 
 
-def test_texts_and_a_number(spark: SparkSession) -> None:
+def test_levenshtein_with_a_limit_has_sparks_values(spark: SparkSession) -> None:
     rows = arguments.make_rows(
         (arguments.TEXTS, SHORT_TEXTS, arguments.INTS),
         (arguments.draw_text, arguments.draw_text, arguments.draw_small_number),

@@ -221,7 +221,7 @@ def test_a_setting_is_shown_and_reset(client: SparkSession) -> None:
     assert client.sql("SET matchrec.sort").collect() == [("matchrec.sort", "auto")]
 
 
-def test_reset_of_all_settings(client: SparkSession) -> None:
+def test_reset_restores_the_settings_of_matchrec(client: SparkSession) -> None:
     client.sql("SET matchrec.max_steps = 7")
     if find_backend(client).can_reset_settings:
         client.sql("RESET")

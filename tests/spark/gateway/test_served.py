@@ -76,7 +76,7 @@ def run(*command: str) -> str:
     return result.stdout
 
 
-def test_a_program_of_pyspark_without_matchrec(address: str) -> None:
+def test_a_program_without_matchrec_can_use_the_clause(address: str) -> None:
     program = f"""
 import sys
 from pyspark.sql import SparkSession
@@ -88,7 +88,7 @@ spark.stop()
     assert run(sys.executable, "-c", program) == "[(2, 70)]\n4 False\n"
 
 
-def test_a_program_in_java(address: str, tmp_path: Path) -> None:
+def test_a_program_in_java_can_use_the_clause(address: str, tmp_path: Path) -> None:
     clients = sorted((JARS / "connect-repl").glob("spark-connect-client-jvm_*.jar"))
     if not clients:
         pytest.skip("PySpark brings Spark's client for Java from 4.0 on")

@@ -20,7 +20,7 @@ from tests.tasks.compiled import compile_for_output
         ("A{1,70}", True),
     ],
 )
-def test_loops_with_two_ways_of_one_length(text: str, expected: bool) -> None:
+def test_loops_with_two_ways_of_one_length_are_ambiguous(text: str, expected: bool) -> None:
     assert compile_for_output(parse_row_pattern(text)).is_exponentially_ambiguous is expected
 
 

@@ -52,7 +52,7 @@ def test_a_starting_row_awaits_the_nearer_variables(
         ("PERMUTE(A+, B, C)+", True),  # after a round, a row may also be one more of its last A
     ],
 )
-def test_copies_where_needed(text: str, copied: bool) -> None:
+def test_states_are_copied_only_where_needed(text: str, copied: bool) -> None:
     query, occurrences = compile_query(text)
     plain = query.task().pattern.folding.choices
     assert (len(occurrences.remaining_rows) > len(plain)) is copied

@@ -42,7 +42,7 @@ def test_all_mistakes_are_reported_and_counted(several: Path) -> None:
     assert result.stderr.endswith("\n2 queries checked, 1 with a mistake\n"), "the same file twice"
 
 
-def test_queries_without_a_mistake(several: Path) -> None:
+def test_queries_without_a_mistake_are_ok(several: Path) -> None:
     (several / "one.sql").write_text("SELECT 1 AS one; SELECT sym FROM t")
     result = invoke("check", "streaks.sql", "one.sql", "--strict", *TABLE)
     assert result.exit_code == 0
@@ -118,7 +118,7 @@ def test_each_query_gets_the_values_that_it_uses(several: Path) -> None:
     assert "the query has no `:least` [unknown-parameter]" in message
 
 
-def test_queries_in_several_languages(several: Path) -> None:
+def test_queries_in_several_languages_are_checked(several: Path) -> None:
     (several / "ups.sase").write_text("PATTERN SEQ(A a, B b) RETURN a.price AS price")
     result = invoke(
         "check", "streaks.sql", "ups.sase", *TABLE, "--order-by", "ts", "--dialect=trino"
@@ -129,7 +129,7 @@ def test_queries_in_several_languages(several: Path) -> None:
     assert "`--order-by` is not allowed for SQL [option-not-for-language]" in message
 
 
-def test_a_parameter_without_a_value_in_a_query_without_a_clause(several: Path) -> None:
+def test_a_query_without_a_clause_needs_values_of_parameters(several: Path) -> None:
     (several / "dear.sql").write_text("SELECT * FROM t\nWHERE price > :least AND sym <> ':x'")
     message = invoke_failing("check", "dear.sql", *TABLE, code=1)
     assert message.startswith("matchrec: error: parameter `:least` has no value [")
@@ -137,14 +137,14 @@ def test_a_parameter_without_a_value_in_a_query_without_a_clause(several: Path) 
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_a_positional_parameter_in_a_query_without_a_clause(several: Path) -> None:
+def test_a_positional_parameter_is_rejected_with_advice(several: Path) -> None:
     message = invoke_failing("check", "-c", "SELECT ? AS x", *TABLE, code=1)
     headline, *_, advice = message.splitlines()
     assert headline.startswith("matchrec: error: positional parameter `?` has no value [")
     assert advice.endswith("write :name instead of it, and pass --arg name=VALUE")
 
 
-def test_a_folder_of_queries(several: Path) -> None:
+def test_all_queries_of_a_folder_are_checked(several: Path) -> None:
     (several / "some" / "more").mkdir(parents=True)
     (several / "some" / "b.sql").write_text(STREAKS)
     (several / "some" / "prices.csv").write_text(PRICES)

@@ -126,7 +126,7 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
     assert (embedded / "nfa.dot").read_text().startswith("digraph")
 
 
-def test_why_and_coverage(embedded: Path) -> None:
+def test_why_and_coverage_print_and_draw(embedded: Path) -> None:
     arguments = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
     why = invoke(*arguments, "--picture", "why.svg")
     assert why.exit_code == 0, why.stderr
@@ -189,7 +189,9 @@ def test_why_says_how_long_the_window_is(embedded: Path) -> None:
         ("X", "", "--partition X=VALUE, or --partition NAME=X if X is the value"),
     ],
 )
-def test_a_partition_without_a_name(embedded: Path, partition: str, keys: str, hint: str) -> None:
+def test_a_partition_without_a_name_is_rejected(
+    embedded: Path, partition: str, keys: str, hint: str
+) -> None:
     partition_by = f"PARTITION BY {keys} " if keys else ""
     query = (
         f"SELECT * FROM t MATCH_RECOGNIZE ({partition_by}ORDER BY ts PATTERN (A) DEFINE A AS 1=1)"
@@ -201,7 +203,7 @@ def test_a_partition_without_a_name(embedded: Path, partition: str, keys: str, h
     )
 
 
-def test_a_partition_of_an_equivalence_test(embedded: Path) -> None:
+def test_a_partition_is_named_by_an_equivalence_test(embedded: Path) -> None:
     query = "PATTERN SEQ(a x, b y) WHERE skip_till_next_match { [gate] } WITHIN 10"
     arguments = ("why", "-", "--language", "sase", *STOCKS, "--order-by", "ts", "--partition", "A1")
     message = invoke_failing(*arguments, stdin=query, code=2)
@@ -281,14 +283,14 @@ def test_sweep_prints_a_row_for_each_value_and_draws_them(embedded: Path) -> Non
         ("--grid n=3", "missing clause [missing-query]", 2),
     ],
 )
-def test_messages_about_a_wrong_sweep(embedded: Path, words: str, message: str, code: int) -> None:
+def test_a_wrong_sweep_is_rejected(embedded: Path, words: str, message: str, code: int) -> None:
     del embedded
     clause = "ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     stdin = clause if words.startswith("-") and "-c" not in words else None
     assert message in invoke_failing("sweep", *STOCKS, *words.split(), stdin=stdin, code=code)
 
 
-def test_a_clause_without_a_table() -> None:
+def test_a_clause_without_a_table_is_rejected() -> None:
     message = invoke_failing("sweep", "-c", "PATTERN (A{:n})", "--grid", "n=3")
     assert message == (
         "matchrec: error: missing `--table` for a clause [missing-option]\n"
@@ -528,20 +530,20 @@ def test_a_command_is_written_as_the_program_was_started(
     assert format_program_name().endswith(" -m matchrec")
 
 
-def test_nobody_listens_at_an_address() -> None:
+def test_an_address_without_a_server_is_rejected() -> None:
     arguments = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
     assert "no server answers at sc://localhost:1" in invoke_failing(*arguments, code=3)
     for address in ("sc://localhost:x", "sc://"):
         assert f"unknown engine `{address}`" in invoke_failing(*arguments[:-1], address, code=2)
 
 
-def test_a_query_in_the_place_of_its_file(files: Path) -> None:
+def test_a_query_instead_of_its_file_is_recognized(files: Path) -> None:
     del files
     assert "write -c before it" in invoke_failing("run", "SELECT * FROM t", *STOCKS)
     assert "-c" not in invoke_failing("run", "select.sql", *STOCKS)
 
 
-def test_questions_about_events(files: Path) -> None:
+def test_options_that_events_need_or_forbid_are_named(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "missing `--order-by` for SASE+" in invoke_failing("why", "rises.sase", *STOCKS)
     assert "missing `--order-by` for SASE+" in invoke_failing("coverage", "rises.sase", *STOCKS)
@@ -556,7 +558,9 @@ def test_questions_about_events(files: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "start"), [("far.png", b"\x89PNG"), ("far.pdf", b"%PDF"), ("far.svg", b"<?xml")]
 )
-def test_a_picture_in_each_format(name: str, start: bytes, embedded: Path) -> None:
+def test_the_suffix_decides_the_format_of_a_picture(
+    name: str, start: bytes, embedded: Path
+) -> None:
     result = invoke("coverage", "streaks.sql", *STOCKS, "--picture", name)
     assert result.stderr == f"picture written to {name}\n"
     assert (embedded / name).read_bytes().startswith(start)
@@ -573,7 +577,7 @@ def test_matplotlib_is_missed_before_an_engine_starts(
         assert "[missing-matplotlib]" in message
 
 
-def test_a_picture_of_each_clause(embedded: Path) -> None:
+def test_each_clause_has_a_picture(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
     assert invoke("explain", "-", *STOCKS, "--picture", "nfa.svg", stdin=both).exit_code == 0
     for name in ("nfa.svg", "nfa.2.svg"):
@@ -638,7 +642,7 @@ def test_a_traceback_is_shown_on_request(embedded: Path) -> None:
     )
 
 
-def test_a_mistake_in_a_query_without_a_clause(embedded: Path) -> None:
+def test_a_mistake_in_a_query_without_a_clause_is_explained(embedded: Path) -> None:
     shown = invoke_failing("run", "-", stdin="SELECT * FROM nowhere", code=1)
     assert shown.startswith("matchrec: error: unknown table or view `nowhere` [unknown-table]\n")
     assert "Project [*]" not in shown
@@ -702,7 +706,7 @@ def test_a_query_that_is_not_there() -> None:
     assert "the query file `no.sql` does not exist" in invoke_failing("run", "no.sql")
 
 
-def test_a_file_of_rows_in_the_place_of_the_query(files: Path) -> None:
+def test_a_file_of_rows_instead_of_the_query_is_recognized(files: Path) -> None:
     message = invoke_failing("run", "prices.csv")
     assert "`prices.csv` is a file of rows, but a query is needed" in message
     assert "--table prices=prices.csv" in message
@@ -914,7 +918,7 @@ def test_a_json_array_of_no_objects_is_refused(text: str, message: str, embedded
         ),
     ],
 )
-def test_a_file_without_permission(
+def test_a_file_without_permission_is_named(
     embedded: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], headline: str
 ) -> None:
     """The user `root` may read every file, so the test replaces what opens files."""
@@ -933,13 +937,15 @@ def test_a_file_without_permission(
     ("option", "limit"), [("--limit", "2,147,483,646"), ("--max-steps", "999,999,999,999,999,999")]
 )
 @pytest.mark.parametrize("digit_count", [19, 5000])
-def test_a_number_with_too_many_digits(option: str, limit: str, digit_count: int) -> None:
+def test_a_number_with_too_many_digits_is_rejected(
+    option: str, limit: str, digit_count: int
+) -> None:
     message = invoke_failing("run", "-c", "SELECT 1", option, "9" * digit_count)
     assert "is too large [number-too-large]" in message
     assert f"write a number up to {limit}" in message
 
 
-def test_a_number_with_zeros_before_it() -> None:
+def test_zeros_before_a_number_are_ignored() -> None:
     zeros = "0" * 5000
     assert WholeNumber().convert(f"{zeros}5", None, None) == 5
     assert WholeNumber(least=0).convert(zeros, None, None) == 0

@@ -72,7 +72,7 @@ COLUMNS = [
 ]
 
 
-def test_types_and_values_of_a_column(embedded: Path) -> None:
+def test_a_column_has_the_first_type_that_fits(embedded: Path) -> None:
     names = [f"c{index}" for index in range(len(COLUMNS))]
     lines = [",".join(values[row] for values, _, _ in COLUMNS) for row in (0, 1)]
     text = "\n".join([",".join(["n", *names]), f"1,{lines[0]}", f"2,{lines[1]}", ""])
@@ -171,7 +171,7 @@ def test_no_notice_for_readable_numbers_after_a_file_of_dates(embedded: Path) ->
     assert (result.stdout, result.stderr) == ("n\n3\n", "")
 
 
-def test_names_of_columns(embedded: Path) -> None:
+def test_columns_without_a_name_of_their_own_get_numbers(embedded: Path) -> None:
     """The columns have two equal names, an empty name, and a name that SQL must quote."""
     (embedded / "x.csv").write_text('a,A,,"b.`c (d)"\n1,2,3,4\n')
     assert run("SELECT * FROM 'x.csv'") == [{"a0": 1, "A1": 2, "_c2": 3, "b.`c (d)": 4}]
@@ -193,7 +193,7 @@ def test_new_names_differ_from_all_other_names(embedded: Path) -> None:
     assert result.stdout.startswith("b,a11,a12,c,d,e,f,g,h,i,j,a11_,a12_\n")
 
 
-def test_files_with_columns_in_another_order(embedded: Path) -> None:
+def test_files_can_have_columns_in_another_order(embedded: Path) -> None:
     (embedded / "parts").mkdir()
     (embedded / "parts/1.csv").write_text("a,b\n1,2\n")
     (embedded / "parts/2.csv").write_text("b;a\n4;3.5\n")
@@ -206,7 +206,7 @@ def test_files_with_columns_in_another_order(embedded: Path) -> None:
     assert "`parts/3.csv` has: a, c" in result.stderr
 
 
-def test_columns_of_folders(embedded: Path) -> None:
+def test_folders_define_columns(embedded: Path) -> None:
     for year, place in (("2023", "a%20b"), ("2024", "c")):
         folder = embedded / f"hive/year={year}/place={place}"
         folder.mkdir(parents=True)
@@ -216,7 +216,7 @@ def test_columns_of_folders(embedded: Path) -> None:
     assert run("SELECT * FROM t ORDER BY v", "--table", "t=hive/year=*/**/*.csv") == rows
 
 
-def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
+def test_a_row_with_another_number_of_fields_is_rejected(embedded: Path) -> None:
     (embedded / "x.csv").write_text("a,b\n1,2\n3\n")
     result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -228,14 +228,14 @@ def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
     assert "check the path" not in result.stderr
 
 
-def test_the_line_of_a_row_with_another_number_of_fields(embedded: Path) -> None:
+def test_the_line_counts_newlines_in_quotes(embedded: Path) -> None:
     (embedded / "x.csv").write_text('a,b\n"1\n1",2\n\n3,4,5\n')  # the second row has two lines
     result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
     assert "line 5 has 3 fields, and the header has 2 [" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2", "x.json.gz"])
-def test_a_file_that_is_not_compressed(name: str, embedded: Path) -> None:
+def test_a_file_that_is_not_compressed_is_rejected(name: str, embedded: Path) -> None:
     (embedded / name).write_text("a\n1\n")
     result = invoke("run", "-c", "SELECT * FROM t", "--table", f"t={name}")
     assert result.exit_code == 1
@@ -243,7 +243,7 @@ def test_a_file_that_is_not_compressed(name: str, embedded: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.json.gz"])
-def test_a_damaged_compressed_file(name: str, embedded: Path) -> None:
+def test_a_damaged_compressed_file_is_rejected(name: str, embedded: Path) -> None:
     content = bytearray(gzip.compress(b'{"a": 1}\n' * 1000))
     content[20:22] = bytes(byte ^ 0xFF for byte in content[20:22])
     (embedded / name).write_bytes(content)
@@ -262,23 +262,25 @@ def test_a_damaged_compressed_file(name: str, embedded: Path) -> None:
     ],
     ids=["empty lines first", "byte order mark", "a name of two lines", "empty line between"],
 )
-def test_lines_around_the_names(text: str, row: dict[str, Any], embedded: Path) -> None:
+def test_empty_lines_and_marks_around_the_names_are_skipped(
+    text: str, row: dict[str, Any], embedded: Path
+) -> None:
     (embedded / "x.csv").write_bytes(text.encode())
     assert run("SELECT * FROM 'x.csv'") == [row]
 
 
-def test_a_file_without_names(embedded: Path) -> None:
+def test_a_file_without_names_has_numbered_columns(embedded: Path) -> None:
     (embedded / "x.csv").write_bytes("\ufeff\n1,a\n".encode())
     assert run("SELECT * FROM 'x.csv'", "--no-header") == [{"_c0": 1, "_c1": "a"}]
 
 
-def test_the_delimiter_of_a_file_in_from(embedded: Path) -> None:
+def test_the_delimiter_is_for_a_file_in_from_too(embedded: Path) -> None:
     (embedded / "x.csv").write_text("a,b#c\n1,2#3\n")
     assert run("SELECT * FROM 'x.csv'", "--delimiter", "#") == [{"a,b": "1,2", "c": 3}]
 
 
 @pytest.mark.parametrize("command", ["run", "check", "coverage"])
-def test_the_wrong_delimiter(command: str, embedded: Path) -> None:
+def test_a_wrong_delimiter_is_suspected(command: str, embedded: Path) -> None:
     (embedded / "x.csv").write_text("ts,price\n1,2\n")
     clause = "MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > 1)"
     result = invoke(
@@ -292,19 +294,19 @@ def test_the_wrong_delimiter(command: str, embedded: Path) -> None:
     ]
 
 
-def test_a_time_zone_that_is_an_offset(embedded: Path) -> None:
+def test_a_time_zone_can_be_an_offset(embedded: Path) -> None:
     (embedded / "x.csv").write_text("t\n2024-01-05 10:00\n")
     rows = run("SELECT t FROM 'x.csv'", "--conf", "spark.sql.session.timeZone=+05:30")
     assert rows == [{"t": "2024-01-05T10:00:00+05:30"}]
 
 
-def test_a_time_zone_that_only_java_knows() -> None:
+def test_a_time_zone_that_only_java_knows_is_rejected() -> None:
     with pytest.raises(MatchRecognizeError, match="time zone `PST` is not supported for csv files"):
         find_arrow_zone("PST")
 
 
 @pytest.mark.parametrize("zone", ["Mars", "Europe/Pariss"])
-def test_a_time_zone_that_does_not_exist(zone: str) -> None:
+def test_a_time_zone_that_does_not_exist_is_rejected(zone: str) -> None:
     with pytest.raises(MatchRecognizeError) as refused:
         find_arrow_zone(zone)
     assert refused.value.code == "wrong-setting-value"

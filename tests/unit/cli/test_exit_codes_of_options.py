@@ -27,19 +27,21 @@ WINDOW = STREAKS.replace("DEFINE", "WITHIN :gap DEFINE")
         (("--order-by", "ts", "--type-column", "price"), "type-column-without-texts"),
     ],
 )
-def test_a_wrong_column_in_an_option(options: tuple[str, ...], code: str, embedded: Path) -> None:
+def test_a_wrong_column_in_an_option_exits_with_2(
+    options: tuple[str, ...], code: str, embedded: Path
+) -> None:
     assert f"[{code}]\n" in invoke_failing(*SASE, *options, code=2)
 
 
 @pytest.mark.parametrize(
     ("gap", "code"), [("-5", "not-a-positive-duration"), ("x", "not-a-duration")]
 )
-def test_a_wrong_value_of_a_parameter(gap: str, code: str, embedded: Path) -> None:
+def test_a_wrong_value_of_a_parameter_exits_with_2(gap: str, code: str, embedded: Path) -> None:
     message = invoke_failing(*SQL, "--arg", f"gap={gap}", stdin=WINDOW, code=2)
     assert f"[{code}]\n" in message
 
 
-def test_a_number_in_the_words_of_the_command_line(embedded: Path) -> None:
+def test_a_number_of_a_parameter_is_shown_as_written(embedded: Path) -> None:
     query = STREAKS.replace("UP+", "UP{:n,}")
     message = invoke_failing(*SQL, "--arg", "n=1.5", stdin=query, code=2)
     assert "from 0 to 2,147,483,647, but is 1.5 [parameter-not-a-number]\n" in message

@@ -72,7 +72,7 @@ def test_check_of_a_view_shows_no_columns_of_its_statement(embedded: Path) -> No
     ]
 
 
-def test_a_parameter_without_a_value_in_another_statement(embedded: Path) -> None:
+def test_another_statement_needs_values_of_parameters(embedded: Path) -> None:
     statement = "INSERT INTO results VALUES (:low, ':x', CAST(NULL AS STRUCT<a:INT>))"
     message = invoke_failing("check", "-c", statement, code=1)
     assert message.startswith("matchrec: error: parameter `:low` has no value [")

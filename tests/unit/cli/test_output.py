@@ -94,7 +94,7 @@ def test_a_format_that_the_file_has(format_name: str, path: str, text: str, embe
     assert (embedded / path).read_text() == text
 
 
-def test_nothing_to_overwrite(embedded: Path) -> None:
+def test_overwrite_needs_an_output(embedded: Path) -> None:
     message = invoke_failing(*ONE, "--overwrite", code=2)
     assert (
         "`--overwrite` is not allowed without `--output FILE` [argument-needs-another]\n"
@@ -189,7 +189,7 @@ def test_a_type_that_parquet_lacks(value: str, type_name: str, embedded: Path) -
     assert f"column `x` has type {type_name}, which cannot be written" in result.stderr
 
 
-def test_rows_of_an_engine_on_another_disk(spark: SparkSession, embedded: Path) -> None:
+def test_rows_of_a_remote_engine_are_written_here(spark: SparkSession, embedded: Path) -> None:
     # Over Connect, only the server would find a file that Spark writes.
     assert invoke(*ONE, "--output", "x.parquet").exit_code == 0
     writer = ParquetFile(embedded / "x.parquet").metadata.created_by

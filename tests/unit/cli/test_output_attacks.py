@@ -69,7 +69,7 @@ def test_the_format_is_that_of_the_link_and_not_of_its_file(embedded: Path) -> N
     assert gzip.decompress((embedded / "latest").read_bytes()) == b"n\n1\n"
 
 
-def test_a_link_that_leads_to_itself(embedded: Path) -> None:
+def test_a_link_to_itself_is_replaced_or_rejected(embedded: Path) -> None:
     (embedded / "x.csv").symlink_to("x.csv")
     result = invoke(*ONE_ROW, "--output", "x.csv", "--overwrite")
     if result.exit_code == 0:  # the link has been replaced

@@ -71,7 +71,7 @@ def test_an_open_file_of_a_shell(embedded: Path) -> None:
         assert invoke("run", path, "--format", "csv").stdout == "one\n1\n"
 
 
-def test_a_named_pipe(embedded: Path) -> None:
+def test_a_named_pipe_is_read(embedded: Path) -> None:
     os.mkfifo(embedded / "rows.csv")
     writer = Thread(target=(embedded / "rows.csv").write_bytes, args=[CSV])
     writer.start()
@@ -110,7 +110,7 @@ def test_a_format_is_only_for_pipes(files: Path) -> None:
     assert "`--input-format` is not allowed without `--table NAME=-`" in shown
 
 
-def test_an_empty_query_of_a_device() -> None:
+def test_a_device_without_a_query_is_rejected() -> None:
     assert "the query is empty [empty-query]" in invoke_failing("run", "/dev/null")
 
 

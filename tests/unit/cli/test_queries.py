@@ -52,7 +52,7 @@ def test_sase_queries_run_from_files_and_standard_input(clicks: Path) -> None:
     assert len(result.stdout.splitlines()) == 2
 
 
-def test_patterns_of_a_file(clicks: Path) -> None:
+def test_a_file_can_define_patterns(clicks: Path) -> None:
     event = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
     (line,) = read_rows("pairs.py", *EVENTS)
     assert line.startswith(f"bob,1,{event}")
@@ -60,7 +60,7 @@ def test_patterns_of_a_file(clicks: Path) -> None:
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
-def test_options_of_the_result_of_a_pattern(clicks: Path) -> None:
+def test_the_result_of_a_pattern_has_options(clicks: Path) -> None:
     events = read_rows("pairs.py", *EVENTS, "--result", "events")
     assert len(events) == 2  # bob's a and b
     assert all("bob" in line for line in events)
@@ -72,7 +72,7 @@ def test_options_of_the_result_of_a_pattern(clicks: Path) -> None:
     assert "it must be one of matches, events" in refusal
 
 
-def test_a_pattern_of_a_module(clicks: Path) -> None:
+def test_a_module_can_define_a_pattern(clicks: Path) -> None:
     shown = invoke(
         "explain", "pairs:relaxed", "--language", "pattern", *EVENTS, "--analyze", "--arg", "kind=b"
     )
@@ -80,7 +80,7 @@ def test_a_pattern_of_a_module(clicks: Path) -> None:
     assert "matches                            2" in shown.stdout
 
 
-def test_a_pattern_as_sql(clicks: Path) -> None:
+def test_a_pattern_is_translated_to_sql(clicks: Path) -> None:
     arguments = ("--write", "spark", "--order-by", "ts", "--events", "clicks")
     assert "FROM clicks MATCH_RECOGNIZE" in invoke("transpile", "pairs.py", *arguments).stdout
 
@@ -300,7 +300,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
         (("run", "-", "data/prices.csv"), "write --table prices=data/prices.csv"),
     ],
 )
-def test_options_of_other_programs(arguments: tuple[str, ...], hint: str) -> None:
+def test_options_of_other_programs_are_corrected(arguments: tuple[str, ...], hint: str) -> None:
     assert hint in invoke_failing(*arguments, "-", stdin="", code=2)
 
 
@@ -407,7 +407,9 @@ def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
         ),
     ],
 )
-def test_an_empty_query(arguments: tuple[str, ...], lines: list[str], files: Path) -> None:
+def test_an_empty_query_is_rejected(
+    arguments: tuple[str, ...], lines: list[str], files: Path
+) -> None:
     (files / "none.sql").write_text("/* nothing\nyet */ -- here\n")
     (files / "none.sase").write_text("\n")
     message = invoke_failing("run", *arguments, "--table", "t=prices.csv", stdin="\n")

@@ -44,14 +44,14 @@ def catch_message(*arguments: str, stdin: str | None = None, code: int = 1) -> s
         f"SELECT * FROM (SELECT prices.* FROM 'prices.csv') {CLAUSE} ORDER BY sym",
     ],
 )
-def test_a_clause_over_a_file(query: str, embedded: Path) -> None:
+def test_a_clause_reads_a_file(query: str, embedded: Path) -> None:
     assert print_rows("run", "-", *CSV, stdin=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
 
 
 @pytest.mark.parametrize(
     "name", ["x.json", "x.jsonl", "x.parquet", "a b/2024 ü.csv", "parts/*.csv"]
 )
-def test_files_in_from(name: str, embedded: Path) -> None:
+def test_from_can_name_files(name: str, embedded: Path) -> None:
     path = embedded / name.replace("*", "1")
     path.parent.mkdir(exist_ok=True)
     if name.endswith(".parquet"):
@@ -89,7 +89,7 @@ def test_a_file_in_from_that_does_not_exist(embedded: Path) -> None:
     assert "write prices.csv" in message
 
 
-def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
+def test_a_file_of_an_unknown_format_is_rejected(embedded: Path) -> None:
     message = catch_message("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
     assert "pass --table NAME=FILE for a file" in message
     assert "DataFrame" not in message
@@ -221,7 +221,9 @@ def test_check_treats_warnings_as_mistakes_on_request(embedded: Path) -> None:
         ("t: sym STRING, ts INT", "help: write one of these, or add price to --schema", 1),
     ],
 )
-def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded: Path) -> None:
+def test_a_schema_with_a_mistake_is_rejected(
+    schema: str, message: str, code: int, embedded: Path
+) -> None:
     assert message in catch_message("check", "streaks.sql", "--schema", schema, code=code)
 
 
@@ -230,12 +232,12 @@ def test_check_suggests_to_declare_an_unknown_table(embedded: Path) -> None:
     assert "pass --schema 'nowhere: COLUMN TYPE, ...', or --table nowhere=FILE" in message
 
 
-def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
+def test_a_table_cannot_have_a_file_and_a_schema(embedded: Path) -> None:
     arguments = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
     assert "two tables are named `t`" in catch_message(*arguments, code=2)
 
 
-def test_a_picture_of_a_query(embedded: Path) -> None:
+def test_a_query_is_drawn(embedded: Path) -> None:
     (embedded / "drawn.sql").write_text(
         STREAKS.replace("FROM t", "FROM 'prices.csv'").replace(
             "COUNT(*) AS n", "FIRST(ts) AS first_ts, LAST(ts) AS last_ts"
@@ -306,7 +308,7 @@ def test_a_picture_shows_the_last_query(last: str, embedded: Path) -> None:
     assert "<svg" in (embedded / "a.svg").read_text()
 
 
-def test_a_picture_of_statements_without_a_query(embedded: Path) -> None:
+def test_statements_without_a_query_cannot_be_drawn(embedded: Path) -> None:
     message = catch_message("run", "-", *PLOT, stdin=f"{VIEW}; DROP VIEW drawn")
     assert "statement 2 of 2: missing MATCH_RECOGNIZE clause" in message
     assert not (embedded / "a.svg").exists()

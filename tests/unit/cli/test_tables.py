@@ -65,7 +65,7 @@ def test_files_of_each_format_are_read(name: str, embedded: Path) -> None:
     assert print_table(name) == PRINTED
 
 
-def test_nan_in_a_parquet_file(embedded: Path) -> None:
+def test_nan_of_a_parquet_file_is_read(embedded: Path) -> None:
     """The statistics of the file leave NaN out: according to them, all values are 1.5."""
     nan = pa.array([1.5, float("nan")])
     parquet.write_table(pa.table({"k": ["a", "b"], "v": nan}), embedded / "x.parquet")
@@ -73,7 +73,7 @@ def test_nan_in_a_parquet_file(embedded: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", ["part-0", "part-0.csv", "deep/part-0.json"])
-def test_a_folder_without_a_suffix(inside: str, embedded: Path) -> None:
+def test_a_folder_needs_no_suffix(inside: str, embedded: Path) -> None:
     folder = embedded / "prices"
     write_as(folder / inside)
     (folder / "_SUCCESS").write_text("")
@@ -86,14 +86,14 @@ def test_a_folder_without_a_suffix(inside: str, embedded: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["hive", "hive/year=*/*.parquet", "hive/**/*.parquet"])
-def test_folders_named_by_a_column(path: str, embedded: Path) -> None:
+def test_folders_define_columns(path: str, embedded: Path) -> None:
     for year in (2023, 2024):
         write_as(embedded / f"hive/year={year}/rows.parquet")
     one_year = "k,t,v,year", "a,1,1.5,2023", "a,1,1.5,2024", "b,2,2.5,2023", "b,2,2.5,2024"
     assert sorted(print_table(path)) == sorted(one_year)
 
 
-def test_a_pattern_of_files(embedded: Path) -> None:
+def test_a_pattern_of_files_reads_files_of_one_format(embedded: Path) -> None:
     for name in ("p1.parquet", "p2.parquet"):
         write_as(embedded / "parts" / name)
     assert print_table("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
@@ -113,7 +113,7 @@ def test_a_pattern_of_files(embedded: Path) -> None:
     assert "note: the folder `empty` has no parquet, csv, tsv or json files\n" in message
 
 
-def test_a_folder_of_several_formats(embedded: Path) -> None:
+def test_a_folder_of_several_formats_is_rejected(embedded: Path) -> None:
     write_as(embedded / "evs/a.parquet")
     assert print_table("evs/*.parquet") == PRINTED
     for number in range(5):
@@ -160,7 +160,7 @@ def test_no_pattern_that_matches_files_of_two_formats(embedded: Path) -> None:
     assert "help: write 'w/*.json' for" in message
 
 
-def test_a_malformed_line_of_json(embedded: Path) -> None:
+def test_a_malformed_line_of_json_is_rejected(embedded: Path) -> None:
     """By default, Spark reads such a line as a row of NULLs."""
     (embedded / "x.json").write_text('{"k":1}\n{"k":2, oops\n{"k":3}\n')
     message = catch_message("--table", "t=x.json", code=1)
@@ -193,7 +193,7 @@ def test_a_malformed_line_of_json_with_a_byte_order_mark(embedded: Path) -> None
     assert "line 2 of the file `x.json` of table `t` is not a JSON object: " in message
 
 
-def test_a_folder_of_json_arrays_and_lines(embedded: Path) -> None:
+def test_a_folder_can_have_json_arrays_and_lines(embedded: Path) -> None:
     folder = embedded / "both"
     folder.mkdir()
     (folder / "a.json").write_text('[{"k":1}]')
@@ -223,7 +223,7 @@ def test_a_comma_within_quotes_is_no_delimiter(embedded: Path) -> None:
     assert print_table("x.csv") == ['"k, or key",t', '"a, b",1']
 
 
-def test_options_of_csv(embedded: Path) -> None:
+def test_options_of_csv_are_for_the_table(embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep="~", index=False, header=False)
     printed = print_table("x.csv", "--delimiter", "~", "--no-header")
     assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
@@ -233,7 +233,7 @@ def test_options_of_csv(embedded: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])
-def test_an_empty_file(name: str, embedded: Path) -> None:
+def test_an_empty_file_is_rejected(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
     message = catch_message("--table", f"t={name}", code=1)
     assert message.startswith(
@@ -241,7 +241,9 @@ def test_an_empty_file(name: str, embedded: Path) -> None:
     )
 
 
-def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> None:
+def test_a_file_of_pandas_is_read_or_rejected(
+    embedded: Path, request: pytest.FixtureRequest
+) -> None:
     """Times, durations and categories: Sail reads none of them as pandas writes them.
 
     Spark refuses times in nanoseconds.
@@ -278,7 +280,7 @@ def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
         ("x.csv.gz", "k\nä\n", "latin1", 2, "latin1 -t utf-8 x.csv > utf8.csv"),
     ],
 )
-def test_a_file_in_another_encoding(
+def test_a_file_in_another_encoding_is_rejected(
     name: str, text: str, encoding: str, line: int, command: str, embedded: Path
 ) -> None:
     written = text.encode(encoding)
@@ -299,7 +301,7 @@ def test_csv_with_a_line_of_names_only(embedded: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "k  t  v\n")
 
 
-def test_a_first_file_without_a_line(embedded: Path) -> None:
+def test_a_first_file_without_a_line_is_skipped(embedded: Path) -> None:
     (embedded / "x0.csv").touch()
     ROWS.to_csv(embedded / "x1.csv", sep=";", index=False)
     alone = invoke("run", "-c", QUERY, "--table", "t=x1.csv", "--delimiter", ";")
@@ -307,7 +309,7 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
     assert (both.exit_code, both.stdout) == (0, alone.stdout)
 
 
-def test_an_empty_folder(files: Path) -> None:
+def test_an_empty_folder_is_rejected(files: Path) -> None:
     (files / "nothing").mkdir()
     message = catch_message("--table", "t=nothing", code=2)
     assert "`nothing` of table `t` cannot be read: it has no files [" in message

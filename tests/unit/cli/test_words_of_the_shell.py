@@ -43,7 +43,7 @@ def test_sase_that_transpile_reads_as_sql(embedded: Path) -> None:
     assert message.endswith("help: write --read sase\n")
 
 
-def test_a_query_of_several_words_without_quotes(embedded: Path) -> None:
+def test_a_query_without_quotes_is_recognized(embedded: Path) -> None:
     for words in (("SELECT", "1"), ("select", "*", "from", "t")):
         message = invoke_failing("run", *words, code=2)
         assert message.endswith("help: put the text of a query in quotes, after -c\n")

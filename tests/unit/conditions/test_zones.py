@@ -24,11 +24,11 @@ HOUR = 3600 * SECOND
         ("est", -5),
     ],
 )
-def test_offsets_in_winter(name: str, hours: int) -> None:
+def test_a_zone_has_its_offset_of_winter(name: str, hours: int) -> None:
     assert find_zone(name).find_offset(0) == hours * HOUR
 
 
-def test_a_name_that_is_not_known() -> None:
+def test_unknown_names_are_not_zones() -> None:
     assert not is_known_zone("Mars/Base")
     assert not is_known_zone("PST")
     assert not has_fixed_offset("Mars/Base")

@@ -119,7 +119,7 @@ def look_up(column: exp.Column) -> ValueKind | None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [*ALTERNATIVES, *ARITHMETIC])
-def test_kinds_of_expressions(text: str, expected: ValueKind | None) -> None:
+def test_an_expression_has_the_kind_of_its_value(text: str, expected: ValueKind | None) -> None:
     assert find_kind(sqlglot.parse_one(text, dialect="spark"), look_up) is expected
 
 
@@ -143,7 +143,9 @@ DIVISIONS = [
 
 
 @pytest.mark.parametrize(("text", "expected", "notes"), DIVISIONS)
-def test_quotients_of_alternatives(text: str, expected: str, notes: list[str]) -> None:
+def test_a_quotient_of_alternatives_is_translated_by_their_kinds(
+    text: str, expected: str, notes: list[str]
+) -> None:
     translation = matchrec.transpile(f"SELECT {text} AS y FROM t", read="trino", write="spark")
     assert translation.text == f"SELECT {expected} AS y FROM t"
     assert len(translation.notes) == len(notes)
@@ -164,7 +166,9 @@ UNIONS = [
 
 
 @pytest.mark.parametrize(("query", "expected", "notes"), UNIONS)
-def test_quotients_of_columns_of_unions(query: str, expected: str, notes: list[str]) -> None:
+def test_a_quotient_of_a_unions_column_is_translated_by_its_kinds(
+    query: str, expected: str, notes: list[str]
+) -> None:
     text = f"SELECT x / 2 AS y FROM ({query}) AS q"
     translation = matchrec.transpile(text, read="trino", write="spark")
     assert translation.text == f"SELECT {expected} AS y FROM ({query}) AS q"

@@ -31,7 +31,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
-def test_an_expression_around_a_clause(product: str, text: str, expected: str) -> None:
+def test_expressions_around_a_clause_are_translated(product: str, text: str, expected: str) -> None:
     query = "SELECT {} AS v FROM t WINDOW w AS (ORDER BY y NULLS LAST)"
     translation = translate_query(query.format(text), PRODUCTS[product], SPARK).text
     assert " ".join(translation.split()) == query.format(expected)
@@ -66,7 +66,7 @@ def test_names_in_brackets_of_azure() -> None:
     assert "PATTERN (A `b c`) WITHIN INTERVAL '1' DAY DEFINE A AS A.x > 1" in translation
 
 
-def test_formats_of_snowflake() -> None:
+def test_formats_of_snowflake_are_translated() -> None:
     translation = translate_clause(
         "snowflake", "MEASURES TO_CHAR(x, 'YYYY-MM-DD HH24:MI') AS m PATTERN (A)"
     )

@@ -247,7 +247,7 @@ AZURE_QUERY = (
 )
 
 
-def test_a_query_of_azure() -> None:
+def test_a_query_of_azure_is_translated() -> None:
     translation = translate_query(AZURE_QUERY, PRODUCTS["azure"], SPARK)
     assert " ".join(translation.text.split()) == (
         "SELECT * FROM i MATCH_RECOGNIZE ( PARTITION BY k ORDER BY t "
@@ -264,7 +264,7 @@ def test_a_query_of_azure() -> None:
         (". any_row", "ANY_ROW_  any_row"),
     ],
 )
-def test_any_row_in_a_pattern_of_azure(pattern: str, expected: str) -> None:
+def test_any_row_in_a_pattern_of_azure_becomes_a_variable(pattern: str, expected: str) -> None:
     clause = f"LIMIT DURATION (day, 1) PATTERN ({pattern}) DEFINE A AS x > 1) AS m"
     query = f"SELECT * FROM i TIMESTAMP BY t OVER k, l MATCH_RECOGNIZE (PARTITION BY l, k {clause}"
     translation = translate_query(query, PRODUCTS["azure"], SPARK).text

@@ -52,7 +52,7 @@ def test_texts_without_words_and_places_that_are_not_known_are_left_out() -> Non
     assert (error.spans, error.notes, error.hint) == ((HERE,), ("it has: y",), None)
 
 
-def test_words_of_the_language() -> None:
+def test_messages_use_the_words_of_the_language() -> None:
     assert not_sortable("ORDER BY", "map", None).message.startswith(
         "ORDER BY has a key of type map"
     )

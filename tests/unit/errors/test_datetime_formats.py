@@ -16,5 +16,5 @@ from matchrec.errors.sql.datetime_formats import write_format
         ("HH:MI AM", "hh:mm a"),
     ],
 )
-def test_literal_parts_and_minutes(foreign: str, spark: str) -> None:
+def test_foreign_formats_are_rewritten_for_spark(foreign: str, spark: str) -> None:
     assert write_format(foreign) == spark

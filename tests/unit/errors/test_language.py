@@ -151,7 +151,7 @@ def test_advice_on_the_command_line_names_nothing_of_python(
     assert not re.search(r"DataFrame|matchrec\.|`plot`|args", str(made))
 
 
-def test_a_value_in_braces_on_the_command_line() -> None:
+def test_on_the_command_line_a_value_in_braces_is_a_parameter() -> None:
     with use_surface(COMMAND_LINE):
         error = missing_value_in_braces(
             Span(0, 1), name="low", clause="DEFINE", values=(), parameters=("high",)

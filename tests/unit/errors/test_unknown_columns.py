@@ -78,7 +78,7 @@ def test_a_stage_is_no_measure() -> None:
         'Can\'t extract a value from "x". Need a complex type [STRUCT, ARRAY, MAP] but got "INT"',
     ],
 )
-def test_a_message_about_parts_of_a_value_without_parts(message: str) -> None:
+def test_parts_of_a_value_without_parts_are_explained(message: str) -> None:
     assert (find_type_mismatch_hint(message) or "").startswith(
         "x[0] and x.y are for arrays, structs and maps"
     )

@@ -28,7 +28,9 @@ from matchrec.explain.funnel_picture import draw_funnels
         (Reason.ANCHORED, (), "^ or $ did not hold"),
     ],
 )
-def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], expected: str) -> None:
+def test_a_reason_is_shown_in_words(
+    reason: Reason, awaited: tuple[str, ...], expected: str
+) -> None:
     ending = RunEnding(reason, awaited, 1, 1)
     assert str(ending) == expected
     assert repr(ending).startswith(f"RunEnding(reason=Reason.{reason.name}, awaited=")

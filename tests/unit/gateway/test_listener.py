@@ -84,7 +84,7 @@ def test_a_port_in_use() -> None:
 @pytest.mark.parametrize(
     ("host", "hint"), [("[::1]", "help: write ::1"), ("", "help: write 127.0.0.1")]
 )
-def test_a_host_in_brackets_or_an_empty_one(host: str, hint: str) -> None:
+def test_a_host_in_brackets_or_an_empty_one_is_rejected(host: str, hint: str) -> None:
     with pytest.raises(MatchRecognizePlanError) as raised:
         Listener(host, token="secret").check()
     assert raised.value.code == "host-not-allowed"
@@ -124,5 +124,5 @@ async def bind(listener: Listener) -> None:
         ("localhost.example.com", False),
     ],
 )
-def test_addresses_of_this_machine(host: str, is_local: bool) -> None:
+def test_addresses_of_this_machine_are_recognized(host: str, is_local: bool) -> None:
     assert is_loopback(host) is is_local

@@ -87,7 +87,7 @@ def test_a_partition_has_each_name_once(line: str, message: str) -> None:
         arguments.read_partition()
 
 
-def test_the_options_without_a_value() -> None:
+def test_the_options_without_a_value_are_the_flags() -> None:
     actions = MatchrecMagics.matchrec.parser._actions
     options = [action.option_strings[-1] for action in actions if action.nargs == 0]
     assert sorted(options) == sorted(FLAGS)

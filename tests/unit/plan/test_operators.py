@@ -33,7 +33,7 @@ from matchrec.plan.words import read_words
 from matchrec.syntax.expressions.expression import BINARY_OPERATORS
 
 
-def test_the_facts_of_three_operators() -> None:
+def test_three_operators_have_their_facts() -> None:
     """`a % b` divides, `abs` of the least integer is too large, and texts can always be joined."""
     remainder, join, absolute = OPERATORS["%"], OPERATORS["||"], OPERATORS["ABS"]
     assert remainder.kind is OperatorKind.ARITHMETIC

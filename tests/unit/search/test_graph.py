@@ -93,7 +93,7 @@ e8 B 1.1.0 e7 C
 """
 
 
-def test_the_merged_buffer_of_the_paper() -> None:
+def test_the_graph_is_the_merged_buffer_of_the_paper() -> None:
     (pointers,) = find_pointers(make_rising_query(Reduction.AVG), STOCK)
     lines = []
     for pointer in pointers:

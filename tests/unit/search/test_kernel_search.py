@@ -141,7 +141,7 @@ def test_read_only_rows_need_no_other_kernel(algorithm: SearchAlgorithm) -> None
 
 
 @algorithms
-def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
+def test_a_search_can_have_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
     names = [f"V{number}" for number in range(70)]
     satisfied = np.zeros((70, 2), np.uint64)
     for number in range(70):

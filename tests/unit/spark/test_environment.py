@@ -33,18 +33,18 @@ def test_own_interpreter_is_accepted_without_starting_it(monkeypatch: pytest.Mon
     assert environment.find_interpreter_problem(sys.executable) is None
 
 
-def test_worker_that_is_not_there() -> None:
+def test_a_missing_interpreter_is_rejected() -> None:
     assert environment.find_interpreter_problem("/no/such/python3") == "does not exist"
 
 
-def test_worker_that_does_not_run(tmp_path: Path) -> None:
+def test_an_interpreter_that_does_not_run_is_rejected(tmp_path: Path) -> None:
     assert (
         environment.find_interpreter_problem(program(tmp_path, "python3", "exit 1"))
         == "does not run"
     )
 
 
-def test_worker_of_another_version(tmp_path: Path) -> None:
+def test_an_interpreter_of_another_version_is_rejected(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} "$1" "$2" 2.7')
     assert (
         environment.find_interpreter_problem(worker)
@@ -52,17 +52,17 @@ def test_worker_of_another_version(tmp_path: Path) -> None:
     )
 
 
-def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
+def test_an_interpreter_without_packages_is_rejected(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
     problem = str(environment.find_interpreter_problem(worker))
     assert problem.startswith("lacks ")
     assert problem.endswith("numba, numpy, pandas, pyarrow")
 
 
-def test_a_worker_that_can_do_the_work(tmp_path: Path) -> None:
+def test_another_interpreter_with_all_packages_is_accepted(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} "$@"')
     assert environment.find_interpreter_problem(worker) is None
 
 
-def test_session_of_the_tests_has_the_right_workers(spark: SparkSession) -> None:
+def test_the_session_of_the_tests_is_accepted(spark: SparkSession) -> None:
     environment.check_session(spark)

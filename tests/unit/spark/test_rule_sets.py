@@ -106,7 +106,7 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
     assert divided.set_partitions.tolist() == [0, 0, 1, 1]
 
 
-def test_rows_between_partitions() -> None:
+def test_selected_partitions_have_the_rows_between_their_starts() -> None:
     table = pa.table({internal_names.name_column(0): pa.array(range(6))})
     shared = SharedRows(table, np.array([0, 1, 3, 6]), np.zeros((6, 1), np.uint64))
     part = shared.select_partitions(range(1, 3))

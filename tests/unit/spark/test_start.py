@@ -36,7 +36,7 @@ def default_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     return str(request.param)
 
 
-def test_the_default_engine(default_engine: str) -> None:
+def test_settings_do_not_change_the_default_engine(default_engine: str) -> None:
     assert choose_engine(None, {}) == default_engine
     assert choose_engine(None, {"spark.sql.shuffle.partitions": "3"}) == default_engine
 
@@ -62,7 +62,7 @@ def test_a_master_is_one_of_spark(default_engine: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("arguments", ["--master local[2]", "--name a --conf spark.master=local"])
-def test_a_master_of_spark_submit(
+def test_a_master_of_spark_submit_chooses_spark(
     default_engine: str, arguments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--name a pyspark-shell")
@@ -92,7 +92,7 @@ def test_a_running_session_is_returned_if_it_has_the_requested_engine(spark: Spa
         matchrec.session(ADDRESS)
 
 
-def test_a_misspelt_engine(spark: SparkSession) -> None:
+def test_a_misspelt_engine_is_corrected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.session("sprak")
     assert refused.value.hint == 'write engine="spark"'
@@ -230,7 +230,7 @@ def test_spark_is_not_started_in_addition_to_a_server(
         (None, {}, "--master local[2] pyspark-shell", "unset PYSPARK_SUBMIT_ARGS"),
     ],
 )
-def test_spark_without_its_package(
+def test_spark_without_its_package_is_rejected(
     engine: str | None,
     settings: dict[str, str],
     submit_args: str | None,
@@ -254,7 +254,7 @@ def test_spark_without_its_package(
 
 
 @pytest.mark.parametrize(("has_spark", "place"), [(True, " in another environment"), (False, "")])
-def test_sail_without_its_package(
+def test_sail_without_its_package_is_rejected(
     has_spark: bool, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In an environment with Spark, the extra `sail` would overwrite files of PySpark."""
@@ -349,7 +349,7 @@ print(spark.sql("SELECT count(*) FROM t").collect()[0][0])
 
 @pytest.mark.night
 @pytest.mark.parametrize(("seconds", "lives"), [(None, True), ("2", False)])
-def test_how_long_an_idle_session_lives(
+def test_an_idle_session_lives_as_long_as_the_setting_says(
     seconds: str | None, lives: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sail reads the setting: with 2 seconds the session is gone after 6."""
@@ -401,7 +401,7 @@ TIME_ZONES = {
 
 
 @pytest.mark.parametrize(("value", "zone"), TIME_ZONES.items())
-def test_the_time_zone_of_the_environment(
+def test_the_time_zone_of_the_environment_is_found(
     value: str, zone: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -411,7 +411,7 @@ def test_the_time_zone_of_the_environment(
     time.tzset()
 
 
-def test_no_time_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_without_a_time_zone_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TZ", raising=False)
     assert find_environment_zone() is None
 

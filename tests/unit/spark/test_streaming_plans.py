@@ -12,7 +12,7 @@ from matchrec.syntax.lower import lower_clause
 CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 
 
-def test_windows_between_rows() -> None:
+def test_windows_between_rows_need_event_selection() -> None:
     with pytest.raises(
         MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS without event selection is not"
     ):

@@ -25,12 +25,12 @@ from matchrec.spark.sail.sums import rewrite_sums
         ("t", ":n", None),
     ],
 )
-def test_a_sum_by_itself(key: str, length: str, written: str | None) -> None:
+def test_a_sum_by_itself_is_rewritten(key: str, length: str, written: str | None) -> None:
     text = write_sum_or_null(key, length)
     assert rewrite_sums(text) == (text if written is None else written)
 
 
-def test_sums_in_a_text() -> None:
+def test_sums_in_a_text_are_rewritten_outside_of_strings() -> None:
     ends = write_sum_or_null("t", "5L"), write_sum_or_null("ts", "INTERVAL 1 DAY")
     text = f"SELECT {ends[0]} AS a, {ends[1]} AS b, '{ends[0]}'"
     plain = "CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END"

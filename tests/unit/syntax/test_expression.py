@@ -213,5 +213,5 @@ def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call:
         ("A.x", False),
     ],
 )
-def test_the_literal_null(text: str, expected: bool) -> None:
+def test_the_literal_null_is_recognized(text: str, expected: bool) -> None:
     assert is_null(parse_scalar(read_tokens(text), make_scope(ClausePart.DEFINE))) is expected

@@ -316,7 +316,7 @@ OTHER_QUERY = "not a plain SELECT"  # instead of an alias
         (f"SELECT a, current_date FROM {CLAUSE} m", OTHER_QUERY),
     ],
 )
-def test_plain_selects_of_the_rows_of_one_clause(query: str, alias: str | None) -> None:
+def test_a_plain_select_of_one_clause_is_recognized(query: str, alias: str | None) -> None:
     result = match_plain_select(write_outer_query(parse_sql(query)))
     assert (result[1] if result else OTHER_QUERY) == alias
 
@@ -335,7 +335,7 @@ def test_plain_selects_of_the_rows_of_one_clause(query: str, alias: str | None) 
         ("ORDER BY x", "t"),
     ],
 )
-def test_the_alias_of_a_clause(after_clause: str, alias: str) -> None:
+def test_a_clause_has_the_alias_after_it(after_clause: str, alias: str) -> None:
     (site,) = parse_sql(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {after_clause}").sites
     assert site.alias == alias
 

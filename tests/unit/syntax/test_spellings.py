@@ -39,7 +39,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("text", "written"), WRITTEN.items(), ids=WRITTEN.keys())
-def test_spellings_for_sail(text: str, written: str | None) -> None:
+def test_words_are_spelled_for_sail(text: str, written: str | None) -> None:
     result = text
     for span, spelling in sorted(find_spellings(text), key=lambda item: -item[0].start):
         result = f"{result[: span.start]}{spelling}{result[span.end :]}"
@@ -47,7 +47,7 @@ def test_spellings_for_sail(text: str, written: str | None) -> None:
 
 
 @pytest.mark.parametrize("nulls", ["", "INCLUDE NULLS ", "EXCLUDE NULLS "])
-def test_an_alias_in_unpivot(nulls: str) -> None:
+def test_an_alias_in_unpivot_is_rejected(nulls: str) -> None:
     text = f"SELECT * FROM t UNPIVOT {nulls}(v FOR name IN (top, low AS bottom))"
     with pytest.raises(MatchRecognizeError, match="an alias in UNPIVOT is not supported on Sail"):
         find_spellings(text)

@@ -24,7 +24,7 @@ def test_a_comment_of_jinja_is_not_dropped() -> None:
         ('"a" "b".x', [("STRING", '"a"'), ("QUOTED", "b"), ("SYMBOL", "."), ("WORD", "x")]),
     ],
 )
-def test_double_quotes_before_a_dot(text: str, expected: list[tuple[str, str]]) -> None:
+def test_double_quotes_before_a_dot_are_a_name(text: str, expected: list[tuple[str, str]]) -> None:
     assert [(token.kind.name, token.text) for token in read_tokens(text).tokens] == expected
 
 

@@ -73,7 +73,7 @@ K_IS_X = ColumnTest("k", "= 'x'")
         ("LIMIT 5", []),
     ],
 )
-def test_comparisons_of_columns_with_constants(
+def test_comparisons_of_columns_with_constants_are_found(
     after_clause: str, column_tests: list[ColumnTest]
 ) -> None:
     query = f"SELECT a FROM {CLAUSE} {after_clause}"

@@ -79,7 +79,9 @@ def test_fields_survive_pickling() -> None:
 
 
 @pytest.mark.parametrize("error", [Unloadable.error, ImportError("failed to map"), MemoryError()])
-def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_libraries_that_find_no_memory_name_the_limit(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     monkeypatch.setattr(Unloadable, "error", error)
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
@@ -91,13 +93,13 @@ def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exceptio
         error_reports.unpickle(payload)
 
 
-def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_memory_names_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
         list(error_reports.report_errors(run_out_of_memory))
 
 
-def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_limit_the_machine_has_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: None)
     with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
         list(error_reports.report_errors(run_out_of_memory))

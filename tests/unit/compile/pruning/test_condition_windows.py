@@ -87,7 +87,9 @@ def test_conditions_that_a_window_implies_are_removed() -> None:
         (DOUBLE, "B.ts - A.ts <= 0.5", 0.5),
     ],
 )
-def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
+def test_a_bound_can_be_written_in_several_forms(
+    type_: ValueType, bound: str, limit: float
+) -> None:
     plan = make_plan("A B+", f"B AS {bound}", type_)
     condition_window = find_window(plan)
     assert condition_window is not None
@@ -143,11 +145,13 @@ def test_clocks_that_are_changed(bound: str, limit: int | None) -> None:
         ("A B", "B AS B.ts - A.ts <= 5", "kind, ts"),
     ],
 )
-def test_rows_that_no_condition_bounds(pattern: str, define: str, order: str) -> None:
+def test_rows_that_no_condition_bounds_have_no_window(
+    pattern: str, define: str, order: str
+) -> None:
     assert find_window(make_plan(pattern, define, order=order)) is None
 
 
-def test_the_widest_window_of_the_last_variables() -> None:
+def test_the_widest_window_of_the_last_variables_is_used() -> None:
     plan = make_plan("A B+ C?", "B AS B.ts - A.ts <= 2, C AS C.ts < A.ts + 4")
     assert show_conditions(plan) == {"B": "B.`ts` - A.`ts` <= 2"}
     assert find_window(plan) is not None

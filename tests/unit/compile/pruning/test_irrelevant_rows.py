@@ -192,7 +192,7 @@ SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
         ("MEASURES A.t AS s PATTERN (^ A) DEFINE A AS e = 'a'", []),
     ],
 )
-def test_the_row_filters_of_a_query(text: str, relevant: list[str]) -> None:
+def test_rows_that_satisfy_no_filter_are_irrelevant(text: str, relevant: list[str]) -> None:
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
     plan = lower_clause(parse_sql(query).sites[0].clause)
     shown = [

@@ -108,7 +108,7 @@ def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
         (2**60 + 2**36 + 1, 2.0**60 + 2.0**37),  # as a double it would be a tie
     ],
 )
-def test_a_number_of_32_bits(value: float, expected: float) -> None:
+def test_a_number_is_narrowed_to_32_bits(value: float, expected: float) -> None:
     is_integer = isinstance(value, int)
     function = NARROW_INTEGER if is_integer else NARROW
     bits = make_pointer(compute)(function, value if is_integer else float_to_bits(value), 0)

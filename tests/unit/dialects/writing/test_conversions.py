@@ -45,7 +45,7 @@ def list_notes(conversion: Conversion) -> list[tuple[str, str]]:
     return [(note.message, conversion.source.text_at(note.span)) for note in conversion.notes]
 
 
-def test_notes_of_sase() -> None:
+def test_notes_say_what_differs_from_sase() -> None:
     text = SASE.replace("strict_contiguity", "skip_till_any_match")
     assert list_notes(matchrec.transpile(text, read="sase", order_by="ts")) == [
         ("`k` becomes a column of the result", "k"),

@@ -28,12 +28,12 @@ def test_a_method_on_the_class_says_how_to_begin(name: str, arguments: tuple[str
     assert raised.value.hint == f'write Pattern.begin("name").{name}(...)'
 
 
-def test_named_arguments_on_the_class() -> None:
+def test_a_call_on_the_class_is_rejected_with_named_arguments() -> None:
     with pytest.raises(MatchRecognizePlanError, match=r"missing pattern before `\.where\(...\)`"):
         CLASS.where(condition="x > 1")
 
 
-def test_throw_on_miss_on_the_class() -> None:
+def test_throw_on_miss_on_the_class_is_rejected() -> None:
     wrong_class: Any = AfterMatch
     with pytest.raises(MatchRecognizePlanError, match="missing AfterMatch") as raised:
         wrong_class.throw_on_miss()

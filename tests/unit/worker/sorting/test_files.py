@@ -88,7 +88,7 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
     assert list_open_files(local) == []
 
 
-def test_the_error_for_a_full_disk(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_full_disk(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -114,7 +114,9 @@ def test_the_error_for_a_file_that_may_not_grow(local: Path) -> None:
     assert [*local.iterdir()] == []
 
 
-def test_the_error_for_a_deleted_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_error_names_the_deleted_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The folder still existed when it was chosen."""
     gone = tmp_path / "gone"
     monkeypatch.setattr(spills, "find_folder", lambda: str(gone))

@@ -72,7 +72,7 @@ def test_many_such_rows_are_not_looked_up() -> None:
         assert keep_needed(rows, 0) == [0, 1, 2]
 
 
-def test_a_bit_of_the_second_column() -> None:
+def test_a_needed_bit_can_be_in_the_second_column() -> None:
     rows = make_table(["x", "y"], [1, 1], [0, 0])
     flags = pa.array([0, 1 << 3], pa.int64())
     rows = rows.append_column(internal_names.name_bits(1), flags)

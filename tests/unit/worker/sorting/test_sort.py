@@ -301,7 +301,7 @@ def test_compiled_codes_are_distances_in_units(
     first_bit=st.integers(0, 63),
     is_descending=st.booleans(),
 )
-def test_compiled_codes_of_any_numbers(
+def test_compiled_codes_are_right_for_any_numbers(
     least: int,
     unit: int,
     quotients: list[int],

@@ -95,7 +95,7 @@ def test_a_dictionary_is_the_one_of_arrow(values: list[str | None], data_type: p
 
 
 @pytest.mark.usefixtures("_compiled_kernels")
-def test_a_dictionary_of_thousands_of_texts() -> None:
+def test_thousands_of_texts_are_encoded_like_by_arrow() -> None:
     random = np.random.default_rng(7)
     column = pa.array([f"T{number}" for number in random.integers(0, 9_000, 50_000).tolist()])
     assert texts.encode_texts(column).equals(column.dictionary_encode())

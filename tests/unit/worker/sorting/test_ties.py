@@ -84,7 +84,7 @@ def test_ties_are_counted_once_through_files(case: Rows, budget: int, at_once: i
 
 @settings(max_examples=examples(8), deadline=None)
 @given(case=rows().filter(lambda case: case.count), budget=st.sampled_from([2000, 50_000]))
-def test_ties_of_thousands_of_rows(case: Rows, budget: int) -> None:
+def test_ties_of_thousands_of_rows_are_counted(case: Rows, budget: int) -> None:
     many = case.times(copies_of(case.count))
     sorting, collector = watch_ties(many.sorting)
     _ = [*sort_batches(iter(many.batches), sorting, 128, budget)]
