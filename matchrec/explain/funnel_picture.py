@@ -53,7 +53,7 @@ REASON_DISTANCE = 8
 
 # The number of characters that fit into a line of the title, and of a reason.
 TITLE_WIDTH = 80
-REASON_WIDTH = 50
+REASON_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
