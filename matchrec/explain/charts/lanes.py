@@ -41,8 +41,12 @@ if TYPE_CHECKING:
 # The largest number of characters of a text that a lane shows.
 MAX_TEXT_CHARACTERS = 16
 
-# The width of a character of a text, and the gap between two texts, in points.
+# The width of a character of a text, in points.
 CHARACTER_WIDTH = 5.2
+
+# The gap between two texts, in points: so wide that `1` and `480` do not read as one number, or, if
+# this leaves no place for a text, the smallest gap.
+WIDE_TEXT_GAP = 9
 TEXT_GAP = 3
 
 # How far a text is above or below its point, in points.
@@ -195,7 +199,8 @@ def write_texts(panel: Axes, lane: int, texts: Sequence[LaneText]) -> None:
 def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis) -> list[LaneText]:
     """Return the texts of a lane that can be shown without overlapping, in order of time.
 
-    A text that does not fit above its point can fit below it.
+    A text that does not fit above its point can fit below it. If it fits there only with less than
+    the wide gap, it is shown with the smaller one.
 
     Args:
         points: the rows of the lane.
@@ -208,6 +213,11 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
     # The left and the right end in points of each text that is chosen above or below the points.
     intervals_above: list[tuple[float, float]] = []
     intervals_below: list[tuple[float, float]] = []
+    places = [
+        (gap, is_above, intervals)
+        for gap in (WIDE_TEXT_GAP, TEXT_GAP)
+        for is_above, intervals in ((True, intervals_above), (False, intervals_below))
+    ]
     is_matched = [False, *(time in matched_times for time in points.times), False]
     is_far_from_match = [
         not any(is_matched[index : index + 3]) for index in range(len(points.times))
@@ -218,10 +228,10 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
     for _, time, value in rows:
         text = shorten(str(value), MAX_TEXT_CHARACTERS)
         middle = axis.find_position(time)
-        half_width = (CHARACTER_WIDTH * len(text) + TEXT_GAP) / 2
+        half_width = CHARACTER_WIDTH * len(text) / 2
         left, right = middle - half_width, middle + half_width
-        for is_above, intervals in ((True, intervals_above), (False, intervals_below)):
-            if is_free(intervals, left, right):
+        for gap, is_above, intervals in places:
+            if is_free(intervals, left - gap, right + gap):
                 chosen.append(LaneText(time, text, is_above))
                 intervals.append((left, right))
                 break
