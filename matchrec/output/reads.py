@@ -436,30 +436,37 @@ class ReadPointer(Read):
 class AggregateCall:
     """The call of an aggregate of the rows of a match, for the text of a read.
 
-    >>> AggregateCall("max_by", "A", ["name", "price"], Semantics.FINAL).write()
-    'FINAL max_by(A.name, A.price)'
-    >>> call = AggregateCall("count", None, ["x"], Semantics.RUNNING, is_distinct=True)
-    >>> replace(call, condition="x > 1").write()
-    'RUNNING count(DISTINCT x) FILTER (WHERE x > 1)'
+    >>> AggregateCall("max_by", "A", ["`name`", "`price` + `fee`"], Semantics.FINAL).write()
+    'FINAL max_by(A.`name`, A.`price` + A.`fee`)'
+    >>> call = AggregateCall("count", "A", ["`x`"], Semantics.RUNNING, is_distinct=True)
+    >>> replace(call, condition="`x` > 1 AND `y` > 2").write()
+    'RUNNING count(DISTINCT A.`x`) FILTER (WHERE A.`x` > 1 AND A.`y` > 2)'
     """
 
     function: str  # the name of the aggregate
     variable: str | None  # the variable whose rows are aggregated; None for all rows of the match
-    arguments: Sequence[str]  # the SQL of each argument over one row, without the variable
+    # The SQL of each argument over one row, with columns in backticks and without the variable. A
+    # count of rows has the argument `*`.
+    arguments: Sequence[str]
     semantics: Semantics  # which rows of the match count
     is_distinct: bool = False  # whether the call has DISTINCT
-    condition: str | None = None  # the SQL of FILTER over one row, without the variable
+    condition: str | None = None  # the SQL of FILTER, like an argument; None without FILTER
     ignores_nulls: bool = False  # whether the call has IGNORE NULLS
 
     def write(self) -> str:
         """Return the text of the call, after its semantics."""
-        qualifier = show.show_qualifier(self.variable)
         distinct = "DISTINCT " if self.is_distinct else ""
-        arguments = ", ".join(f"{qualifier}{argument}" for argument in self.arguments)
+        arguments = ", ".join(self.write_argument(argument) for argument in self.arguments)
         text = f"{self.semantics.value} {self.function}({distinct}{arguments})"
         if self.condition is not None:
-            text += f" FILTER (WHERE {qualifier}{self.condition})"
+            text += f" FILTER (WHERE {show.qualify_columns(self.condition, self.variable)})"
         return f"{text} IGNORE NULLS" if self.ignores_nulls else text
+
+    def write_argument(self, argument: str) -> str:
+        """Return the text of an argument, in which the variable is before each column."""
+        if argument == "*":
+            return f"{show.show_qualifier(self.variable)}*"
+        return show.qualify_columns(argument, self.variable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from typing_extensions import assert_never
@@ -19,6 +20,9 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.pattern import show_name
+
+# A string, or a name in backticks. After a dot, the name is a field, otherwise a column.
+_STRING_OR_NAME = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.?`(?:[^`]|``)*`""")
 
 
 def show_scalar(scalar: Scalar) -> str:
@@ -132,6 +136,24 @@ def show_step(offset: int, text: str) -> str:
 def show_qualifier(variable: str | None) -> str:
     """Return the text before a column of a variable: `A.`; empty for the universal variable."""
     return f"{show_name(variable)}." if variable else ""
+
+
+def qualify_columns(text: str, variable: str | None) -> str:
+    """Return SQL over one row with the variable before each of its columns.
+
+    >>> qualify_columns("abs(`price`) > 1 AND `point`.`x` <> '`price`'", "A")
+    "abs(A.`price`) > 1 AND A.`point`.`x` <> '`price`'"
+
+    Args:
+        text: the SQL, with its columns in backticks.
+        variable: the variable of the row; None for the universal variable, which needs no name.
+    """
+    qualifier = show_qualifier(variable)
+
+    def qualify(token: re.Match[str]) -> str:
+        return f"{qualifier}{token[0]}" if token[0].startswith("`") else token[0]
+
+    return _STRING_OR_NAME.sub(qualify, text)
 
 
 def write_aggregate_call(

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from matchrec.conditions.functions.function import AggregateUse
+from matchrec.conditions.run_condition import Reduction
 from matchrec.output import reads
 from matchrec.output.reads import (
     POINTER_TYPES,
@@ -16,6 +17,7 @@ from matchrec.output.reads import (
     PointerField,
     Read,
     ReadAccumulated,
+    ReadBasicAggregate,
     ReadChosenValue,
     ReadFact,
 )
@@ -64,12 +66,28 @@ def test_filling_columns_loads_no_pyspark() -> None:
 
 def test_the_text_of_an_aggregate_has_distinct_filter_and_ignore_nulls() -> None:
     """Two reads with different values must not have the same text in `explain`."""
-    columns = ["x", "key", "x > 1"]
+    columns = ["`x`", "`key`", "`x` > 1"]
     count = ReadAccumulated(
         "count", "A", (0,), Semantics.RUNNING, AggregateUse(types=(), distinct=True), condition=2
     )
-    assert count.show(columns) == "RUNNING count(DISTINCT A.x) FILTER (WHERE A.x > 1)"
+    assert count.show(columns) == "RUNNING count(DISTINCT A.`x`) FILTER (WHERE A.`x` > 1)"
     value = ReadChosenValue("max_by", "A", 0, Semantics.FINAL, key=1, condition=2)
-    assert value.show(columns) == "FINAL max_by(A.x, A.key) FILTER (WHERE A.x > 1)"
+    assert value.show(columns) == "FINAL max_by(A.`x`, A.`key`) FILTER (WHERE A.`x` > 1)"
     value = ReadChosenValue("first_value", None, 0, Semantics.FINAL, ignores_nulls=True)
-    assert value.show(columns) == "FINAL first_value(x) IGNORE NULLS"
+    assert value.show(columns) == "FINAL first_value(`x`) IGNORE NULLS"
+
+
+def test_the_text_of_an_aggregate_has_its_variable_before_each_column() -> None:
+    """Without the variable, a column would be read from all rows of the match."""
+    columns = ["abs(`x`) * `y`", "`x` > 1 AND `point`.`x` <> 'the `x`'"]
+    count = ReadAccumulated(
+        "count", "A", (0,), Semantics.FINAL, AggregateUse(types=(), distinct=True), condition=1
+    )
+    assert count.show(columns) == (
+        "FINAL count(DISTINCT abs(A.`x`) * A.`y`)"
+        " FILTER (WHERE A.`x` > 1 AND A.`point`.`x` <> 'the `x`')"
+    )
+    total = ReadBasicAggregate(Reduction.SUM, "A", 0, Semantics.FINAL)
+    assert total.show(columns) == "FINAL sum(abs(A.`x`) * A.`y`)"
+    row_count = ReadBasicAggregate(Reduction.COUNT, "A", None, Semantics.FINAL)
+    assert row_count.show(columns) == "FINAL count(A.*)"
