@@ -202,7 +202,7 @@ class Program:
 def order_states(
     states: Sequence[State], start: StateId, end_states: tuple[StateId, ...]
 ) -> dict[StateId, StateId]:
-    """Number the states reachable from `start` in the order of the pattern.
+    """Assign numbers to the states reachable from `start`, in the order of the pattern.
 
     A state comes after all states that lead to it, except over edges that go back to an earlier
     state. So the copies of a part that a counted loop repeats follow each other. Of alternatives,

@@ -108,10 +108,9 @@ class CountedConditionWarning(MatchRecognizeWarning):
 
 
 class BracesWarning(MatchRecognizeWarning):
-    """A variable without a condition looks like a quantifier whose braces a Python f-string has
-    removed.
+    """A variable looks like a quantifier whose braces a Python f-string has removed.
 
-    Its name is the name of a defined variable, followed by digits.
+    It has no condition, and its name is the name of a defined variable, followed by digits.
     """
 
 
@@ -130,10 +129,9 @@ class NoEffectWarning(MatchRecognizeWarning):
 
 
 class TiesWarning(MatchRecognizeWarning):
-    """Rows of a partition have the same ORDER BY values, but differ in columns that the query
-    reads.
+    """Rows with the same ORDER BY values differ in columns that the query reads.
 
-    The warning appears once for each query, after it has run.
+    The rows are in the same partition. The warning appears once for each query, after it has run.
     """
 
 

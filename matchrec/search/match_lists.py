@@ -86,7 +86,7 @@ def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
 
 
 def number_chunks(task: Task, sorted_chunks: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks, and drop the matches after `Task.max_matches`."""
+    """Set the numbers of matches in sorted chunks, and drop matches after `Task.max_matches`."""
     numbering = Numbering()
     for matches in sorted_chunks:
         yield keep_first_matches(task, numbering.number_matches(matches))

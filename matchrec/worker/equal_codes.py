@@ -42,7 +42,7 @@ class NumberedRows(NamedTuple):
 
 
 def number_rows(codes: Sequence[IntArray]) -> NumberedRows:
-    """Number rows by their codes. Rows with equal codes in all arrays get the same number.
+    """Assign numbers to rows, the same number to rows with equal codes in all arrays.
 
     >>> number_rows([np.array([2, 0, 2]), np.array([0, 0, 0])]).numbers
     array([0, 1, 0])

@@ -83,6 +83,7 @@ class AnsweredTrino(trino.Trino):
     statements: ClassVar[list[str]] = []
 
     def request_page(self, request: Request) -> dict[str, Any]:
+        """Return the page with the number of rows, or the link to it."""
         stats = {"cpuTimeMillis": 1500}
         if isinstance(request.data, bytes):
             self.statements.append(request.data.decode())

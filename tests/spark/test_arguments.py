@@ -738,7 +738,7 @@ def test_a_thread_silences_only_its_own_log() -> None:
 
 
 def test_options_are_passed_by_name() -> None:
-    """This way, a new option can be added between the others."""
+    """So a new option can be added between the others."""
     with pytest.raises(
         TypeError,
         match=r"^Options\(\) takes no arguments by position; write algorithm=\"breadth_first",

@@ -142,8 +142,9 @@ class Pattern(metaclass=PublicClass):
 
     @check_arguments(stage=STAGE)
     def followed_by_any(self, stage: str | Pattern) -> Pattern:
-        """Add a stage; a match may skip any events before it (non-deterministic relaxed
-        contiguity).
+        """Add a stage; a match may skip any events before it.
+
+        Flink CEP calls this non-deterministic relaxed contiguity.
 
         >>> Pattern.begin("a").followed_by_any("b")
         Pattern.begin('a').followed_by_any('b')

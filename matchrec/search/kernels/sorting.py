@@ -104,7 +104,7 @@ class NumberedValues(NamedTuple):
 
 
 def number_distinct(values: IntArray) -> NumberedValues | None:
-    """Number the distinct values of a column in the order of their first rows.
+    """Assign numbers to the distinct values of a column, in the order of their first rows.
 
     Args:
         values: int64[n].
@@ -300,7 +300,7 @@ def sort_by_bits(
 
 @optional_kernel
 def number_values(values: IntArray, numbers: IntArray, distinct: IntArray, slots: SlotArray) -> int:
-    """Number the distinct values in the order of their first rows.
+    """Assign numbers to the distinct values, in the order of their first rows.
 
     Args:
         values: int64[n].

@@ -1,0 +1,1 @@
+"""Conditions have the values on the workers that they have in Spark."""

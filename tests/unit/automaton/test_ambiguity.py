@@ -1,3 +1,5 @@
+"""Whether a row pattern can find a match twice, or in exponentially many ways."""
+
 import pytest
 
 from matchrec.automaton.ambiguity import can_find_match_twice

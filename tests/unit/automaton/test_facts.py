@@ -1,3 +1,5 @@
+"""What is known about a program before its search, such as the length of matches."""
+
 from graphlib import CycleError
 
 import pytest

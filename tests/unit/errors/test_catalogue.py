@@ -99,7 +99,7 @@ def test_the_hint_depends_on_the_values() -> None:
 
 @pytest.mark.parametrize(("module", "name"), list_functions())
 def test_each_message_can_be_made(module: str, name: str) -> None:
-    """This holds in each language and on each surface. No message shows braces of a format."""
+    """In each language and on each surface. No message shows the braces of a format."""
     for language in (SQL, SASE, PATTERN_CALLS):
         for surface in (PYTHON, COMMAND_LINE, CELL):
             with use_language(language), use_surface(surface):

@@ -14,6 +14,8 @@ from matchrec.shortcuts import ALL, use_shortcuts
 
 
 class Record(NamedTuple):
+    """The record that the kernels of these tests read."""
+
     numbers: Any
     factor: int
 

@@ -38,6 +38,8 @@ Kernel = StoppableKernel[..., int]
 
 
 class Numbers(NamedTuple):
+    """The record that the kernels of these tests read."""
+
     numbers: Any
     factor: int
 
@@ -172,7 +174,7 @@ def test_machine_code_goes_on_wherever_python_stops(take: Any, steps: int) -> No
 
 
 def test_python_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch, take: Any) -> None:
-    """This happens when numba has been loaded, and the kernel is not on disk."""
+    """When numba has been loaded, and the kernel is not on disk."""
     take(0)
     allowed = iter([1, 2, 5, 3, 9])
     monkeypatch.setattr(StoppableKernel, "allow_steps", lambda *_: next(allowed))

@@ -322,7 +322,7 @@ def test_a_cache_folder_that_others_can_change_is_skipped(
 def test_code_that_was_planted_does_not_run(
     list_files: ListFiles, compiled: list[str], tmp_path: Path
 ) -> None:
-    """numba loads the index with pickle, so an index of another user must not be opened."""
+    """The index is loaded with pickle, so an index of another user must not be opened."""
     import pickle
 
     kernel(add_up)(THREE)
@@ -381,7 +381,7 @@ def test_other_users_cannot_write_files_with_any_umask(list_files: ListFiles) ->
 @pytest.mark.night  # starts a program
 @as_root
 def test_root_does_not_use_the_cache_of_another_user(tmp_path: Path) -> None:
-    """This happens with a `sudo` that keeps HOME."""
+    """As with a `sudo` that keeps HOME."""
     source = write_source(tmp_path / "installed")
     home = tmp_path / "home"
     (source / "__pycache__").write_text("")  # nothing can be stored next to the source

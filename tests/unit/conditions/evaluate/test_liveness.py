@@ -1,3 +1,5 @@
+"""Which registers are live after each move, and which steps are useful."""
+
 from random import Random
 
 from matchrec.conditions.evaluate import instructions as op
