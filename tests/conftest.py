@@ -17,7 +17,7 @@ from matchrec.jit.first_steps import LateKernel
 from matchrec.spark.start.sessions import start_session
 from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_engines
-from tests.quick.both_engines import compare_engines
+from tests.quick.both_algorithms import compare_algorithms
 from tests.quick.scale import (
     FULL,
     INTERPRETED,
@@ -158,7 +158,7 @@ def has_larger_form(item: pytest.Item) -> bool:
 def start_small_session(on: str = "spark") -> SparkSession:
     """Start a small local session, whose Python workers run the interpreter of the tests."""
     if on == "sail":
-        compare_engines()  # Sail's workers are threads of this process
+        compare_algorithms()  # Sail's workers are threads of this process
         ansi = {"spark.sql.ansi.enabled": "true"}  # not the default of Sail with PySpark 3.5
         return start_session(on, {"spark.sql.session.timeZone": "UTC", **ansi}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable

@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from tests.benchmarks.engine_alone import report_first_searches
 from tests.benchmarks.fresh_copy import make_fresh_copy
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import Query, count_seconds, median, open_session, run_query
 from tests.benchmarks.options import Options
+from tests.benchmarks.search_alone import report_first_searches
 from tests.benchmarks.tables import ticks
 from tests.benchmarks.waiting import record_waits
 from tests.benchmarks.workloads import VSHAPE

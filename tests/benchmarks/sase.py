@@ -81,16 +81,16 @@ class Extent:
         """Return the results of cells over streams of this length."""
         return measure_cells([replace(cell, windows=self.windows) for cell in cells], self.rounds)
 
-    def measure_engines(
-        self, engines: tuple[str, ...], cells: Iterable[Cell]
+    def measure_algorithms(
+        self, algorithms: tuple[str, ...], cells: Iterable[Cell]
     ) -> list[tuple[Cell, tuple[Result, ...]]]:
-        """Return each cell with its results on several engines."""
+        """Return each cell with its results on several algorithms."""
         results_by_cell = []
         for cell in cells:
-            cells_of_engines = [
-                replace(cell, engine=engine, windows=self.windows) for engine in engines
+            cells_of_algorithms = [
+                replace(cell, algorithm=algorithm, windows=self.windows) for algorithm in algorithms
             ]
-            results = measure_cells(cells_of_engines, self.rounds)
+            results = measure_cells(cells_of_algorithms, self.rounds)
             results_by_cell.append((cell, tuple(results.values())))
         return results_by_cell
 
@@ -173,13 +173,13 @@ def report_backtracking(extent: Extent, rates_by_experiment: Rates) -> Iterator[
     yield "At W = 2000 the streams have 10 windows, because backtracking holds all matches to"
     yield "sort them. Reads: how many runs read an event, plus one for the run that it may begin.\n"
     rows = []
-    engines = ("basic", "backtracking")
+    algorithms = ("basic", "backtracking")
     for size in (WINDOW_SIZES[0], WINDOW_SIZES[-1]):
         short = (
             extent if size == WINDOW_SIZES[0] else replace(extent, windows=min(10, extent.windows))
         )
         cells = [Cell(*query, window=size) for query in QUERIES]
-        for cell, (basic, backtracked) in short.measure_engines(engines, cells):
+        for cell, (basic, backtracked) in short.measure_algorithms(algorithms, cells):
             assert (basic.matches, basic.mapped) == (backtracked.matches, backtracked.mapped)
             name = f"{cell.predicate} {cell.strategy}"
             paper = "near 1" if name == "p2 s2" else "200-300"
@@ -213,10 +213,10 @@ def report_non_overlapping(extent: Extent, rates_by_experiment: Rates) -> Iterat
     yield "### 4. Non-overlapping results, W = 500, events/s\n"
     yield "p3*: with a component `stock c`, c.price > a[1].price AND c.price < a[a.LEN].price.\n"
     rows = []
-    engines = ("basic", "merging", "backtracking")
+    algorithms = ("basic", "merging", "backtracking")
     queries = [*QUERIES, ("p3*", "s2"), ("p3*", "s3")]
     cells = [Cell(*query, output="non_overlapping") for query in queries]
-    for cell, results in extent.measure_engines(engines, cells):
+    for cell, results in extent.measure_algorithms(algorithms, cells):
         assert len({(result.matches, result.mapped) for result in results}) == 1
         name = f"{cell.predicate} {cell.strategy}"
         basic_rate, merging_rate, backtracking_rate = (result.rate for result in results)
@@ -232,7 +232,7 @@ def report_non_overlapping(extent: Extent, rates_by_experiment: Rates) -> Iterat
             )
         )
         rates_by_experiment["4"][name] = (basic_rate, merging_rate, backtracking_rate)
-    head = ("query", *engines, "merging / basic", "basic / backtracking", "paper", "matches")
+    head = ("query", *algorithms, "merging / basic", "basic / backtracking", "paper", "matches")
     yield from format_table(head, rows)
 
 
@@ -242,7 +242,7 @@ def report_merging(extent: Extent, rates_by_experiment: Rates) -> Iterator[str]:
     yield "### 5. Merging, all results, W = 500, events/s\n"
     rows = []
     cells = [Cell(*query) for query in QUERIES]
-    for cell, (basic, merged) in extent.measure_engines(("basic", "merging"), cells):
+    for cell, (basic, merged) in extent.measure_algorithms(("basic", "merging"), cells):
         assert (basic.matches, basic.mapped) == (merged.matches, merged.mapped)
         name = f"{cell.predicate} {cell.strategy}"
         rows.append(
@@ -267,7 +267,7 @@ def report_merging_by_window(extent: Extent, rates_by_experiment: Rates) -> Iter
     for query in EXPENSIVE_QUERIES:
         cells = [Cell(*query, output="count", window=size) for size in WINDOW_SIZES]
         rates = []
-        for cell, (basic, merged) in extent.measure_engines(("basic", "merging"), cells):
+        for cell, (basic, merged) in extent.measure_algorithms(("basic", "merging"), cells):
             rates.append((basic.rate, merged.rate))
             rows.append(
                 (
@@ -291,14 +291,14 @@ def report_other_streams(extent: Extent, _: Rates) -> Iterator[str]:
     yield "over backtracking, and merging gains more over basic. `In 1..1000` means that a price of"
     yield "1000 that rises becomes 1.\n"
     rows = []
-    engines = ("basic", "merging", "backtracking")
+    algorithms = ("basic", "merging", "backtracking")
     for name, rises, wrapped in (
         ("p = 0.7", 0.7, False),
         ("p = 0.55", 0.55, False),
         ("p = 0.7, in 1..1000", 0.7, True),
     ):
         cells = [Cell(*query, rises=rises, wrapped=wrapped) for query in QUERIES]
-        for cell, results in extent.measure_engines(engines, cells):
+        for cell, results in extent.measure_algorithms(algorithms, cells):
             basic_rate, merging_rate, backtracking_rate = (result.rate for result in results)
             rows.append(
                 (
@@ -310,7 +310,7 @@ def report_other_streams(extent: Extent, _: Rates) -> Iterator[str]:
                     f"{results[0].length:.1f}",
                 )
             )
-    head = ("stream and query", *engines, "merging / basic", "basic / backtracking")
+    head = ("stream and query", *algorithms, "merging / basic", "basic / backtracking")
     yield from format_table((*head, "matches", "match length"), rows)
 
 
@@ -323,14 +323,14 @@ def report_memory(_: Extent, __: Rates) -> Iterator[str]:
     yield "events and output.\n"
     rows = []
     for query in EXPENSIVE_QUERIES:
-        for engine in ("basic", "merging"):
+        for algorithm in ("basic", "merging"):
             for length in (10, 100):
-                cell = Cell(*query, engine, windows=length)
+                cell = Cell(*query, algorithm, windows=length)
                 work, counters = find_final_state(cell)
                 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                 rows.append(
                     (
-                        f"{' '.join(query)}, {engine}, {length}",
+                        f"{' '.join(query)}, {algorithm}, {length}",
                         format_number(len(cell.events)),
                         f"{len(work.nodes):,}",
                         f"{work.runs.shape[1]:,}",

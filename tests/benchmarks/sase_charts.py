@@ -122,13 +122,13 @@ def draw(rates_by_experiment: dict[str, Rates], sizes: Sequence[int], path: Path
         if number in ("2", "6"):
             draw_lines(panel, rates_by_query, sizes)
         elif rates_by_query:
-            engines = {
+            algorithms = {
                 "1": ALGORITHMS[:1],
                 "3": ALGORITHMS[::2],
                 "4": ALGORITHMS,
                 "5": ALGORITHMS[:2],
             }
-            draw_points(panel, rates_by_query, engines[number])
+            draw_points(panel, rates_by_query, algorithms[number])
     save(figure, path)
 
 
@@ -139,29 +139,32 @@ def choose_style(query: str) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "markerfacecoloralt": "none", **sizes}
 
 
-def draw_points(panel: Axes, rates_by_query: Rates, engines: Sequence[str]) -> None:
+def draw_points(panel: Axes, rates_by_query: Rates, algorithms: Sequence[str]) -> None:
     """Draw a group of points for each query, with a point for each algorithm.
 
     Args:
         panel: the panel.
         rates_by_query: for each query, its rate; a rate for each algorithm if there are several.
-        engines: the algorithms.
+        algorithms: the names of the algorithms.
     """
-    distance = 0.6 / len(engines)
+    distance = 0.6 / len(algorithms)
     for query_index, (query, rates) in enumerate(rates_by_query.items()):
-        for engine_index, engine in enumerate(engines):
-            rate = rates[engine_index] if len(engines) > 1 else rates
+        for algorithm_index, algorithm in enumerate(algorithms):
+            rate = rates[algorithm_index] if len(algorithms) > 1 else rates
             # The points of a query are around its tick.
-            x = query_index + (engine_index - (len(engines) - 1) / 2) * distance
+            x = query_index + (algorithm_index - (len(algorithms) - 1) / 2) * distance
             point_style = {**choose_style(query), "markersize": 7}
-            panel.plot([x], [rate], fillstyle=FILLS[engine], **point_style)
+            panel.plot([x], [rate], fillstyle=FILLS[algorithm], **point_style)
     query_count = len(rates_by_query)
     panel.set_xticks(range(query_count), [name.replace(" ", "\n") for name in rates_by_query])
     panel.set_xlim(-0.6, query_count - 0.4)
     panel.set_xlabel("condition (p) and strategy (s)", fontsize=TEXT_SIZE)
     grey: Any = {"color": GREY, "marker": "o", "markerfacecoloralt": "none", "linestyle": ""}
-    handles = [Line2D([], [], label=engine, fillstyle=FILLS[engine], **grey) for engine in engines]
-    panel.legend(handles=handles, **LEGEND, ncols=len(engines))
+    handles = [
+        Line2D([], [], label=algorithm, fillstyle=FILLS[algorithm], **grey)
+        for algorithm in algorithms
+    ]
+    panel.legend(handles=handles, **LEGEND, ncols=len(algorithms))
 
 
 def draw_lines(panel: Axes, rates_by_query: Rates, sizes: Sequence[int]) -> None:

@@ -68,7 +68,7 @@ class Cell:
     # A key of STRATEGIES.
     strategy: str
     # One of ALGORITHMS.
-    engine: str = "basic"
+    algorithm: str = "basic"
     # "all", "non_overlapping", or "count" for all matches without sequence construction.
     output: str = "all"
     # The size of the window, in events.
@@ -206,7 +206,7 @@ class Search:
     """The search of a cell, ready to run."""
 
     # One of ALGORITHMS.
-    engine: str
+    algorithm: str
     task: Task
     partitions: Partitions
     # Whether no match is constructed.
@@ -226,9 +226,9 @@ class Search:
 
     def find_matches(self, counters: IntArray) -> Iterator[Matches]:
         """Yield the matches in chunks."""
-        if self.engine == "backtracking":
-            algorithm = SEARCH_ALGORITHMS[self.engine].choose_strategy(self.task)
-            return algorithm.search(self.task, self.partitions, counters)
+        if self.algorithm == "backtracking":
+            strategy = SEARCH_ALGORITHMS[self.algorithm].choose_strategy(self.task)
+            return strategy.search(self.task, self.partitions, counters)
         runs = RunsSearch(self.task, self.prepare(), Capacity(), counters)
         return number_chunks(self.task, map(sort_matches, runs.find_matches()))
 
@@ -242,7 +242,7 @@ class Search:
         compiled_task = search_input.compiled_task
         selection_rules = search_input.selection_rules
         assert selection_rules is not None
-        if self.engine == "basic":
+        if self.algorithm == "basic":
             rules = compiled_task.rules._replace(merges_runs=False)
             compiled_task = replace(compiled_task, rules=rules)
         if self.counts_only:
@@ -259,7 +259,7 @@ def prepare_search(cell: Cell) -> Search:
         cell.text, MatchOutput.NON_OVERLAPPING if non_overlapping else MatchOutput.ALL
     )
     partitions = make_partitions(linked, cell.events)
-    return Search(cell.engine, linked.task, partitions, cell.output == "count")
+    return Search(cell.algorithm, linked.task, partitions, cell.output == "count")
 
 
 def measure_cells(cells: list[Cell], rounds: int, most_seconds: float = 6.0) -> dict[Cell, Result]:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # they test benchmarks, not what users run
 @pytest.mark.parametrize("key", [*QUERIES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)
 def test_algorithms_find_equally_many_matches_and_events(key: tuple[str, str], output: str) -> None:
     cell = Cell(*key, output=output, windows=5)
-    results = [prepare_search(replace(cell, engine=engine)).run() for engine in ALGORITHMS]
+    results = [prepare_search(replace(cell, algorithm=algorithm)).run() for algorithm in ALGORITHMS]
     assert results[0].matches > 0
     assert len({(result.matches, result.mapped) for result in results}) == 1
 
@@ -37,10 +37,10 @@ def test_runs_are_the_same_without_sequence_construction() -> None:
     assert counted.counters[layout.READS] == constructed.counters[layout.READS]
 
 
-@pytest.mark.parametrize("engine", ["basic", "merging"])
+@pytest.mark.parametrize("algorithm", ["basic", "merging"])
 @pytest.mark.parametrize("predicate", ["p1", "p2", "p3"])
-def test_live_state_does_not_grow_with_the_stream(predicate: str, engine: str) -> None:
-    cell = Cell(predicate, "s3", engine, windows=10)
+def test_live_state_does_not_grow_with_the_stream(predicate: str, algorithm: str) -> None:
+    cell = Cell(predicate, "s3", algorithm, windows=10)
     for length in (10, 100):
         work, counters = find_final_state(replace(cell, windows=length))
         assert counters[layout.MAX_LIVE] <= 10

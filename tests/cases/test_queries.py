@@ -1,4 +1,4 @@
-"""Run the `query` and `error` records of `cases/**/*.test` on every engine."""
+"""Run the `query` and `error` records of `cases/**/*.test`, the queries with both algorithms."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def list_algorithms(record: QueryRecord) -> Sequence[str]:
     """Return the algorithms on which a record runs.
 
     That is the one that its note names, or one chosen by its line number. The worker searches the
-    same rows with the other one (tests/quick/both_engines.py). If Spark has its own settings, the
-    worker does not, so both are returned.
+    same rows with the other one (tests/quick/both_algorithms.py). If Spark has its own settings,
+    the worker does not, so both are returned.
     """
     if only := record.head.note_of("algorithm"):
         return [only]

@@ -1,6 +1,6 @@
 """Draw random clauses with any options, as text, and rows for their input.
 
-Together they reach every shortcut of the engine: conditions on neighbouring rows, conditions that
+Together they reach every shortcut: conditions on neighbouring rows, conditions that
 form a window, loops over irrelevant rows, aggregates that Spark computes, matches that overlap.
 Some combinations of options are not allowed; then building the query raises an error.
 """

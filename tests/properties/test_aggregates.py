@@ -29,7 +29,7 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import list_variable_names
 from tests.generators.selection import ABSENT, cases, general, sequences
-from tests.properties import test_engines as contiguous
+from tests.properties import test_algorithms as contiguous
 from tests.properties import test_selection as selection
 from tests.quick.scale import LONG_RUN, examples
 from tests.references.event_selection import SelectionQuery

@@ -22,7 +22,7 @@ from matchrec.plan.pattern import (
 from matchrec.search.beginnings import build_moves, follow_moves_back
 from matchrec.search.kernel_input import prepare_input
 from matchrec.shortcuts import Shortcuts, use_shortcuts
-from tests.properties.test_engines import PARTITIONS, patterns, random_examples
+from tests.properties.test_algorithms import PARTITIONS, patterns, random_examples
 from tests.tasks.contiguous import Query, Rows, run_reference
 
 IN_PYTHON = Shortcuts(max_python_steps=1 << 40)

@@ -179,19 +179,19 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     batch.split_queries |= split_queries(queries, spark.table("bounded").schema["ts"].dataType)
     if order != "ts DESC":
         assert len(batch.split_queries) > len(queries), "no window is found"
-    linked = [(engine, batch.link(engine)) for engine in ("backtracking", "breadth_first")]
+    linked = [(algorithm, batch.link(algorithm)) for algorithm in ("backtracking", "breadth_first")]
     assert not batch.refused
     prepared = batch.prepared(linked[0][1].values())
     cases = [
-        (engine, text, compiled_query)
-        for engine, compiled_queries in linked
+        (algorithm, text, compiled_query)
+        for algorithm, compiled_queries in linked
         for text, compiled_query in compiled_queries.items()
     ]
     runs = [Run(compiled_query, prepared, None, 1 << 20) for _, _, compiled_query in cases]
     results = batch.answers(runs)
-    for (engine, text, _), rows in zip(cases, results, strict=True):
+    for (algorithm, text, _), rows in zip(cases, results, strict=True):
         expected = Counter(find_matches(queries[text.removesuffix(WITH_ITS_WINDOW)], events))
-        assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
+        assert Counter(rows) == expected, f"{algorithm}: {text}\n{events}"
 
 
 def split_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, SplitQuery]]:

@@ -33,7 +33,7 @@ from matchrec.plan.pattern import (
 from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.matches import RunFailure
 from matchrec.search.task import Capacity
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     LONG_PARTITION,
     add_windows,
     cases_with_run_conditions,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.task import Task
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     ALGORITHMS,
     LONG_PARTITION,
     cases_with_run_conditions,

@@ -28,7 +28,7 @@ REFUSALS = (  # as the documentation describes them
 
 @pytest.mark.night
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
-def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
+def test_both_algorithms_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = draw_negated_batch(seed, QUERIES_PER_BATCH)
     messages = find_differences(spark, batch, compute_answers(batch))
     unexpected = [text for text in messages if not any(words in text for words in REFUSALS)]

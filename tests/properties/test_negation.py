@@ -18,7 +18,7 @@ from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, list_negations, make_concatenation
 from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import after_match_skips
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     LONG_PARTITION,
     PARTITIONS,
     VARIABLES,

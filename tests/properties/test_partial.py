@@ -25,7 +25,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import choose_algorithm_and_strategy
 from matchrec.search.task import Capacity, Task
 from tests.generators.selection import cases, general
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     LONG_PARTITION,
     add_windows,
     cases_with_run_conditions,

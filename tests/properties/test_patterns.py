@@ -45,7 +45,7 @@ random_examples = settings(
     st.sampled_from((1, 2, 1000)),
     st.sampled_from((0, 1, 8)),
 )
-def test_both_engines_find_what_the_definitions_say(
+def test_both_algorithms_find_what_the_definitions_say(
     question: Question, rows_per_batch: int, matches: int, solo_reads_per_row: int
 ) -> None:
     """Both algorithms give one of the correct results.

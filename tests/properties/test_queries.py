@@ -198,7 +198,7 @@ def describe_difference(
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
-def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
+def test_both_algorithms_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH))
     assert find_differences(spark, batch, compute_answers(batch)) == []
 

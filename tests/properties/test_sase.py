@@ -193,7 +193,7 @@ def list_keys(case: SaseCase) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
-def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: int) -> None:
+def test_both_algorithms_find_what_the_definitions_say(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     streams = Streams(random)
     differences = []

@@ -32,7 +32,7 @@ from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import PARTITIONS
+from tests.properties.test_algorithms import PARTITIONS
 from tests.properties.test_negation import list_all_matches
 from tests.properties.test_negation import queries as negated_queries
 from tests.quick.scale import examples

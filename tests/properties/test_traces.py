@@ -12,7 +12,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.cases.pattern_notation import Question
 from tests.generators.patterns import questions
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     LONG_PARTITION,
     PARTITIONS,
     add_windows,

@@ -15,7 +15,7 @@ from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, wa
 from matchrec.search.partitions import Frontier
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
-from tests.properties.test_engines import (
+from tests.properties.test_algorithms import (
     LONG_PARTITION,
     add_windows,
     cases_with_run_conditions,

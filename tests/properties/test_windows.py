@@ -70,7 +70,7 @@ def respell_doubles(row: tuple[str | None, ...], query: WindowQuery) -> tuple[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // WINDOWS_PER_BATCH)))
-def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
+def test_both_algorithms_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     batch = random_batch(seed, 0)
     expected: dict[WindowQuery, Texts] = {}

@@ -28,12 +28,12 @@ def load() -> None:
     import pandas  # noqa: F401
     import pyarrow.compute  # noqa: F401
     import pyspark.worker  # noqa: F401
-    from both_engines import compare_engines
+    from both_algorithms import compare_algorithms
 
     import matchrec.spark.clause_result
     import matchrec.worker.match  # noqa: F401
 
-    compare_engines()
+    compare_algorithms()
     numba.njit(lambda: None)()
     gc.freeze()
 

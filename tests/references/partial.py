@@ -6,7 +6,7 @@ window may be mapped to any variable.
 
     PATTERN (A B+ C), window of three rows     A B B is live: A B B C begins with it
 
-The words are those of the reference matchers, which share nothing with the engines:
+The words are those of the reference matchers, which share nothing with the search algorithms:
 `find_live_run` is for contiguous matches, `list_live_runs` for event selection.
 """
 

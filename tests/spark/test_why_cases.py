@@ -4,7 +4,7 @@ A full run takes every sixteenth query; this command takes all of them:
 
     MATCHREC_FULL=1 MATCHREC_EXAMPLES=1 pytest tests/spark/test_why_cases.py
 
-`why` itself checks that its trace finds the matches of the engine. These tests also check that each
+`why` itself checks that its trace finds the matches of the search. These tests also check that each
 condition is explained with its values.
 """
 

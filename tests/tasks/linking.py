@@ -34,7 +34,7 @@ def split_plan(
 def link(
     split: SplitQuery,
     types: Mapping[RowColumn, ValueType],
-    engine: str,
+    algorithm: str,
     *,
     ansi: bool,
     session: SessionSettings = DEFAULT_SETTINGS,
@@ -48,4 +48,4 @@ def link(
     indices = joined.number_shared_columns()
     compiler = QueryCompiler(split, conditions, joined)
     outputs = compiler.translate_outputs(indices)
-    return compiler.build_compiled_query(outputs, tuple(indices), SearchOptions(engine))
+    return compiler.build_compiled_query(outputs, tuple(indices), SearchOptions(algorithm))

@@ -182,7 +182,7 @@ class QueryBatch:
         except MatchRecognizeError as error:
             self.refused[query] = str(error)
 
-    def link(self, engine: str, *, ansi: bool = True) -> dict[str, CompiledQuery]:
+    def link(self, algorithm: str, *, ansi: bool = True) -> dict[str, CompiledQuery]:
         """Compile each query that is not rejected."""
         columns = dict.fromkeys(c for split in self.split_queries.values() for c in split.columns)
         fields = self.columns(tuple(columns)).schema.fields
@@ -190,7 +190,7 @@ class QueryBatch:
         linked = {}
         for query, split in self.split_queries.items():
             with self.translate_server_errors(query):
-                linked[query] = link(split, types, engine, ansi=ansi)
+                linked[query] = link(split, types, algorithm, ansi=ansi)
         return linked
 
     def columns(self, columns: tuple[RowColumn, ...]) -> DataFrame:

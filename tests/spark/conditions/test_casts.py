@@ -79,7 +79,7 @@ CLAUSE = """SELECT * FROM {} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES
     PATTERN (A B) DEFINE B AS {})"""
 FAILURES = (PySparkException, Py4JJavaError)
 STEP = 1 if LONG_RUN else 16 if FULL else 64  # a run tests every n-th call
-ENGINE = "auto"
+ALGORITHM = "auto"
 KEY = build_row_column("k")
 
 
@@ -168,7 +168,7 @@ def find_failing_pairs(
 
 def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
     """Return for each query the pairs that match, and those that raise an error."""
-    linked = batch.link(ENGINE, ansi=ansi)
+    linked = batch.link(ALGORITHM, ansi=ansi)
     if not linked:
         return {}
     prepared = batch.prepared(linked.values(), [KEY])

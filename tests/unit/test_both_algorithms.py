@@ -14,7 +14,7 @@ from matchrec.automaton.run_endings import A_MATCH, TIMED_OUT
 from matchrec.errors.run.failures import overflow_in_condition
 from matchrec.search.matches import RunFailure, make_empty_matches
 from tests.quick import scale
-from tests.quick.both_engines import Outcome, check_same
+from tests.quick.both_algorithms import Outcome, check_same
 
 ONE = replace(
     make_empty_matches(),

@@ -66,7 +66,7 @@ class Outcome:
         return np.concatenate([value for value in values if value is not None] or [np.zeros(0)])
 
 
-def compare_engines() -> None:
+def compare_algorithms() -> None:
     """Make the workers of this process, and of processes forked from it, run both algorithms."""
     find_matches = PieceWorker.find_matches
 
@@ -110,12 +110,12 @@ def check_same(ours: Outcome, others: Outcome) -> None:
     """
     if ours.failure or others.failure:
         messages = [outcome.failure and outcome.failure.make_error for outcome in (ours, others)]
-        assert messages[0] is messages[1], f"engines fail in another way: {messages}"
+        assert messages[0] is messages[1], f"algorithms fail in different ways: {messages}"
         return
     shared = any(chunk.chains for chunk in ours.matches)
     for name in MATCHES if shared else MATCHES + MAPPED_ROWS:
         actual = ours.join_in_order(name)
         expected = others.join_in_order(name)
         assert np.array_equal(actual, expected), (
-            f"engines differ in {name}: {actual} and {expected}"
+            f"algorithms differ in {name}: {actual} and {expected}"
         )

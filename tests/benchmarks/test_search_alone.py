@@ -1,10 +1,10 @@
-"""The searches of the benchmark `engine_alone`, over few rows."""
+"""The searches of the benchmark `search_alone`, over few rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tests.benchmarks.engine_alone import (
+from tests.benchmarks.search_alone import (
     FALLS,
     RISES,
     make_partitions,

@@ -1,6 +1,6 @@
 """Measure the search algorithms on sorted arrays in memory.
 
-    python -m tests.benchmarks.engine_alone
+    python -m tests.benchmarks.search_alone
 
 It prints three tables: the CPU time of searches (the least of several runs, with compiled kernels);
 what ten times the rows cost; and the elapsed time of the first search of a new process, with
@@ -339,7 +339,7 @@ def report_first_searches(_options: Options) -> Iterator[str]:
     for algorithm in ALGORITHMS:
         for first_search in FirstSearch:
             code = (
-                "from tests.benchmarks.engine_alone import FirstSearch, print_first_search; "
+                "from tests.benchmarks.search_alone import FirstSearch, print_first_search; "
                 f"print_first_search({algorithm!r}, {first_search})"
             )
             with make_fresh_copy() as copy:
