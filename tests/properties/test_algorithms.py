@@ -160,7 +160,12 @@ def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]
             several.map(make_concatenation),
             several.map(make_alternation),
             several.map(make_permutation),
-            st.builds(lambda p, b, g: Quantified(p, *b, g), parts, bounds, st.booleans()),
+            st.builds(
+                lambda part, limits, is_greedy: Quantified(part, limits[0], limits[1], is_greedy),
+                parts,
+                bounds,
+                st.booleans(),
+            ),
             parts.map(Exclusion),
         )
 
