@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.dialects.edits import Edit
+from matchrec.dialects.edits import Edit, insert_part
 from matchrec.dialects.products import NullOrder, Product
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
@@ -42,7 +42,7 @@ def edit_defaults(
     if clause.after_match is None and read.default_skip is not write.default_skip:
         pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
         start = pattern_keyword.span.start
-        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.default_skip.value}\n")
+        yield insert_part(tokens.text, start, f"AFTER MATCH SKIP {read.default_skip.value}")
     if write.measures_need_as:
         yield from _add_as(tokens, clause)
 

@@ -130,6 +130,54 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
     return EditedText(text, tuple(sorted_edits))
 
 
+def insert_part(text: str, start: int, part: str, origin: Span | None = None) -> Edit:
+    """Return the edit that inserts a part of a clause before another part.
+
+    If the other part begins a line, the inserted part gets a line with the same indent.
+
+    >>> insert_part("ORDER BY ts\\n  PATTERN (A)", 14, "ONE ROW PER MATCH").text
+    'ONE ROW PER MATCH\\n  '
+    >>> insert_part("ORDER BY ts PATTERN (A)", 12, "ONE ROW PER MATCH").text
+    'ONE ROW PER MATCH '
+
+    Args:
+        text: the text.
+        start: the offset at which the other part begins.
+        part: the part to insert.
+        origin: the origin of the edit.
+    """
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    separator = " " if before.strip() else f"\n{before}"
+    return Edit(Span(start, start), part + separator, origin)
+
+
+def remove_part(text: str, span: Span) -> Edit:
+    """Return the edit that removes a part of a clause or query, and the blanks beside it.
+
+    If nothing else is in its line, the edit removes the line.
+
+    >>> line = "ORDER BY ts\\n  LIMIT DURATION (day, 1)\\n  PATTERN (A)"
+    >>> apply_edits(line, [remove_part(line, Span(14, 37))]).text
+    'ORDER BY ts\\n  PATTERN (A)'
+    >>> words = "FROM ticks TIMESTAMP BY ts MATCH_RECOGNIZE"
+    >>> apply_edits(words, [remove_part(words, Span(11, 26))]).text
+    'FROM ticks MATCH_RECOGNIZE'
+    """
+    line_start = text.rfind("\n", 0, span.start) + 1
+    line_end = text.find("\n", span.end)
+    if line_end < 0:
+        line_end = len(text)
+    before = text[line_start : span.start]
+    after = text[span.end : line_end]
+    if not after.strip():
+        if not before.strip():
+            return Edit(Span(line_start, min(line_end + 1, len(text))), "")
+        return Edit(Span(line_start + len(before.rstrip()), span.end), "")
+    if not before or before[-1].isspace():
+        return Edit(Span(span.start, line_end - len(after.lstrip())), "")
+    return Edit(span, "")
+
+
 @public
 @dataclass(frozen=True, match_args=False)
 class TranslationNote:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from matchrec.dialects.comments import edit_comments
-from matchrec.dialects.edits import Edit
+from matchrec.dialects.edits import Edit, remove_part
 from matchrec.dialects.product_options import ProductOption
 from matchrec.dialects.products import AZURE, BIGQUERY, FLINK, Product
 from matchrec.dialects.spellings_azure import (
@@ -121,7 +121,7 @@ def _edit_clause_spellings(clause: _ClauseOfProduct, product: Product) -> Iterat
     closing = tokens.pairs[opening]
     end = tokens[closing].span.end
     for option in clause.options:
-        yield Edit(option.span, "")
+        yield remove_part(tokens.text, option.span)
         if option.words:
             yield Edit(Span(end, end), f" {option.words}", option.span)
     if product is BIGQUERY:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from matchrec.dialects.edits import Edit
+from matchrec.dialects.edits import Edit, insert_part, remove_part
 from matchrec.dialects.product_options import ProductOption, find_option_end
 from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import products as errors
-from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.clause_parts import ClausePart
 from matchrec.syntax.clause_tokens import ClauseTokens
@@ -106,8 +105,8 @@ def move_timestamp_by(
     start = min(
         section.keyword.start for section in sections.values() if section is not partition_by
     )
-    yield Edit(tokens.span(timestamp_by, location.word), "")
-    yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(time_span)}\n", time_span)
+    yield remove_part(tokens.text, tokens.span(timestamp_by, location.word))
+    yield insert_part(tokens.text, start, f"ORDER BY {tokens.text_at(time_span)}", time_span)
 
 
 def reject_other_timestamp_by(tokens: TokenSequence, moved_timestamps: Set[int]) -> None:

@@ -12,7 +12,7 @@ CLAUSES = [
     (
         "bigquery",
         "PATTERN (a{@n} b{@low,@high}) DEFINE a AS x > @y OPTIONS (use_longest_match = TRUE)",
-        "PATTERN (a{:n} b{:low,:high}) LONGEST MATCH DEFINE a AS x > :y ",
+        "PATTERN (a{:n} b{:low,:high}) LONGEST MATCH DEFINE a AS x > :y",
     ),
     (
         "trino",
@@ -88,7 +88,7 @@ CLAUSES = [
         "flink",
         "ORDER BY ts PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
         (
-            "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
+            "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW "
             "PATTERN (A B) WITHIN INTERVAL '1' HOUR + INTERVAL '0.000001' SECOND DEFINE A AS TRUE"
         ),
     ),
@@ -121,7 +121,7 @@ CLAUSES = [
     (
         "bigquery",
         "PATTERN (A B+) DEFINE A AS x = 1, B AS x > 1 OPTIONS (use_longest_match = TRUE)",
-        "PATTERN (A B+) LONGEST MATCH DEFINE A AS x = 1, B AS x > 1 ",
+        "PATTERN (A B+) LONGEST MATCH DEFINE A AS x = 1, B AS x > 1",
     ),
     (
         "snowflake",
@@ -282,7 +282,7 @@ def test_a_product_converts_to_itself(product: str) -> None:
 def test_an_option_of_bigquery_is_an_error_in_snowflake() -> None:
     clause = "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = FALSE)"
     assert translate_clause(clause, PRODUCTS["bigquery"], SPARK).text == (
-        "PATTERN (A) DEFINE A AS TRUE "
+        "PATTERN (A) DEFINE A AS TRUE"
     )
     with pytest.raises(MatchRecognizeError):
         translate_clause(clause, PRODUCTS["snowflake"], SPARK)
