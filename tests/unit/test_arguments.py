@@ -14,32 +14,38 @@ from matchrec.errors import MatchRecognizePlanError
 
 
 @check_arguments(query=TEXT, count=COUNT, frames=TEXT)
-def ask(query: str, *, count: int = 1, **frames: str) -> tuple[str, int, dict[str, str]]:
+def return_arguments(
+    query: str, *, count: int = 1, **frames: str
+) -> tuple[str, int, dict[str, str]]:
     """Return the arguments."""
     return query, count, frames
 
 
 def test_the_greatest_count_is_accepted() -> None:
-    assert ask("q", count=2_147_483_647) == ("q", 2_147_483_647, {})
+    assert return_arguments("q", count=2_147_483_647) == ("q", 2_147_483_647, {})
     with pytest.raises(MatchRecognizePlanError, match="a whole number from 1 to 2147483647"):
-        ask("q", count=2_147_483_648)
+        return_arguments("q", count=2_147_483_648)
 
 
 def test_a_missing_argument_next_to_names_of_the_user() -> None:
-    call: Any = ask
-    with pytest.raises(TypeError, match=r"^ask\(\) missing a required argument: 'query'$"):
+    call: Any = return_arguments
+    with pytest.raises(
+        TypeError, match=r"^return_arguments\(\) missing a required argument: 'query'$"
+    ):
         call(df="x")
 
 
 def test_an_argument_by_position_and_by_name() -> None:
-    call: Any = ask
-    with pytest.raises(TypeError, match=r"^ask\(\) got multiple values for argument 'query'$"):
+    call: Any = return_arguments
+    with pytest.raises(
+        TypeError, match=r"^return_arguments\(\) got multiple values for argument 'query'$"
+    ):
         call("q", query="r")
 
 
 def test_too_many_positional_arguments_are_rejected() -> None:
-    call: Any = ask
-    takes_query = "ask() takes query by position, and nothing else"
+    call: Any = return_arguments
+    takes_query = "return_arguments() takes query by position, and nothing else"
     with pytest.raises(TypeError, match=f"^{re.escape(takes_query)}; write count=2$"):
         call("q", 2)
     with pytest.raises(TypeError, match=f"^{re.escape(takes_query)}; it takes count=$"):

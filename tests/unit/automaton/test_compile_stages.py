@@ -14,7 +14,7 @@ NAMES = ("a", "b", "c")
 VARIABLES = (*NAMES, "A", "B", "C")
 
 
-def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
+def make_part(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
     """Return a part with a single stage."""
     return RepeatedPart(SingleStage(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
 
@@ -23,21 +23,21 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Rep
     ("steps", "text"),
     [
         (
-            (single("a"), single("b", is_optional=True)),
+            (make_part("a"), make_part("b", is_optional=True)),
             (
                 "a start|take a -> b|ignore -> a|b|take b -> end|ignore -> b:0|proceed -> end"
                 "|b:0|take b -> end|ignore -> b:0|end final"
             ),
         ),
         (
-            (single("a"), single("b", STRICT, least=1, most=None)),
+            (make_part("a"), make_part("b", STRICT, least=1, most=None)),
             (
                 "a start|take a -> b|ignore -> a|b|take b -> b:0|b:0|take b -> b:0|ignore -> b:1"
                 "|proceed -> end|b:1|take b -> b:0|ignore -> b:1|end final"
             ),
         ),
         (
-            (single("a"), ForbiddenEvent("c", "C", forbids_only_next=True), single("b", ANY)),
+            (make_part("a"), ForbiddenEvent("c", "C", forbids_only_next=True), make_part("b", ANY)),
             (
                 "a start|take a -> c|ignore -> a|c|proceed -> b|proceed -> stop|b|take b -> end"
                 "|ignore -> b|end final|stop"
@@ -53,8 +53,8 @@ def test_stages_compile_to_the_program(
 
 
 def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
-    body = (single("a", is_optional=True), single("b", is_optional=True))
-    steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
+    body = (make_part("a", is_optional=True), make_part("b", is_optional=True))
+    steps = (RepeatedPart(body, RELAXED, 2, None), make_part("c", STRICT))
     program = compile_stages(steps, VARIABLES).check()
     folding = fold_stages(program, find_composed_tests(steps, VARIABLES), (), has_window=False)
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
@@ -68,11 +68,13 @@ def test_many_optional_groups_are_folded_quickly() -> None:
     pairs = zip(names[::2], names[1::2], strict=True)
     groups = [
         RepeatedPart(
-            (single(p, is_optional=True), single(q, is_optional=True)), RELAXED, is_optional=True
+            (make_part(p, is_optional=True), make_part(q, is_optional=True)),
+            RELAXED,
+            is_optional=True,
         )
         for p, q in pairs
     ]
-    steps = (*groups, single("z"))
+    steps = (*groups, make_part("z"))
     variables = (*names, "z", *(name.upper() for name in names), "Z")
     program = compile_stages(steps, variables)
     folding = fold_stages(program, find_composed_tests(steps, variables), (), has_window=False)
@@ -80,8 +82,8 @@ def test_many_optional_groups_are_folded_quickly() -> None:
 
 
 def test_many_repetitions_are_no_deep_recursion() -> None:
-    assert len(compile_stages((single("a", least=3000, most=3000),), VARIABLES).states) == 3001
-    group = RepeatedPart((single("a", least=50, most=50),), RELAXED, least=50, most=50)
+    assert len(compile_stages((make_part("a", least=3000, most=3000),), VARIABLES).states) == 3001
+    group = RepeatedPart((make_part("a", least=50, most=50),), RELAXED, least=50, most=50)
     assert len(compile_stages((group,), VARIABLES).states) == 2501
     with pytest.raises(MatchRecognizePlanError, match="over 5,000 states"):
-        compile_stages((single("a", least=10**9, most=10**9),), VARIABLES)
+        compile_stages((make_part("a", least=10**9, most=10**9),), VARIABLES)

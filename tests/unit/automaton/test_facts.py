@@ -15,7 +15,7 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks import compiled
 
 
-def folded(text: str) -> ChoicesByState:
+def compile_choices(text: str) -> ChoicesByState:
     """Return the choices of a row pattern."""
     return compiled.list_folded_choices(parse_row_pattern(text))
 
@@ -54,13 +54,18 @@ def test_longest_match_and_whether_a_pattern_is_deterministic(
 def test_a_run_is_live_where_rows_could_still_make_a_match(
     text: str, live: tuple[bool, ...]
 ) -> None:
-    assert facts.mark_live_states(folded(text)) == live
+    assert facts.mark_live_states(compile_choices(text)) == live
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert facts.mark_states_worth_remembering(folded("A B C")) == (False,) * 4
-    assert facts.mark_states_worth_remembering(folded("A B+ C")) == (False, False, True, True)
-    assert facts.mark_states_worth_remembering(folded("(A | B) C")) == (False, True, True)
+    assert facts.mark_states_worth_remembering(compile_choices("A B C")) == (False,) * 4
+    assert facts.mark_states_worth_remembering(compile_choices("A B+ C")) == (
+        False,
+        False,
+        True,
+        True,
+    )
+    assert facts.mark_states_worth_remembering(compile_choices("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:
@@ -82,7 +87,7 @@ def test_check_refuses_a_cycle_of_proceed_edges() -> None:
     [("(A?){30} A{30}", 600), ("((A*)* (B*)*)*", 10), ("PERMUTE(A, B, C, D, E)", 90)],
 )
 def test_programs_stay_small(text: str, choices: int) -> None:
-    assert sum(map(len, folded(text))) < choices
+    assert sum(map(len, compile_choices(text))) < choices
 
 
 def test_follow_sets_list_first_last_and_adjacent_variables() -> None:

@@ -50,14 +50,13 @@ TYPES = {
 }
 
 
-def typed(
+def type_condition_of_b(
     condition: str, settings: SessionSettings = DEFAULT_SETTINGS, *, ansi: bool = True
 ) -> tuple[RunExpression, Typer]:
     """Return the expression of B's condition in PATTERN (A+ B)."""
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
-    ((step,),) = (
-        [condition_parts.run_step] for condition_parts in split_conditions(plan, RowScope.SPARK)
-    )
+    (condition_parts,) = split_conditions(plan, RowScope.SPARK)
+    step = condition_parts.run_step
     assert step is not None
     typer = StepTyper(
         {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
@@ -70,9 +69,9 @@ def find_operator(expression: RunExpression) -> object:
     return expression.operator if isinstance(expression, RunOperation) else None
 
 
-def compared(condition: str) -> RunOperation:
+def type_comparison_of_b(condition: str) -> RunOperation:
     """Return the typed comparison of a condition."""
-    expression, _ = typed(condition)
+    expression, _ = type_condition_of_b(condition)
     assert isinstance(expression, RunOperation)
     return expression
 
@@ -99,7 +98,7 @@ def compared(condition: str) -> RunOperation:
 def test_expressions_that_may_fail_after_other_conditions_are_deferred(
     value: str, is_deferred: bool
 ) -> None:
-    step = guarded_step(value)
+    step = build_guarded_step(value)
     known_types = {build_row_column(text): type_ for text, type_ in TYPES.items()}
     types = {
         column: known_types.get(column, TYPES["m" if "m" in column.text else "i"])
@@ -110,22 +109,25 @@ def test_expressions_that_may_fail_after_other_conditions_are_deferred(
     assert type_deferred(StepTyper(types, ansi=False), step) is None
 
 
-def guarded_step(value: str) -> ColumnRead:
-    """Return the left side of a comparison that is asked after A of other rows."""
+def build_guarded_step(value: str) -> ColumnRead:
+    """Return the step of a value that is compared after a condition on another row.
+
+    The value is on the left side of the second comparison in `A.i > B.i AND value > A.i`.
+    """
     text = f"A.i > B.i AND {value} > A.i"
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))
     (condition,) = split_conditions(plan, RowScope.SPARK)
     step = condition.run_step
     assert isinstance(step, CombinedStep)
-    compared = step.operands[1]
-    assert isinstance(compared, CombinedStep)
-    read = compared.operands[0]
+    second_comparison = step.operands[1]
+    assert isinstance(second_comparison, CombinedStep)
+    read = second_comparison.operands[0]
     assert isinstance(read, ColumnRead)
     return read
 
 
 def test_integers_stay_integers() -> None:
-    expression = compared("i - FIRST(A.i) > 3")
+    expression = type_comparison_of_b("i - FIRST(A.i) > 3")
     assert isinstance(expression.operands[0], Arithmetic)
     assert (
         expression.operands[0].kind,
@@ -136,7 +138,7 @@ def test_integers_stay_integers() -> None:
 
 
 def test_an_integer_with_a_float_is_widened() -> None:
-    expression = compared("d > FIRST(A.i)")
+    expression = type_comparison_of_b("d > FIRST(A.i)")
     assert isinstance(expression.operands[0], ReadValue)
     assert expression.operands[0].kind is Kind.FLOATING
     assert find_operator(expression.operands[1]) is BasicOperator.WIDEN
@@ -144,7 +146,9 @@ def test_an_integer_with_a_float_is_widened() -> None:
 
 @pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
 def test_floats_are_rounded_to_32_bits(condition: str) -> None:
-    assert BasicOperator.NARROW in set(map(find_operator, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW in set(
+        map(find_operator, walk_expression(type_condition_of_b(condition)[0]))
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,57 +156,63 @@ def test_floats_are_rounded_to_32_bits(condition: str) -> None:
     ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
 )
 def test_exact_and_double_operands_are_not_rounded(condition: str) -> None:
-    assert BasicOperator.NARROW not in set(map(find_operator, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW not in set(
+        map(find_operator, walk_expression(type_condition_of_b(condition)[0]))
+    )
 
 
 def test_an_integer_with_a_float_is_rounded_without_ansi() -> None:
-    expression, _ = typed("b = A.f", ansi=False)
+    expression, _ = type_condition_of_b("b = A.f", ansi=False)
     assert isinstance(expression, RunOperation)
     assert find_operator(expression.operands[0]) is BasicOperator.NARROW
-    assert find_operator(compared("b = A.f").operands[0]) is BasicOperator.WIDEN
+    assert find_operator(type_comparison_of_b("b = A.f").operands[0]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
 @pytest.mark.parametrize("ansi", [False, True])
 def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -> None:
     assert BasicOperator.NARROW not in set(
-        map(find_operator, walk_expression(typed(condition, ansi=ansi)[0]))
+        map(find_operator, walk_expression(type_condition_of_b(condition, ansi=ansi)[0]))
     )
 
 
 def test_division_is_floating() -> None:
-    expression = compared("i / FIRST(A.i) > 2")
+    expression = type_comparison_of_b("i / FIRST(A.i) > 2")
     assert isinstance(expression.operands[0], Arithmetic)
     assert expression.operands[0].kind is Kind.FLOATING
 
 
 def test_timestamps_subtract_to_intervals() -> None:
-    expression = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
+    expression = type_comparison_of_b("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
     assert isinstance(expression.operands[0], Arithmetic)
     assert expression.operands[1] == Constant(3_600_000_000, Kind.INTEGER)
 
 
 def test_dates_subtract_to_days_or_intervals() -> None:
-    assert isinstance(compared("datediff(day, LAST(A.day)) <= 3").operands[0], Arithmetic)
-    assert isinstance(compared("day - LAST(A.day) < INTERVAL 1 HOUR").operands[0], Arithmetic)
+    assert isinstance(
+        type_comparison_of_b("datediff(day, LAST(A.day)) <= 3").operands[0], Arithmetic
+    )
+    assert isinstance(
+        type_comparison_of_b("day - LAST(A.day) < INTERVAL 1 HOUR").operands[0], Arithmetic
+    )
 
 
 def test_two_decimals_are_brought_to_one_scale() -> None:
-    expression = compared("m > LAST(A.n)")
+    expression = type_comparison_of_b("m > LAST(A.n)")
     assert isinstance(expression.operands[0], Arithmetic)
     assert expression.operands[0].operands[1] == Constant(100, Kind.INTEGER)
     assert isinstance(expression.operands[1], ReadValue)
 
 
 def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
-    _, typer = typed("m > LAST(A.w)")
+    _, typer = type_condition_of_b("m > LAST(A.w)")
     texts = [column.text for column in typer.columns.integer_columns]
     assert texts == ["CAST(m AS decimal(30,2))", "w"]
     assert typer.columns.ranked_columns == set(typer.columns.integer_columns)
 
 
 def test_arithmetic_of_decimals_keeps_the_point() -> None:
-    expression = compared("m * 2 + LAST(A.m) > avg(A.m)")
+    expression = type_comparison_of_b("m * 2 + LAST(A.m) > avg(A.m)")
     assert isinstance(expression.operands[0], Arithmetic)
     assert isinstance(expression.operands[1], Arithmetic)
 
@@ -217,11 +227,11 @@ def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
         "(i > LAST(A.i)) IS NOT TRUE",
         "nullif(i, LAST(A.i)) IS NULL",
     ):
-        typed(condition)
+        type_condition_of_b(condition)
 
 
 def test_a_decimal_literal_with_a_float_is_a_float() -> None:
-    expression, typer = typed("d - FIRST(A.d) > 1.5")
+    expression, typer = type_condition_of_b("d - FIRST(A.d) > 1.5")
     assert isinstance(expression, RunOperation)
     assert expression.operands[1] == Constant(1.5, Kind.FLOATING)
     assert [column.text for column in typer.columns.float_columns] == ["d"]
@@ -255,23 +265,23 @@ def test_a_literal_is_a_constant_if_its_type_can_hold_it(
 
 def test_aggregates_have_sparks_types() -> None:
     for condition, kind in (("sum(A.i) > b", Kind.INTEGER), ("avg(A.i) > d", Kind.FLOATING)):
-        expression = compared(condition)
+        expression = type_comparison_of_b(condition)
         assert isinstance(expression.operands[0], RunAggregate)
         assert expression.operands[0].kind is kind
 
 
 def test_count_needs_no_value() -> None:
-    _, typer = typed("count(A.s) > 2")
+    _, typer = type_condition_of_b("count(A.s) > 2")
     assert [column.text for column in typer.columns.integer_columns] == ["IF((s) IS NULL, NULL, 1)"]
 
 
 def test_strings_are_compared_by_rank() -> None:
-    _, typer = typed("s > LAST(A.s)")
+    _, typer = type_condition_of_b("s > LAST(A.s)")
     assert typer.columns.ranked_columns == {build_row_column("s")}
 
 
 def test_between_and_in_are_comparisons() -> None:
-    between, _ = typed("b BETWEEN FIRST(A.i) AND LAST(A.b)")
+    between, _ = type_condition_of_b("b BETWEEN FIRST(A.i) AND LAST(A.b)")
     assert find_operator(between) is BasicOperator.AND
 
 
@@ -287,7 +297,7 @@ def test_between_and_in_are_comparisons() -> None:
 )
 def test_an_unsupported_operation_raises_an_error_with_advice(condition: str) -> None:
     with pytest.raises(MatchRecognizeError) as caught:
-        typed(condition)
+        type_condition_of_b(condition)
     assert caught.value.hint
 
 
@@ -303,11 +313,11 @@ def test_an_unsupported_operation_raises_an_error_with_advice(condition: str) ->
 )
 def test_the_session_decides_the_type_of_timestamp(condition: str) -> None:
     # typeof() of each in Spark 4.1 with that setting
-    typed(condition, SessionSettings(timestamp_type="timestamp_ntz"))
+    type_condition_of_b(condition, SessionSettings(timestamp_type="timestamp_ntz"))
 
 
 def test_a_time_zone_that_python_lacks() -> None:
     in_systemv = SessionSettings("systemv/pst8pdt")
-    typed("levenshtein(s, A.s) > 2", in_systemv)
+    type_condition_of_b("levenshtein(s, A.s) > 2", in_systemv)
     with pytest.raises(MatchRecognizeError, match="needs the time zone `systemv/pst8pdt`"):
-        typed("datediff(greatest(A.ts, ts), ts) > 2", in_systemv)
+        type_condition_of_b("datediff(greatest(A.ts, ts), ts) > 2", in_systemv)

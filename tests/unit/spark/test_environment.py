@@ -13,7 +13,7 @@ from matchrec.spark import environment
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def program(folder: Path, name: str, script: str) -> str:
+def write_program(folder: Path, name: str, script: str) -> str:
     """Write an executable shell script, and return its path."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,13 +39,13 @@ def test_a_missing_interpreter_is_rejected() -> None:
 
 def test_an_interpreter_that_does_not_run_is_rejected(tmp_path: Path) -> None:
     assert (
-        environment.find_interpreter_problem(program(tmp_path, "python3", "exit 1"))
+        environment.find_interpreter_problem(write_program(tmp_path, "python3", "exit 1"))
         == "does not run"
     )
 
 
 def test_an_interpreter_of_another_version_is_rejected(tmp_path: Path) -> None:
-    worker = program(tmp_path, "python3", f'exec {sys.executable} "$1" "$2" 2.7')
+    worker = write_program(tmp_path, "python3", f'exec {sys.executable} "$1" "$2" 2.7')
     assert (
         environment.find_interpreter_problem(worker)
         == f"is Python {OWN}, and this program runs on 2.7"
@@ -53,14 +53,14 @@ def test_an_interpreter_of_another_version_is_rejected(tmp_path: Path) -> None:
 
 
 def test_an_interpreter_without_packages_is_rejected(tmp_path: Path) -> None:
-    worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
+    worker = write_program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
     problem = str(environment.find_interpreter_problem(worker))
     assert problem.startswith("lacks ")
     assert problem.endswith("numba, numpy, pandas, pyarrow")
 
 
 def test_another_interpreter_with_all_packages_is_accepted(tmp_path: Path) -> None:
-    worker = program(tmp_path, "python3", f'exec {sys.executable} "$@"')
+    worker = write_program(tmp_path, "python3", f'exec {sys.executable} "$@"')
     assert environment.find_interpreter_problem(worker) is None
 
 

@@ -51,13 +51,13 @@ def show_conditions(plan: MatchPlan) -> dict[str, str]:
     }
 
 
-def with_columns(query: QueryNode, *names: str) -> QueryNode:
+def set_columns(query: QueryNode, *names: str) -> QueryNode:
     """Return a query whose blocks have some columns."""
     return replace(query, blocks=tuple(replace(block, columns=names) for block in query.blocks))
 
 
 def test_calls_become_columns_of_the_windows_rows() -> None:
-    text = write_text(write_outer_query(with_columns(parse_sql(QUERY), "x", "y z")))
+    text = write_text(write_outer_query(set_columns(parse_sql(QUERY), "x", "y z")))
     assert " ".join(text.split()) == (
         "SELECT `t`.`x`, `t`.`y z`, `low OVER w` AS `low`, `sum(x) OVER w` + 1 AS s "
         "FROM <match_recognize_0> AS `t` WINDOW w AS (ORDER BY x) ORDER BY x"

@@ -73,12 +73,12 @@ def list_matches(
     """
     free = () if loops else FILLERS
 
-    def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
+    def can_map_last_row(_: int, start: int, variables: tuple[str, ...]) -> bool:
         name = variables[-1]
         return name in free or name in rows[start + len(variables) - 1]
 
     matches = []
-    for match in find_all(pattern, len(rows), may, skip, {}):
+    for match in find_all(pattern, len(rows), can_map_last_row, skip, {}):
         mapped = [(rows[match.start + i], v) for i, (v, _) in enumerate(match.word)]
         matches.append(
             (match.number, [pair for pair in mapped if pair[1] not in (loops or FILLERS)])
@@ -141,7 +141,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
 
 
 def test_loops_that_leave_a_run_where_it_was() -> None:
-    def staying(text: str) -> str:
+    def list_loops(text: str) -> str:
         pattern = parse_row_pattern(text)
         names = list_variable_names(pattern)
         return " ".join(
@@ -149,10 +149,10 @@ def test_loops_that_leave_a_run_where_it_was() -> None:
             for variable in sorted(find_loop_variables(list_folded_choices(pattern)))
         )
 
-    assert staying("A X*? B Y* C") == "X Y"
-    assert staying("A X+ B Y* C") == "Y"
-    assert staying("X* A Y{0,3} B") == ""
-    assert staying("A X* B X C") == ""
+    assert list_loops("A X*? B Y* C") == "X Y"
+    assert list_loops("A X+ B Y* C") == "Y"
+    assert list_loops("X* A Y{0,3} B") == ""
+    assert list_loops("A X* B X C") == ""
 
 
 FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"

@@ -43,7 +43,7 @@ def test_registers_that_some_path_reads_are_live() -> None:
     """The expected sets are found naively: reads move to earlier states until nothing changes."""
     for seed in range(300):
         random = Random(seed)
-        steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
+        steps = [tuple(draw_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
         moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
         reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
         questions = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
@@ -57,7 +57,7 @@ def test_registers_that_some_path_reads_are_live() -> None:
         assert compute_live_registers(moves, steps, reads, questions) == live, seed
 
 
-def random_step(random: Random) -> RegisterStep:
+def draw_step(random: Random) -> RegisterStep:
     """Draw a step over a few registers."""
     operation = random.choice(
         [op.SET_ROW, op.COPY, op.COPY_AT, op.SET_AT, op.ADD_ONE, op.SUM_INTEGER]

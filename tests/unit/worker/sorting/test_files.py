@@ -78,13 +78,13 @@ def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
 
 @needs_proc
 def test_files_are_closed_when_rows_fail(local: Path) -> None:
-    def failing() -> Iterator[pa.RecordBatch]:
+    def yield_and_fail() -> Iterator[pa.RecordBatch]:
         yield from make_batches()
         assert list_open_files(local)
         raise KeyError
 
     with pytest.raises(KeyError):
-        next(sort_batches(failing(), SORTING, ROWS, BUDGET))
+        next(sort_batches(yield_and_fail(), SORTING, ROWS, BUDGET))
     assert list_open_files(local) == []
 
 
@@ -148,13 +148,13 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("matchrec.worker.sorting.spills.SPILLS_PER_MERGE", 4)
     most = 0
 
-    def watched() -> Iterator[pa.RecordBatch]:
+    def yield_and_count_files() -> Iterator[pa.RecordBatch]:
         nonlocal most
         for batch in make_batches(40):
             most = max(most, len(list_open_files(local)))
             yield batch
 
-    result = pa.Table.from_batches(sort_batches(watched(), SORTING, ROWS, BUDGET))
+    result = pa.Table.from_batches(sort_batches(yield_and_count_files(), SORTING, ROWS, BUDGET))
     assert result["o"].to_pylist() == [*range(1, 4001)]
     assert 0 < most <= 9
 
