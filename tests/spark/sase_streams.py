@@ -31,7 +31,7 @@ class Worked:
     streams: dict[str, str]  # each stream, and its matches as names of events, with commas between
     output: str = "all"
 
-    def expected(self) -> set[tuple[str, str]]:
+    def list_expected(self) -> set[tuple[str, str]]:
         """Return pairs of a stream and a match in it."""
         return {
             (stream, match.strip())

@@ -215,7 +215,7 @@ def test_errors_around_the_clause_come_from_spark(spark: SparkSession, steps: Da
         (CLAUSE.replace("FIRST(t)", "nope(t)"), "nope"),
     ],
 )
-def test_mistakes_are_errors_with_a_place(
+def test_mistakes_are_errors_with_a_location(
     spark: SparkSession, steps: DataFrame, clause: str, message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:

@@ -286,7 +286,7 @@ def test_a_call_of_the_whole_pattern_names_no_stage() -> None:
         (True, "True, of type bool", "write max_steps=1_000_000_000, or leave it out for no limit"),
     ],
 )
-def test_the_type_is_named_only_if_it_is_wrong(value: Any, shown: str, hint: str) -> None:
+def test_a_message_names_the_type_only_if_it_is_wrong(value: Any, shown: str, hint: str) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         Options(max_steps=value)
     assert refused.value.message == (
@@ -419,7 +419,9 @@ def test_a_missing_query_is_named(spark: SparkSession, arguments: tuple[str, ...
         (3, 'write args={"name": value} for :name'),
     ],
 )
-def test_an_order_in_the_place_of_the_values(spark: SparkSession, order: Any, hint: str) -> None:
+def test_an_order_instead_of_the_values_is_recognized(
+    spark: SparkSession, order: Any, hint: str
+) -> None:
     ids = spark.range(1)
     calls: tuple[Callable[..., object], ...] = (
         partial(matchrec.match_sase, ids, "PATTERN SEQ(ANY a)"),

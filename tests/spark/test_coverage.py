@@ -95,7 +95,7 @@ def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> Non
     ]
 
 
-def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
+def test_without_a_match_the_text_ends_with_the_nearest_run(spark: SparkSession) -> None:
     text = str(matchrec.query(spark, FUNNEL, {"last": "buy"}).coverage())
     assert text.splitlines()[-8:] == [
         "where and why most of them stopped",
@@ -222,9 +222,7 @@ def test_coverage_does_not_depend_on_who_sorts(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("sort", ["worker", "engine"])
-def test_a_part_is_evaluated_only_if_those_before_it_are_true(
-    spark: SparkSession, sort: str
-) -> None:
+def test_a_part_is_evaluated_only_if_earlier_parts_are_true(spark: SparkSession, sort: str) -> None:
     """Otherwise it would divide by zero: x is 0 on the second of four days."""
     query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))
         MATCH_RECOGNIZE (ORDER BY day MEASURES B.day AS last PATTERN (A B)
@@ -376,7 +374,7 @@ def test_a_query_without_the_requested_clause_is_rejected(spark: SparkSession) -
         matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage(clause=2)
 
 
-def test_explain_names_it_once_a_query_has_run(spark: SparkSession) -> None:
+def test_explain_suggests_coverage_after_a_query_has_run(spark: SparkSession) -> None:
     explained = matchrec.query(spark, FUNNEL, {"last": "pay"}).explain(analyze=True)
     assert str(explained).endswith(
         "coverage() of the query shows how far starting rows get, and what stops them"
@@ -391,7 +389,7 @@ def test_a_clause_without_columns_has_a_coverage(spark: SparkSession) -> None:
     assert covered["stopped"].tolist() == [2, 0]
 
 
-def test_first_matches_do_not_limit_what_is_counted(spark: SparkSession) -> None:
+def test_first_matches_do_not_limit_the_counts(spark: SparkSession) -> None:
     """Of the rows 1 to 4, 1 begins a match of one row, as do 2, 3 and 4; the query returns one."""
     clause = "ORDER BY id MEASURES A.id AS found PATTERN (A) FIRST 1 MATCHES DEFINE A AS id > 0"
     query = matchrec.query(spark.range(1, 5), clause)

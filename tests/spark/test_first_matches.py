@@ -59,7 +59,7 @@ EVENTS = """PATTERN SEQ(ANY p, ANY q) FIRST 2 MATCHES WHERE skip_till_any_match 
 STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v").first_matches(2)
 
 
-def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
+def test_sase_and_patterns_can_limit_matches(rows: DataFrame) -> None:
     keys = {"order_by": "id", "partition_by": "k"}
     matches = matchrec.match_sase(rows, EVENTS, **keys).collect()
     assert sorted(map(tuple, matches)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
@@ -79,7 +79,7 @@ def test_first_matches_of_sase_and_patterns_are_counted(rows: DataFrame) -> None
     assert counts == {(rule, k): 2 for rule in rules for k in (0, 1)}
 
 
-def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
+def test_a_limit_is_rejected_if_the_output_has_more_than_matches(rows: DataFrame) -> None:
     for query, arguments in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
             matchrec.query(rows, query, order_by="id", **arguments).to_df()

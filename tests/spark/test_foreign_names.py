@@ -64,7 +64,7 @@ def test_an_unknown_name_may_be_a_function_of_the_user(spark: SparkSession, func
 OF_SPARK_4 = {"DAYNAME", "LISTAGG", "MONTHNAME", "NULLIFZERO", "STRING_AGG", "ZEROIFNULL"}
 
 
-def test_spark_has_none_of_the_names(spark: SparkSession) -> None:
+def test_spark_has_no_function_with_a_foreign_name(spark: SparkSession) -> None:
     functions_of_spark = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
     expected = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
     assert functions_of_spark & set(read_foreign_functions()) == expected

@@ -208,7 +208,7 @@ def test_messages_show_the_condition(events: DataFrame, condition: str, message:
         ),
     ],
 )
-def test_a_mistake_in_a_condition_is_at_its_place_in_the_call(
+def test_a_mistake_in_a_condition_is_marked_in_its_call(
     events: DataFrame, pattern: Pattern, call: str, position: tuple[int, int], excerpt: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:

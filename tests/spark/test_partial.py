@@ -95,7 +95,7 @@ def test_explain_names_the_output_and_why_partitions_are_kept(
 
 
 @pytest.mark.parametrize("write", ["trino", "flink", "bigquery"])
-def test_other_products_have_no_such_runs(write: str) -> None:
+def test_partial_matches_cannot_be_translated(write: str) -> None:
     clause = SQL.replace("TIMEOUT MATCHES", "UNFINISHED MATCHES").replace("WITHIN 4", "")
     query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
     with pytest.raises(MatchRecognizeUnsupportedError, match="no SHOW TIMEOUT MATCHES and SHOW UN"):

@@ -98,7 +98,7 @@ def test_an_unknown_column_lists_the_columns_of_the_table(spark: SparkSession) -
 
 @pytest.mark.usefixtures("on_sail")
 @pytest.mark.parametrize("string", ["z", "a(b"])
-def test_a_string_that_is_no_number_has_a_place(spark: SparkSession, string: str) -> None:
+def test_a_string_that_is_not_a_number_is_marked(spark: SparkSession, string: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, f"SELECT day FROM quotes WHERE day > '{string}'")
     assert caught.value.column == 36

@@ -124,7 +124,7 @@ def test_an_empty_dataframe_gives_no_rows_and_the_right_schema(spark: SparkSessi
     assert matches.collect() == []
 
 
-def test_a_partition_of_one_row(spark: SparkSession) -> None:
+def test_a_partition_can_have_one_row(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", 1), ("b", 1)], "k string, t int")
     clause = """PARTITION BY k ORDER BY t MEASURES PREV(t) AS p, NEXT(t) AS n, t AS t
         PATTERN (^ A $) DEFINE A AS PREV(t) IS NULL AND NEXT(t) IS NULL"""
@@ -208,7 +208,7 @@ def test_a_failing_run_names_partition_and_row(spark: SparkSession) -> None:
         matchrec.match_recognize(frame, clause).collect()
 
 
-def test_more_conditions_than_one_word_has_bits(spark: SparkSession) -> None:
+def test_a_query_can_have_more_conditions_than_a_word_has_bits(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(t,) for t in range(130)], "t int")
     names = [f"V{i}" for i in range(130)]
     definitions = ", ".join(f"V{i} AS t = {i}" for i in range(130))

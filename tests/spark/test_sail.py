@@ -626,7 +626,7 @@ def test_tables_of_many_chunks_keep_their_values(
                 assert matchrec.match_recognize(rows, LAST_VALUE).collect() == [("x49",)]
 
 
-def test_two_columns_of_one_name_in_pieces(
+def test_rows_sent_in_pieces_can_have_two_columns_of_one_name(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sent_rows, "MIN_BYTES_OF_VIEW", 0)

@@ -84,7 +84,7 @@ def test_a_missing_file_is_no_error(spark: SparkSession, tmp_path: Path) -> None
     assert sizes.estimate_input_rows(rows) is None
 
 
-def planned_files(spark: SparkSession, *folders: str) -> list[Path]:
+def list_planned_files(spark: SparkSession, *folders: str) -> list[Path]:
     """Return the files that the plan of all rows of some folders names, sorted by their paths."""
     rows = spark.read.parquet(folders[0])
     for folder in folders[1:]:
@@ -96,19 +96,19 @@ def planned_files(spark: SparkSession, *folders: str) -> list[Path]:
 def test_a_plan_names_files(spark: SparkSession, tmp_path: Path) -> None:
     """A plan that leaves out files, or a name that cannot be read from it, gives no files."""
     signs = write_files(tmp_path / "a #ü", ROWS, files=2)
-    assert planned_files(spark, signs) == sorted(Path(signs).iterdir())
+    assert list_planned_files(spark, signs) == sorted(Path(signs).iterdir())
     separator = write_files(tmp_path / "a, b", ROWS, files=2)
-    assert planned_files(spark, separator) == [], "`, ` also separates the names in a plan"
+    assert list_planned_files(spark, separator) == [], "`, ` also separates the names in a plan"
     glob = write_files(tmp_path / "a [0], {b} #%41 ü", ROWS, files=2)
-    assert planned_files(spark, glob) == [], "for Sail, `[0]` and `{b}` are patterns of names"
+    assert list_planned_files(spark, glob) == [], "for Sail, `[0]` and `{b}` are patterns of names"
     other = write_files(tmp_path / "with a space", ROWS)
-    assert planned_files(spark, other) == sorted(Path(other).iterdir())
+    assert list_planned_files(spark, other) == sorted(Path(other).iterdir())
     third = write_files(tmp_path / "third", ROWS, files=1)
     both = [*Path(other).iterdir(), *Path(third).iterdir()]
-    assert planned_files(spark, other, third) == sorted(both)
-    assert planned_files(spark, third, third) == 2 * list(Path(third).iterdir())
+    assert list_planned_files(spark, other, third) == sorted(both)
+    assert list_planned_files(spark, third, third) == 2 * list(Path(third).iterdir())
     many = write_files(tmp_path / "many", ROWS, files=90)
-    assert planned_files(spark, many) == [], "the plan names only the first of many files"
+    assert list_planned_files(spark, many) == [], "the plan names only the first of many files"
     for path in Path(third).iterdir():
         path.rename(path.with_suffix(".moved"))
     plan = f"DataSourceExec: file_groups={{1 group: [[{third[1:]}/0.parquet]]}}"

@@ -265,14 +265,14 @@ def test_all_matches(spark: SparkSession) -> None:
     cases = some_of(ALL)
     results = collect_matches(spark, cases, match_verbose("matches"))
     for case, matches in zip(cases, results, strict=True):
-        assert matches == case.expected(), case.query
+        assert matches == case.list_expected(), case.query
 
 
 @pytest.mark.once
 def test_non_overlapping_matches(spark: SparkSession) -> None:
     results = collect_matches(spark, NON_OVERLAPPING, match_verbose("non_overlapping"))
     for case, matches in zip(NON_OVERLAPPING, results, strict=True):
-        assert matches == case.expected(), case.query
+        assert matches == case.list_expected(), case.query
 
 
 def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSession) -> None:
@@ -285,11 +285,13 @@ def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSe
         "PATTERN SEQ(B+ a[], ANY+ b[]) WHERE skip_till_next_match { b.LEN = 4 OR b[1].x = 0 }",
         {"b1 b2 a b3 c=0": "b1 b2 a b3 c"},
     )
-    assert collect_matches(spark, [case], match_verbose("non_overlapping")) == [case.expected()]
+    assert collect_matches(spark, [case], match_verbose("non_overlapping")) == [
+        case.list_expected()
+    ]
 
 
 def test_the_graph_expands_to_all_matches(spark: SparkSession) -> None:
     cases = some_of(ALL[::2])
     results = collect_matches(spark, cases, match_graph)
     for case, matches in zip(cases, results, strict=True):
-        assert matches == case.expected(), case.query
+        assert matches == case.list_expected(), case.query

@@ -86,7 +86,7 @@ def test_a_mistake_in_another_aggregate_is_found_in_planning(spark: SparkSession
 
 
 @pytest.mark.usefixtures("changing")
-def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
+def test_results_of_one_text_are_independent(spark: SparkSession) -> None:
     create_view(spark, 1, 2, 0, 5)
     first = matchrec.sql(spark, QUERY)
     second = matchrec.sql(spark, QUERY)

@@ -115,7 +115,9 @@ def draw_clause(random: Random) -> str:
 
 @pytest.mark.parametrize("table", ["t", "large"])
 @pytest.mark.parametrize("seed", batches(24))
-def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table: str) -> None:
+def test_totals_of_the_search_equal_those_of_spark(
+    spark: SparkSession, seed: int, table: str
+) -> None:
     random = Random(seed)
     clause = draw_clause(random)
     per = random.choice(list(KEYS))
@@ -128,7 +130,7 @@ def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table
 
 
 @pytest.mark.parametrize("per", KEYS)
-def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str) -> None:
+def test_totals_of_built_matches_equal_those_of_the_search(spark: SparkSession, per: str) -> None:
     aggregates = name_aggregates(CARRIED)
     backtracking = matchrec.Options(algorithm="backtracking")
     rows = spark.table("t")

@@ -83,7 +83,7 @@ def test_a_second_call_changes_nothing(plain: SparkSession) -> None:
         (None, None),
     ],
 )
-def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: int | None) -> None:
+def test_cores_are_known_only_on_one_machine(master: str | None, cores: int | None) -> None:
     assert tuning.count_local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
 
 

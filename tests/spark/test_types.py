@@ -469,7 +469,7 @@ PAIRS = (
 
 
 @pytest.mark.slow
-def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> None:
+def test_chars_of_two_rows_are_compared_like_chars_of_one_row(spark: SparkSession) -> None:
     """Spark pads the columns of a pair of rows when it compares them."""
     spark.sql("CREATE TABLE pairs (n INT, c CHAR(3), c5 CHAR(5), t STRING) USING parquet")
     spark.sql("""INSERT INTO pairs VALUES (1, 'a', 'a', 'a'), (2, 'a', 'b', 'a  '),

@@ -51,7 +51,7 @@ def ticks(spark: SparkSession) -> Iterator[None]:
     spark.catalog.dropTempView("why_ticks")
 
 
-def test_an_attempt_that_fails_by_one_value(spark: SparkSession) -> None:
+def test_why_shows_the_value_by_which_an_attempt_fails(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 1))
     assert (
         str(answer)

@@ -41,12 +41,12 @@ def test_a_term_has_one_sentence_a_source_and_an_owner(entry: Entry) -> None:
     assert (ROOT / "matchrec" / entry.owner).is_file()
 
 
-def test_terms_are_in_it_once() -> None:
+def test_the_glossary_has_each_term_once() -> None:
     terms = [entry.term for entry in read_entries()]
     assert len(terms) == len(set(terms))
 
 
-def test_modules_begin_with_these_words() -> None:
+def test_modules_do_not_begin_with_unused_words() -> None:
     unused = "|".join(re.escape(word.lower()) for entry in read_entries() for word in entry.unused)
     for module in MODULES:
         first = module.read_text(encoding="utf-8").split("\n")[0].lower()

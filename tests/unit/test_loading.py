@@ -64,7 +64,7 @@ def test_few_queries_need_pandas() -> None:
     assert list_loaded("import matchrec; matchrec.sql", ["pyspark", "pandas"]) == ["pyspark"]
 
 
-def test_a_module_that_is_missing_is_reported_by_whoever_needs_it() -> None:
+def test_a_missing_module_is_reported_when_it_is_needed() -> None:
     with loading.load_in_background(["matchrec.no_such_module", "calendar"]):
         pass
     assert "calendar" in sys.modules
@@ -88,7 +88,7 @@ def test_a_misspelt_name_of_the_package_gets_a_suggestion() -> None:
         ("why", "matchrec.query(...).why()"),
     ],
 )
-def test_an_old_name_gets_the_new_one(name: str, suggestion: str) -> None:
+def test_an_old_name_is_answered_with_the_new_name(name: str, suggestion: str) -> None:
     with pytest.raises(AttributeError, match=rf"'{name}'; write {re.escape(suggestion)}$"):
         getattr(matchrec, name)
 

@@ -79,7 +79,7 @@ def test_a_test_without_a_mark_is_in_one_run_or_the_other(
 
 
 @pytest.mark.parametrize(("newest", "done"), [(False, "a"), (True, "fh")])
-def test_two_versions_of_spark_share_what_is_its_own(
+def test_two_versions_of_spark_share_the_tests_of_spark(
     monkeypatch: pytest.MonkeyPatch, newest: bool, done: str
 ) -> None:
     table = [on_engines.Entry("leave", "own.py", ""), on_engines.Entry("fails", "some.py::d", "")]

@@ -82,6 +82,6 @@ def test_a_position_after_the_text_is_marked() -> None:
         ("\x9b2J \u202eabc \ud800", "�2J �abc �"),
     ],
 )
-def test_what_a_terminal_would_obey_is_a_picture(text: str, shown: str) -> None:
+def test_control_characters_become_pictures(text: str, shown: str) -> None:
     assert replace_control_characters(text) == shown
     assert len(shown) == len(text)

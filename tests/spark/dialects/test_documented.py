@@ -53,7 +53,7 @@ def test_documented_queries_give_their_documented_rows(
         assert write_table(record.columns, rows) == write_table(record.columns, list(record.rows))
 
 
-def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
+def test_each_example_has_its_own_page_and_title() -> None:
     for name in list_products():
         examples = [example for example in ALL if example.product == name]
         assert {example.page for example in examples} - {RULES} == set(read_pages(name))

@@ -26,7 +26,7 @@ from tests.quick.scale import FULL
 
 ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 SHOWN_DIFFERENCES = 20
-# The number of failing rows of each call for which Spark is asked. Each needs a query of its own.
+# For how many failing rows of each call Spark is run, too. Each of them needs its own query.
 CHECKED_FAILURES = 2 if FULL else 0
 
 # For types that Python computes with as numbers: the SQL that makes an argument from a number.
@@ -97,7 +97,7 @@ class ArgumentTable:
             function = load_functions()[function_call.name]
             assert function.takes_count(len(function_call.columns)), function_call
         frame = self.build_frame(spark)
-        with restored_settings(spark):
+        with restore_settings(spark):
             spark.conf.set(TIME_ZONE, time_zone)
             self.check_types(frame, calls, time_zone)
             for ansi in (False, True):
@@ -197,7 +197,7 @@ class ArgumentTable:
 
 
 @contextmanager
-def restored_settings(spark: SparkSession) -> Iterator[None]:
+def restore_settings(spark: SparkSession) -> Iterator[None]:
     """Restore the ANSI mode and the time zone of a session at the end."""
     before = {name: spark.conf.get(name) for name in (ANSI, TIME_ZONE)}
     try:

@@ -93,14 +93,15 @@ def edges(spark: SparkSession) -> DataFrame:
     names = ", ".join(f"c{number}" for number in range(len(values)))
     drawn_rows = f"SELECT * FROM VALUES {', '.join(f'({row})' for row in rows)} AS t({names})"
     columns = (
-        f"CAST(c{3 * index + number} AS {name}) AS {column(name, number)}"
+        f"CAST(c{3 * index + number} AS {name}) AS {name_column(name, number)}"
         for index, name in enumerate(TYPES)
         for number in range(3)
     )
     return spark.sql(f"SELECT {', '.join(columns)} FROM ({drawn_rows})").localCheckpoint()
 
 
-def column(type_name: str, number: int = 0) -> str:
+def name_column(type_name: str, number: int = 0) -> str:
+    """Return the name of one of the three columns of a type."""
     return f"c_{TYPES.index(type_name)}_{number}"
 
 
@@ -109,25 +110,25 @@ def list_calls(function: str) -> Iterator[str]:
     yield f"{function}()"
     same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
     for chosen in (*same, *product(PAIRED_TYPES, repeat=2), *product(TRIPLED_TYPES, repeat=3)):
-        arguments = (column(name, number) for number, name in enumerate(chosen))
+        arguments = (name_column(name, number) for number, name in enumerate(chosen))
         yield f"{function}({', '.join(arguments)})"
     for unit, name in product(UNITS, TIMES) if function in FUNCTIONS_WITH_UNIT else ():
-        yield f"{function}('{unit}', {column(name)})"
-        yield f"{function}({column(name)}, '{unit}')"
-        yield f"{function}({unit}, {column(name)}, {column(name, 1)})"
+        yield f"{function}('{unit}', {name_column(name)})"
+        yield f"{function}({name_column(name)}, '{unit}')"
+        yield f"{function}({unit}, {name_column(name)}, {name_column(name, 1)})"
     for name in TYPES:
-        yield f"{function}({column(name)}, -3)"
+        yield f"{function}({name_column(name)}, -3)"
         if function == "NAMED_STRUCT":
-            yield f"{function}('a', {column(name)}, 'b', {column(name, 1)})"
+            yield f"{function}('a', {name_column(name)}, 'b', {name_column(name, 1)})"
 
 
 def list_other_expressions() -> Iterator[str]:
     """Yield expressions other than plain calls: lambdas, operators and EXTRACT."""
     for form in (*LAMBDAS, *OPERATORS):
         for name in TYPES:
-            yield form.format(column(name), column(name, 1))
+            yield form.format(name_column(name), name_column(name, 1))
     for field, name in product(FIELDS, TIMES):
-        yield f"extract({field} FROM {column(name)})"
+        yield f"extract({field} FROM {name_column(name)})"
 
 
 def keep_analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
@@ -144,7 +145,7 @@ def keep_analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]
         except (PySparkException, Py4JJavaError):  # also for a constant that is not a date
             continue
         casts = (cast.groups() for cast in CAST.finditer(plan))
-        if not any(text in plan for text in units) and not any(map(may_fail, casts)):
+        if not any(text in plan for text in units) and not any(map(can_fail, casts)):
             yield expression
 
 
@@ -152,7 +153,7 @@ CAST = re.compile(r"cast\(c_(\d+)_\d#\d+L? as (\w+)")
 NUMBERS = "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"
 
 
-def may_fail(cast: Sequence[str | Any]) -> bool:
+def can_fail(cast: Sequence[str | Any]) -> bool:
     """Return whether a cast of a column may fail.
 
     Args:
@@ -197,7 +198,7 @@ def test_no_operator_of_the_table_fails(edges: DataFrame) -> None:
     assert find_failing(edges, [*keep_analysed(edges, some_of([*list_other_expressions()]))]) == []
 
 
-def test_what_is_new_in_spark_may_fail(spark: SparkSession) -> None:
+def test_new_functions_of_spark_can_fail(spark: SparkSession) -> None:
     known = {row["function"].upper() for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     assert known > {"RAISE_ERROR", "ASSERT_TRUE", "ELEMENT_AT", "TO_DATE", "PARSE_JSON"}
     safe = {name for name in known if f"{name}()" in NEVER_FAILING}

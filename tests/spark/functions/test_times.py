@@ -53,7 +53,7 @@ def test_times_plus_and_minus_intervals_are_as_in_spark(
     ArgumentTable((TIMES[kind], INTERVAL), rows).check(spark, calls, zone)
 
 
-def test_settings_that_say_what_is_meant(spark: SparkSession) -> None:
+def test_settings_decide_the_type_and_the_zone_of_timestamps(spark: SparkSession) -> None:
     # TIMESTAMP means local time, and the zone has a short name: noon of the 10th is 22:00 in UTC
     settings = {"spark.sql.timestampType": "TIMESTAMP_NTZ", "spark.sql.session.timeZone": "HST"}
     before = {name: spark.conf.get(name) for name in settings}

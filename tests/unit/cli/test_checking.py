@@ -98,7 +98,7 @@ def test_a_pipe_is_read_once_for_all_queries(several: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "2 queries checked, no mistakes\n")
 
 
-def test_files_of_one_name_in_different_folders(several: Path) -> None:
+def test_files_in_different_folders_can_have_one_name(several: Path) -> None:
     for folder, header in (("a", "x"), ("b", "y")):
         (several / folder).mkdir()
         (several / folder / "rows.csv").write_text(f"{header}\n1\n")

@@ -693,7 +693,7 @@ def test_warnings_are_ignored_by_name(embedded: Path) -> None:
     assert message.endswith("  help: write --ignore NoOrderWarning\n")
 
 
-def test_two_columns_of_one_name(embedded: Path) -> None:
+def test_two_columns_with_one_name_are_only_for_csv(embedded: Path) -> None:
     query = "SELECT 1 AS a, 2 AS a"
     shown = invoke_failing("run", "-", "--format", "json", stdin=query, code=1)
     assert "the result has two columns named `a`" in shown

@@ -117,7 +117,7 @@ def test_a_killed_program_leaves_no_half_file(suffix: str, before: str | None, f
 
 
 @pytest.mark.night
-def test_two_programs_that_write_one_file(files: Path) -> None:
+def test_two_programs_cannot_mix_their_rows_in_one_file(files: Path) -> None:
     """The file has all rows of one of them."""
     query = "SELECT id, '{}' AS s FROM range(100000)"
     programs = []

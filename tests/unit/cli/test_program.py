@@ -41,7 +41,7 @@ def run_program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "no.sql"]])
-def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
+def test_commands_that_need_no_spark_do_not_load_it(arguments: list[str]) -> None:
     started = [sys.executable, "-c", STARTED.format(arguments=arguments)]
     result = subprocess.run(started, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == ""

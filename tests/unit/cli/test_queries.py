@@ -336,7 +336,7 @@ def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
     assert "write clicks, or pass --table clikcs=FILE" in near
 
 
-def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
+def test_a_value_that_is_not_a_literal_is_a_text() -> None:
     texts = ("'12'", "'it''s'", "x", "", "-", "1.", "0x10", "NaN", "interval training", "O'Brien'")
     assert [read_argument_value(text) for text in texts] == [
         "12",

@@ -13,7 +13,7 @@ from matchrec.errors import MatchRecognizeRunError
 
 
 class FakeGateway:
-    """A gateway that sends a signal to the program when it is asked whether it is running."""
+    """A gateway that signals to the program when the program checks whether it is running."""
 
     address = "sc://127.0.0.1:15002"
 

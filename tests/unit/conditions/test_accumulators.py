@@ -24,33 +24,33 @@ LARGEST = Decimal(10**38 - 1)
 
 def accumulate(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
     """Return the aggregate of some values, which are added one by one."""
-    rows = AGGREGATES[name].begin(AggregateUse((type_,), **settings))
+    accumulator = AGGREGATES[name].begin(AggregateUse((type_,), **settings))
     for value in values:
-        rows.add(value)
-    return rows.compute_result()
+        accumulator.add(value)
+    return accumulator.compute_result()
 
 
 @pytest.mark.parametrize("name", ["stddev", "variance"])
-def test_a_statistic_of_one_row_is_null_or_not_a_number_as_it_was(name: str) -> None:
+def test_a_statistic_of_one_row_is_null_or_nan_in_legacy_mode(name: str) -> None:
     assert accumulate(name, DOUBLE, 3.0) is None
     assert math.isnan(accumulate(name, DOUBLE, 3.0, legacy_statistics=True))
     assert accumulate(name, DOUBLE, legacy_statistics=True) is None
 
 
-def test_a_median_has_the_last_bit_of_its_spark() -> None:
+def test_a_median_equals_that_of_each_version_of_spark() -> None:
     """The values are 0.5 * 0.02 + 0.5 * 0.07, and 0.02 + 0.5 * (0.07 - 0.02), in Python."""
     assert accumulate("median", DOUBLE, 0.02, 0.07, weighs_both_values=True) == 0.045000000000000005
     assert accumulate("median", DOUBLE, 0.02, 0.07) == 0.045
 
 
-def test_integers_wrap_or_end_the_query() -> None:
+def test_integers_wrap_or_raise_an_error() -> None:
     largest = 2**63 - 1
     assert accumulate("sum", BIGINT, largest, 1, ansi=False) == -(2**63)
     with pytest.raises(OverflowError):
         accumulate("sum", BIGINT, largest, 1)
 
 
-def test_decimals_are_null_or_end_the_query() -> None:
+def test_decimals_become_null_or_raise_an_error() -> None:
     assert accumulate("sum", WIDE, LARGEST, Decimal(0)) == LARGEST
     assert accumulate("sum", WIDE, LARGEST, Decimal(1), ansi=False) is None
     assert accumulate("sum", WIDE, LARGEST, Decimal(1), Decimal(-9), ansi=False) is None
@@ -82,16 +82,14 @@ ONLY_IN_MEASURES = frozenset(
 )
 
 
-def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
+def test_every_aggregate_of_measures_is_in_the_table_or_left_out_on_purpose() -> None:
     names = {name.lower() for name in function_names.AGGREGATES}
-    exact = names - {"schema_of_variant_agg"}
-    refused = {
-        name for name in exact if name.startswith(("approx", "bitmap", "hll", "kll", "theta"))
-    }
-    refused |= {name for name in exact if name.startswith(("tuple", "vector", "histogram"))}
-    refused |= {"count_min_sketch", "percentile_approx", "collect_union"}
-    refused |= {"percentile_cont", "percentile_disc"}  # which take WITHIN GROUP
-    assert AGGREGATES.keys() == exact - refused - ONLY_IN_MEASURES
+    names -= {"schema_of_variant_agg"}
+    prefixes = ("approx", "bitmap", "hll", "kll", "theta", "tuple", "vector", "histogram")
+    left_out = {name for name in names if name.startswith(prefixes)}
+    left_out |= {"count_min_sketch", "percentile_approx", "collect_union"}
+    left_out |= {"percentile_cont", "percentile_disc"}  # which take WITHIN GROUP
+    assert AGGREGATES.keys() == names - left_out - ONLY_IN_MEASURES
 
 
 @pytest.mark.parametrize("name", sorted(ONLY_IN_MEASURES))
@@ -104,7 +102,7 @@ def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) 
 
 
 @pytest.mark.parametrize("call", ["percentile_cont(0.5)", "mode()", "listagg(A.x, ',')"])
-def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
+def test_an_order_within_group_is_refused_with_advice(call: str) -> None:
     condition = f"{call} WITHIN GROUP (ORDER BY A.x) = B.x"
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {condition}"))
     with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN GROUP` is not") as caught:
@@ -113,8 +111,9 @@ def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
 
 
 class Chains:
-    """rows: for the number of each list, the list before and its last row."""
+    """Four lists that share rows: 1 is [1.0], 2 is [1.0, 5.0], 3 is [1.0, 7.0], 4 is [1, 5, 9]."""
 
+    # For each list, the number of the list without the last row, and the last row.
     rows: ClassVar[dict[int, tuple[int, float]]] = {
         1: (0, 1.0),
         2: (1, 5.0),
@@ -131,7 +130,8 @@ class Chains:
         return (self.rows[number][1],)
 
 
-def test_lists_that_part_have_results_of_their_own() -> None:
+def test_lists_with_common_rows_have_their_own_results() -> None:
     median = ListAggregate(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
+    # The lists 2 and 1 come again, after longer lists have taken over their accumulators.
     medians = {number: median.compute(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
     assert medians == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}

@@ -103,7 +103,7 @@ def test_types_are_known_if_every_session_agrees(text: str, type_: ValueType | N
     assert find_known_type(parse_measure(text), find_leaf_type) == type_
 
 
-def test_the_conjuncts_of_what_spark_computes() -> None:
+def test_columns_of_spark_are_conjunctions_of_conjuncts() -> None:
     plan = lower_clause(
         parse_clause(
             "ORDER BY t PATTERN (A B) DEFINE A AS x = 1, "

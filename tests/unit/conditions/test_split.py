@@ -48,14 +48,14 @@ def split_b(condition: str, more: str = "") -> SplitCondition:
         ("CLASSIFIER() = 'B'", "'B' = 'B'"),
     ],
 )
-def test_conditions_on_the_row_are_sparks(condition: str, text: str) -> None:
+def test_spark_computes_conditions_on_the_row(condition: str, text: str) -> None:
     split = split_b(condition)
     assert split.run_step is None
     assert split.row_test is not None
     assert split.row_test.text == text
 
 
-def test_rows_at_a_fixed_distance_are_sparks() -> None:
+def test_spark_computes_reads_at_a_fixed_distance() -> None:
     split = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
     assert split.run_step is None
     assert split.row_test is not None

@@ -205,7 +205,7 @@ NOTED = [
 
 
 @pytest.mark.parametrize(("read", "write", "text", "rows", "words"), NOTED)
-def test_what_differs_is_noted(
+def test_notes_name_what_differs(
     read: str, write: str, text: str, rows: str, words: str | None
 ) -> None:
     messages = (

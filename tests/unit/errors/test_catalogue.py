@@ -34,7 +34,7 @@ DOCS = PACKAGE.parent / "docs"
 HERE, THERE = Span(1, 2), Span(4, 6)
 
 
-def test_an_error_has_its_texts_and_places() -> None:
+def test_an_error_has_its_texts_and_locations() -> None:
     query = "PATTERN (A DEFINE A AS x > 1"
     error = bracket_not_closed(HERE, THERE, query=query, opening="(", keyword="DEFINE")
     assert error.message == "`(` is not closed in MATCH_RECOGNIZE"
@@ -47,7 +47,7 @@ def test_a_bracket_that_a_comment_may_have_swallowed_has_a_note() -> None:
     assert bracket_not_closed(HERE, query="PATTERN (A {-B-}").notes == ()
 
 
-def test_texts_without_words_and_places_that_are_not_known_are_left_out() -> None:
+def test_empty_notes_and_unknown_locations_are_left_out() -> None:
     error = MatchRecognizePlanError("no x", None, HERE, notes=("", "it has: y"), hint="")
     assert (error.spans, error.notes, error.hint) == ((HERE,), ("it has: y",), None)
 

@@ -41,7 +41,7 @@ def test_the_innermost_language_counts() -> None:
     assert name_part("DEFINE") == "DEFINE"
 
 
-def test_it_ends_with_an_error() -> None:
+def test_a_language_ends_with_an_error() -> None:
     with (
         pytest.raises(MatchRecognizeError),
         locate_errors(Source("x"), Language({"DEFINE": "here"})),
@@ -50,7 +50,7 @@ def test_it_ends_with_an_error() -> None:
     assert name_part("DEFINE") == "DEFINE"
 
 
-def test_examples_are_written_in_it() -> None:
+def test_examples_are_written_in_the_language() -> None:
     def hint() -> str | None:
         return types_cannot_be_combined(">", "date", "date", Span(0, 1)).hint
 

@@ -28,7 +28,7 @@ def name_literal(type_name: str, content: str, text: str) -> str:
         ("TIMESTAMP'12:30'", "DATE", "12:30", ""),
     ],
 )
-def test_the_literal_in_the_message_of_spark_is_the_wrong_one(
+def test_the_wrong_literal_is_found_by_the_message_of_spark(
     valid: str, type_name: str, content: str, note: str
 ) -> None:
     wrong = f"{type_name}'{content}'"

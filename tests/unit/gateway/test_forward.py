@@ -375,7 +375,7 @@ def test_a_client_that_comes_back_gets_the_error(planner: SlowPlanner, waiting: 
 def test_a_running_execution_is_not_dropped_for_newer_ones(
     engine: FakeEngine, planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise its client would be told to send it again, and an INSERT would run twice."""
+    """Otherwise its client would send it again, and an INSERT would run twice."""
     monkeypatch.setattr(executions, "MAX_EXECUTIONS", 1)
     newer = proto.ExecutePlanRequest(session_id=str(uuid4()))
     newer.plan.command.sql_command.sql = CLAUSE

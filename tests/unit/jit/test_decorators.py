@@ -83,7 +83,7 @@ def test_a_record_with_named_fields_is_written_to() -> None:
     assert len(counted.compiled) == 2
 
 
-def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
+def test_read_only_arrays_use_the_same_machine_code() -> None:
     fixed = np.array([1, 2, 3])
     fixed.flags.writeable = False
     with use_shortcuts(replace(ALL, max_python_steps=0)):

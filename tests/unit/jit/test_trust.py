@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 # Folders. Each change is made to a trusted folder, and makes it one that others can change.
 
 
-def test_a_folder_of_ours_is_trusted(folder: Path) -> None:
+def test_our_folder_is_trusted(folder: Path) -> None:
     assert find_folder_fault(folder, trust.find_own_writers()) is None
     assert find_folder_fault(folder / "not" / "made", trust.find_own_writers()) is None
 
@@ -102,7 +102,7 @@ def test_a_folder_that_others_can_change_is_not_trusted(folder: Path, change: st
     assert fault.startswith(str(folder.parent if change.startswith("above") else folder))
 
 
-def test_a_folder_of_ours_in_one_such_as_tmp_is_trusted(folder: Path) -> None:
+def test_our_folder_in_a_shared_folder_like_tmp_is_trusted(folder: Path) -> None:
     folder.parent.chmod(0o1777)
     assert find_folder_fault(folder, trust.find_own_writers()) is None
 

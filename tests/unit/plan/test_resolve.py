@@ -28,7 +28,7 @@ COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
         ("nothing", "nothing"),
     ],
 )
-def test_a_column_has_one_text(text: str, resolved: str) -> None:
+def test_a_column_has_the_same_text_however_it_is_written(text: str, resolved: str) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.PARTITION_BY)
     key = resolve_row_expression(written, COLUMNS)
     assert key.text == resolved

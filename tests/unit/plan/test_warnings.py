@@ -106,7 +106,7 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A A2) DEFINE A AS price > 1, A2 AS price > 2",
         "PATTERN (A B2 B3) DEFINE A AS price > 1",
         "MEASURES COUNT(A.price) AS n, COUNT(*) AS m PATTERN (A) DEFINE A AS price > 1",
-        # NULL where the condition is false, so COUNT counts what is meant.
+        # NULL if the condition is false, so COUNT counts the intended rows.
         "MEASURES COUNT(A.price > 1 OR NULL) AS n PATTERN (A) DEFINE A AS price > 1",
         "MEASURES COUNT(NULLIF(A.price > 1, FALSE)) AS n PATTERN (A) DEFINE A AS price > 1",
         "MEASURES COUNT(DISTINCT A.price > 1) AS n PATTERN (A) DEFINE A AS price > 1",

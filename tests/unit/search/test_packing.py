@@ -11,7 +11,7 @@ from matchrec.search.kernels.search_loop import NO_MATCH, NOT_NOTED, encode_stat
 
 @pytest.mark.parametrize("block_level", [skipping.FREE, skipping.BLOCKED, skipping.STOPPED])
 @pytest.mark.parametrize("matches", [0, 1, 7])
-def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, block_level: int) -> None:
+def test_a_mark_holds_two_numbers(matches: int, block_level: int) -> None:
     mark = skipping.pack_mark(matches, block_level)
     assert skipping.unpack_match_count(mark) == matches
     assert skipping.unpack_block_level(mark) == block_level

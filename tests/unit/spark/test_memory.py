@@ -174,9 +174,7 @@ def is_of_glibc(variable: str) -> bool:
     return variable.startswith(("MALLOC_", "GLIBC_"))
 
 
-def test_mimalloc_is_told_only_what_the_environment_leaves_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_settings_of_the_environment_for_mimalloc_win(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("MIMALLOC_")]:
         monkeypatch.delenv(name)
     assert memory.find_mimalloc_settings()["MIMALLOC_ALLOW_THP"] == "0"

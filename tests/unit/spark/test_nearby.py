@@ -156,7 +156,7 @@ def test_pieces_of_partitions_have_the_matches_of_the_whole(
     assert find_matches(compiled_query, partitions, 100) == find_by_expression(text, partitions)
 
 
-def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
+def test_equal_conditions_share_a_bit_and_a_bit_of_spark() -> None:
     text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
     compiled_query = compile_query(text)

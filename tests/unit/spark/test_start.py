@@ -55,7 +55,7 @@ def test_an_address_wins(default_engine: str, monkeypatch: pytest.MonkeyPatch) -
     assert choose_engine(None, {}) == ADDRESS
 
 
-def test_a_master_is_one_of_spark(default_engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_master_chooses_spark(default_engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_engine(None, {"spark.master": "local[2]"}) == "spark"
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
     assert choose_engine(None, {}) == "spark"

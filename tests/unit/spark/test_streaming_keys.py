@@ -36,7 +36,7 @@ def test_keys_are_numbered_as_they_first_come() -> None:
     assert not len(no_keys.first_rows)
 
 
-def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
+def test_a_null_struct_differs_from_a_struct_of_nulls() -> None:
     fields = {"x": 0.0, "y": None}
     values = pa.array([fields, None, {"x": -0.0, "y": None}, {"x": None, "y": None}, {"x": None}])
     assert encode_by_equality(values)[[0, 2]].tolist() == [encode_by_equality(values)[0]] * 2

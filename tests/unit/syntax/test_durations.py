@@ -70,7 +70,7 @@ def test_a_length_that_no_interval_has() -> None:
         (500, "500"),
     ],
 )
-def test_messages_show_it_in_plain_english(value: object, shown: str) -> None:
+def test_messages_show_a_duration_in_plain_english(value: object, shown: str) -> None:
     assert str(read_positive_duration(value, WITHIN_CALL)) == shown
 
 

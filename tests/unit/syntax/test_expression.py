@@ -137,7 +137,9 @@ def find_span(text: str, clause: ClausePart) -> Span:
 
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.sampled_from([*ClausePart]))
-def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: ClausePart) -> None:
+def test_any_words_are_an_expression_or_an_error_with_a_location(
+    text: str, clause: ClausePart
+) -> None:
     span = find_span(text, clause)
     assert 0 <= span.start <= span.end <= max(1, len(text))
 

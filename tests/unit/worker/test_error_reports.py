@@ -66,7 +66,7 @@ def test_a_text_that_was_cut_off_has_no_fields() -> None:
     assert MatchRecognizeRunError.from_exception(RuntimeError(text[:-5])) is None
 
 
-def test_a_row_among_relevant_ones_has_no_number() -> None:
+def test_a_row_has_no_number_if_irrelevant_rows_were_left_out() -> None:
     assert (
         division_by_zero(variable="B", location=RowLocation({}, 3, relevant_only=True)).row_number
         is None

@@ -158,7 +158,7 @@ def test_the_widest_window_of_the_last_variables_is_used() -> None:
     assert find_window(plan).limit == 3  # type: ignore[union-attr]
 
 
-def test_a_first_row_that_must_lie_in_its_own_window() -> None:
+def test_the_first_row_must_be_in_its_own_window() -> None:
     condition_window = find_window(make_plan("A+", "A AS ts - FIRST(ts) <= 2"))
     assert condition_window is not None
     assert condition_window.first_must_be_inside

@@ -40,7 +40,7 @@ def fillers_take_any_row(pattern: RowPattern) -> bool:
     "text",
     ["A", "A X* B", "A X*? B", "A X*? B Y*? C", "(A | B) X* C", "(A X*)+ B", "A X* (B X*)? C"],
 )
-def test_a_filler_behind_every_row_takes_what_no_condition_wants(text: str) -> None:
+def test_fillers_can_take_all_other_rows(text: str) -> None:
     assert fillers_take_any_row(parse_row_pattern(text))
 
 
@@ -123,7 +123,7 @@ CONDITIONED = st.lists(
 
 @settings(max_examples=examples(300), deadline=None, database=None)
 @given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), CONDITIONED, st.booleans())
-def test_matches_are_the_same_without_what_loops_with_conditions_take(
+def test_matches_are_the_same_without_rows_of_loops_with_conditions(
     text: str, last: str, rows: list[str], past_last: bool
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
@@ -140,7 +140,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
     )
 
 
-def test_loops_that_leave_a_run_where_it_was() -> None:
+def test_loops_that_do_not_advance_a_run_are_found() -> None:
     def list_loops(text: str) -> str:
         pattern = parse_row_pattern(text)
         names = list_variable_names(pattern)
@@ -250,7 +250,7 @@ def test_rows_that_a_run_may_not_skip_or_that_end_something(calls: str) -> None:
     assert not show_stage_filters(calls)
 
 
-def test_rows_that_may_decide_what_times_out_first() -> None:
+def test_rows_stay_if_they_decide_which_run_times_out_first() -> None:
     calls = "begin(a).followed_by(b).within(3)"
     assert show_stage_filters(calls, timeouts=True)
     assert show_stage_filters(calls, "to next")

@@ -83,7 +83,7 @@ def test_compiled_rounding_is_exact_or_left_to_python(value: float, digits: int)
     assert bits == NO_RESULT or bits_to_float(bits) == round_in_python(value, DOUBLE, digits)
 
 
-def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
+def test_python_rounds_only_large_numbers_and_those_near_a_middle() -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
     values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
     for value, digits in values:

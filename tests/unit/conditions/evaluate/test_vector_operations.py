@@ -75,7 +75,7 @@ def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]])
     ]
 
 
-def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
+def test_a_shared_comparison_fails_only_for_demanded_rows() -> None:
     """It has no result on the second row, but the first condition does not demand that row."""
     column = ReadValue(0, Kind.INTEGER, None)
     more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)

@@ -24,12 +24,12 @@ def list_texts(svg: str, tag: str = "text") -> list[str]:
         ("A B", ["A", "B"]),
         ("A | B", ["A", "B"]),
         ("A+", ["A", "1 or more times"]),
-        ("A*", ["A", "1 or more times"]),  # beside a way around it
+        ("A*", ["A", "1 or more times"]),  # with a bypass
         ("A+?", ["A", "1 or more times, as few as possible"]),
         ("A{2,}", ["A", "2 or more times"]),
         ("A{1,50}?", ["A", "1 to 50 times, as few as possible"]),
         ("A{3}", ["A", "3 times"]),
-        ("A{,3}", ["A", "1 to 3 times"]),  # beside a way around it
+        ("A{,3}", ["A", "1 to 3 times"]),  # with a bypass
         ("^ A $", ["start of partition", "A", "end of partition"]),
         ("{- A -}", ["A", "not in the result"]),
         ("PERMUTE(A, B)", ["all", "↺", "A", "B", "in any order"]),
@@ -55,7 +55,7 @@ def test_a_variable_shows_its_condition() -> None:
     assert set(list_texts(svg, "title")) == {"`x` < 1 & 2", "every row"}
 
 
-def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
+def test_a_picture_of_stages_names_skipped_events() -> None:
     pattern = (
         Pattern.begin("a")
         .where("x > 1")

@@ -48,7 +48,7 @@ def always() -> Iterator[None]:
         yield
 
 
-def test_a_partition_without_such_a_row_is_left_out() -> None:
+def test_a_partition_without_a_needed_row_is_left_out() -> None:
     rows = make_table(["x", "y", "x", None, None], [1, 1, 1, 2, 2], [0b01, 0b10, 0b00, 0b00, 0b01])
     assert keep_needed(rows) == [0, 1, 2, 3, 4]
     assert keep_needed(rows, 0) == [0, 2, 3, 4]  # NULL equals NULL
@@ -56,7 +56,7 @@ def test_a_partition_without_such_a_row_is_left_out() -> None:
     assert keep_needed(rows, 0, 1) == []
 
 
-def test_what_only_seems_to_have_one_stays() -> None:
+def test_a_partition_stays_if_each_of_its_keys_has_a_needed_row() -> None:
     rows = make_table(["x", "x", "y"], [1, 2, 2], [1, 0, 1])
     assert keep_needed(rows, 0) == [0, 1, 2]  # x 2 has none, but x has, and 2 has
 
@@ -66,7 +66,7 @@ def test_keys_that_arrow_distinguishes_are_not_dropped() -> None:
     assert keep_needed(rows, 0) == [0, 1, 2]
 
 
-def test_many_such_rows_are_not_looked_up() -> None:
+def test_all_rows_stay_if_many_are_needed() -> None:
     rows = make_table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
     with use_shortcuts(Shortcuts(needed_rows_one_in=3)):
         assert keep_needed(rows, 0) == [0, 1, 2]
@@ -79,7 +79,7 @@ def test_a_needed_bit_can_be_in_the_second_column() -> None:
     assert keep_needed(rows, internal_names.BITS_PER_COLUMN + 2) == [1]
 
 
-def test_random_rows_of_whole_partitions_stay() -> None:
+def test_partitions_with_a_needed_row_stay_whole() -> None:
     random = np.random.default_rng(3)
     for _ in range(50):
         count = int(random.integers(1, 60))
@@ -107,7 +107,7 @@ def test_random_rows_of_whole_partitions_stay() -> None:
         ("A B | A C", "A"),
     ],
 )
-def test_which_variables_a_match_needs(pattern: str, expected: str) -> None:
+def test_a_match_needs_the_variables_of_all_its_words(pattern: str, expected: str) -> None:
     folding = compile_for_output(parse_row_pattern(pattern), ("A", "B", "C")).folding
     names = {"A": 0, "B": 1, "C": 2}
     result = [name for name, number in names.items() if output_needs_condition(folding, {number})]

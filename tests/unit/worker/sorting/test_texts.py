@@ -87,7 +87,9 @@ def test_the_kernel_reads_the_same_bytes_as_numpy(values: list[bytes], skipped: 
         ["hot", None, "off", None],
     ],
 )
-def test_a_dictionary_is_the_one_of_arrow(values: list[str | None], data_type: pa.DataType) -> None:
+def test_a_dictionary_equals_that_of_arrow(
+    values: list[str | None], data_type: pa.DataType
+) -> None:
     column = pa.array(["more", "texts", *values, "end"], data_type).slice(2, len(values))
     encoded = texts.encode_texts(column)
     encoded.validate(full=True)
