@@ -302,6 +302,12 @@ def find_target_hint(name: str, tables: Iterable[str] = ()) -> str:
     return f"write {near}, or {hint}" if near else hint
 
 
+# `(+)` of Oracle after a column of a join: `t.x = u.x(+)`. The call `abs(+)` lacks an argument.
+_OUTER_JOIN_SIGN = re.compile(
+    r"(?:[.=]\s*|\b(?:WHERE|AND)\s+)(?:\w+|`[^`]+`)\s*\(\s*\+\s*\)$", re.IGNORECASE
+)
+
+
 def find_dialect_syntax_hint(text: str) -> str | None:
     """Return what to write if Spark cannot read the last word of a text, but another product can.
 
@@ -312,6 +318,9 @@ def find_dialect_syntax_hint(text: str) -> str | None:
     'write LIMIT 5 at the end, or pass dialect="snowflake"'
     >>> find_dialect_syntax_hint('SELECT * FROM "ticks"')
     'write `ticks` in backticks'
+    >>> find_dialect_syntax_hint("SELECT * FROM t, u WHERE t.x = u.x(+)")
+    'write LEFT JOIN'
+    >>> find_dialect_syntax_hint("SELECT abs(+)")
     """
     top = re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE)
     if top is not None:
@@ -320,6 +329,8 @@ def find_dialect_syntax_hint(text: str) -> str | None:
         return add_dialect_hint("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE_CLAUSE
+    if _OUTER_JOIN_SIGN.search(text):
+        return "write LEFT JOIN"
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 

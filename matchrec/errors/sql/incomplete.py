@@ -44,6 +44,23 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
     )
 
 
+def outer_join_sign(span: Span, *, where: str, text: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for `(+)` after a column, which makes an outer join in Oracle SQL.
+
+    Args:
+        span: the location in the text of the query.
+        where: the part of the clause.
+        text: the sign as it is written, perhaps with blanks.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"`{text}` is not supported in {where}",
+        span,
+        notes=("Spark has no joins by (+)",),
+        hint="write LEFT JOIN in a subquery in FROM",
+        code="outer-join-sign",
+    )
+
+
 # A date without quotes and without blanks between its numbers, perhaps with a time of day.
 _UNQUOTED_DATE = re.compile(
     r"(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d\d/\d{1,2}/\d{1,2}|\d{1,2}/\d{1,2}/(?:19|20)\d\d)"

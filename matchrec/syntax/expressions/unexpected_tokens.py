@@ -18,13 +18,16 @@ from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.clause import extra_comma
 from matchrec.errors.sql.expression import order_by_in_call
 from matchrec.errors.sql.foreign_syntax import find_foreign_call_hint
-from matchrec.errors.sql.incomplete import unfinished_expression
+from matchrec.errors.sql.incomplete import outer_join_sign, unfinished_expression
 from matchrec.errors.sql.token_advice import (
     TokenInText,
     begins_with_pattern_option,
     find_hint_for_token,
 )
+from matchrec.plan.operations import KEYWORDS, NEVER_FAILING_FUNCTIONS
+from matchrec.plan.operators import OPERATORS
 from matchrec.syntax.clause_parts import ClausePart
+from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
 from matchrec.syntax.tokens import CLOSING, Token, TokenKind, TokenSequence, split_words
 
 # Operators that cannot follow each other, because each needs an operand before it.
@@ -38,6 +41,8 @@ _KEYS_WITH_TEXT = ("GROUP", "WHERE", "HAVING", "LIMIT", "NOT", "!", "{", "-")
 # `CONVERT(x USING utf8)`.
 _WORDS_IN_CALLS = ("AS", "USING", "SEPARATOR", "AT", ",")
 _COMPARISONS = split_words("= < > <= >= <> !=")
+# Words before a parenthesis that are not columns: well-known functions, and keywords.
+_NOT_COLUMNS = CALLS_OVER_SEVERAL_ROWS | NEVER_FAILING_FUNCTIONS | OPERATORS.keys() | KEYWORDS
 # The words of a direction after a key of ORDER BY.
 _DIRECTION_WORDS = split_words("ASC DESC NULLS FIRST LAST")
 
@@ -98,8 +103,26 @@ class UnexpectedToken:
         if before.key == "," and is_at_end:
             return extra_comma(before.span, part=self.where)
         if is_at_end:
-            return unfinished_expression(token.span, where=self.where, last_word=before.text)
+            return self._explain_outer_join_sign() or unfinished_expression(
+                token.span, where=self.where, last_word=before.text
+            )
         return None
+
+    def _explain_outer_join_sign(self) -> MatchRecognizeError | None:
+        """Return the error for `(+)` after a column, the outer join of Oracle, or None.
+
+        A well-known function or a keyword is not a column: `max(+)` and `AND (+)` lack a value.
+        """
+        name = self.position - 3
+        if name < 0 or not self.sequence.has_keys(name + 1, "(", "+", ")"):
+            return None
+        if not self.sequence[name].is_name:
+            return None
+        is_after_dot = name > 0 and self.sequence.key(name - 1) == "."
+        if not is_after_dot and self.sequence.key(name) in _NOT_COLUMNS:
+            return None
+        sign = self.sequence.span(name + 1, self.position + 1)
+        return outer_join_sign(sign, where=self.where, text=self.sequence.text_at(sign))
 
     def _explain_order_by(self) -> MatchRecognizeError | None:
         """Return the error for ORDER BY in brackets, as in `array_agg(x ORDER BY y)`, or None."""
