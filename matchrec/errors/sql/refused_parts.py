@@ -154,7 +154,7 @@ def reject_invalid_literals(text: str) -> None:
     >>> reject_invalid_literals("day > DATE '31-DEC-2024'")
     Traceback (most recent call last):
     ...
-    matchrec.errors.MatchRecognizePlanError: '31-DEC-2024' is not a date [invalid-literal]
+    matchrec...MatchRecognizePlanError: '31-DEC-2024' is not a date [invalid-literal]
       help: write a valid date, such as DATE'2026-01-31'
     """
     if "\\" in text:
