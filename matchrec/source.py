@@ -4,7 +4,7 @@ Every syntax node and plan node has a `Span`. Only an error that is about to be 
 `Source`, which turns the span into a line, a column and an excerpt.
 
 `errors` may import no other module of the package, so functions that it shares with other packages
-are here, too: `replace_control_characters`, `make_sort_key` and `read_table`.
+are here, too: `replace_control_characters`, `make_sort_key` and `read_package_table`.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ def _count_columns(text: str) -> int:
     return columns
 
 
-def read_table(package: str, name: str) -> Iterator[list[str]]:
+def read_package_table(package: str, name: str) -> Iterator[list[str]]:
     """Yield the rows of a table that is a text file of a package.
 
     Each line is a row of cells with ` | ` between them. Empty lines and lines that begin with `#`
@@ -333,7 +333,7 @@ def read_table(package: str, name: str) -> Iterator[list[str]]:
         package: the name of the package.
         name: the name of the file.
 
-    >>> next(read_table("matchrec.errors.sql", "foreign_names.txt"))
+    >>> next(read_package_table("matchrec.errors.sql", "foreign_names.txt"))
     ['CAST(s AS BOOLEAN)', 'TO_BOOLEAN']
     """
     for line in files(package).joinpath(name).read_text("utf-8").splitlines():

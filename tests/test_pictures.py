@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.explain.pictures import diagrams, figures
 from tests.benchmarks import sase_charts
-from tests.benchmarks.page_charts import CHARTS, DOCS, PAGE, read_table
+from tests.benchmarks.page_charts import CHARTS, DOCS, PAGE, read_markdown_table
 from tests.benchmarks.pictures import DARK, save
 from tests.pages.pictures import IMAGES, PAGE_PICTURES, draw_page_picture
 
@@ -61,7 +61,7 @@ def test_a_match_and_a_failure_have_one_colour_each() -> None:
 def test_chart_reads_the_table_of_its_section() -> None:
     table = "| s |  | x |\n|---|---|---:|\n| q | 2 | 3, 4 |"
     page = f"| |\n<!-- a -->\nSeed 1.\n\n{table}\n\n<!-- end a -->"
-    assert read_table(page, "a") == [{"s": "q", "size": "2", "x": "3, 4"}]
+    assert read_markdown_table(page, "a") == [{"s": "q", "size": "2", "x": "3, 4"}]
 
 
 @pytest.mark.slow

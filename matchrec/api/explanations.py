@@ -1,6 +1,6 @@
 """Plan what `Query.explain` explains: the clauses of a query, or a call of `Query.aggregate`.
 
-`plan_query` and `plan_aggregates` return a `PlannedCall`, which explains its clauses. If the user
+`plan_clauses` and `plan_aggregates` return a `PlannedCall`, which explains its clauses. If the user
 wants counters, too, `Query.explain` then runs the rows of the call.
 """
 
@@ -64,7 +64,7 @@ class PlannedCall:
         return "\n".join(line for line in advice if line)
 
 
-def plan_query(query: ParsedQuery, clause: int | str | None, *, needs_rows: bool) -> PlannedCall:
+def plan_clauses(query: ParsedQuery, clause: int | str | None, *, needs_rows: bool) -> PlannedCall:
     """Plan all clauses of a query. Runs no job.
 
     Args:

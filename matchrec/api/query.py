@@ -276,7 +276,7 @@ class Query:
           `large`
         ...
         """
-        from matchrec.api.explanations import plan_aggregates, plan_query
+        from matchrec.api.explanations import plan_aggregates, plan_clauses
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
 
@@ -289,7 +289,7 @@ class Query:
         options = replace(self.options, counters=counters)
         with self._suggest_dialect(), self._parse(options) as parsed_query:
             if aggregates is None:
-                planned_call = plan_query(parsed_query, clause, needs_rows=analyze)
+                planned_call = plan_clauses(parsed_query, clause, needs_rows=analyze)
             else:
                 planned_call = plan_aggregates(parsed_query, clause, aggregates, per)
             explained_clauses = planned_call.explain_clauses()

@@ -157,7 +157,7 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
         written_rules = read_dict_of_rules(rules, relation, order)
     else:
         converter = find_time_converter(relation, order)
-        written_rules = tuple(build_versions(read_table(rules, converter), converter))
+        written_rules = tuple(build_versions(read_table_of_rules(rules, converter), converter))
     if not written_rules:
         raise errors.no_rules(is_table=not isinstance(rules, Mapping))
     return written_rules
@@ -258,7 +258,7 @@ def read_dict(rules: Mapping[str, Any], converter: OrderConverter) -> Iterator[V
             yield VersionRow(rule=name, content=content, parameters=None, since=since)
 
 
-def read_table(table: DataFrame, converter: OrderConverter) -> list[VersionRow]:
+def read_table_of_rules(table: DataFrame, converter: OrderConverter) -> list[VersionRow]:
     """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
 
     Args:

@@ -22,7 +22,7 @@ from sys import maxsize
 from typing import NamedTuple
 
 from matchrec.dialects.products import Product
-from matchrec.source import Span, read_table
+from matchrec.source import Span, read_package_table
 from matchrec.syntax.tokens import TokenSequence
 
 
@@ -154,7 +154,7 @@ def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
 @cache
 def read_differences() -> tuple[Difference, ...]:
     """Return all rows of the table."""
-    rows = read_table("matchrec.dialects", "differences.txt")
+    rows = read_package_table("matchrec.dialects", "differences.txt")
     return tuple(_read_row(cells) for cells in rows)
 
 

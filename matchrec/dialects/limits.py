@@ -19,7 +19,7 @@ from matchrec.dialects.features import Feature, FeatureUse, find_features
 from matchrec.dialects.products import Product
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql.products import product_without_within, unsupported_by_product
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 from matchrec.syntax.nodes import MatchRecognize
 
 
@@ -46,7 +46,7 @@ class ProductLimit:
 @cache
 def read_limits() -> dict[Feature, ProductLimit]:
     """Return the rows of the table, one for each feature."""
-    rows = read_table("matchrec.dialects", "limits.txt")
+    rows = read_package_table("matchrec.dialects", "limits.txt")
     return {Feature[name]: _read_limit(*cells) for name, *cells in rows}
 
 

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import Any
 
 from matchrec.plan.clauses import ColumnOrder, SkipTo
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 
 class NullOrder(Enum):
@@ -130,7 +130,7 @@ def _read_tables() -> tuple[dict[str, Product], tuple[_Sign, ...]]:
     """Return the products of the table, by their names, and the signs of products, in its order."""
     fields_by_product: dict[str, dict[str, Any]] = {}
     signs = []
-    for field_name, text, product_names in read_table("matchrec.dialects", "products.txt"):
+    for field_name, text, product_names in read_package_table("matchrec.dialects", "products.txt"):
         if field_name == _SIGN:
             signs.append(_Sign(text, product_names))
             continue

@@ -45,12 +45,12 @@ def check_query(text: str, product: Product) -> None:
             Spark SQL is wrong.
     """
     if product is SPARK:
-        plan_query(text)
+        read_checked_plans(text)
     else:
         _read_checked_tokens(text, product)
 
 
-def plan_query(text: str) -> list[MatchPlan]:
+def read_checked_plans(text: str) -> list[MatchPlan]:
     """Check a query of Spark SQL, and return the plans of its clauses and windows.
 
     Raises:

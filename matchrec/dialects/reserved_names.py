@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from matchrec.dialects.products import Product
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 # A name that needs no quotes, unless it is reserved.
 UNQUOTED_NAME = re.compile(r"[^\W\d]\w*")
@@ -18,7 +18,7 @@ UNQUOTED_NAME = re.compile(r"[^\W\d]\w*")
 def _read_words() -> dict[str, frozenset[str]]:
     """Return the reserved words of each product, in upper case."""
     words: dict[str, frozenset[str]] = {}
-    for product, line in read_table("matchrec.dialects", "reserved_names.txt"):
+    for product, line in read_package_table("matchrec.dialects", "reserved_names.txt"):
         words[product] = words.get(product, frozenset()) | set(line.split())
     return words
 

@@ -27,7 +27,7 @@ from matchrec.dialects.edits import Edit, EditedText, TranslationNote, apply_edi
 from matchrec.dialects.fragments import FragmentTranslator, TranslationLog
 from matchrec.dialects.product_tokens import read_product_tokens
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.query_checks import check_query, plan_query
+from matchrec.dialects.query_checks import check_query, read_checked_plans
 from matchrec.dialects.query_edits import edit_query
 from matchrec.dialects.rules.visible_columns import (
     ClauseKinds,
@@ -104,7 +104,7 @@ def translate_query(
         _require_written_product(write)
         if all(token.key == ";" for token in tokens.tokens):
             raise blank_query(text)
-        plans = plan_query(text) if read is SPARK else []
+        plans = read_checked_plans(text) if read is SPARK else []
         clauses = find_clauses(tokens)
         spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.parameter_values))
     notes += _note_differences(source, tokens, read, write)

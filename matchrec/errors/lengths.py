@@ -137,11 +137,11 @@ def is_spark_unit(word: str) -> bool:
     return word.upper().removesuffix("S") in _UNITS
 
 
-def find_unit(word: str) -> str | None:
+def find_meant_unit(word: str) -> str | None:
     """Return the unit of time that a word abbreviates or misspells, such as MINUTE; else None.
 
-    >>> find_unit("min"), find_unit("ms"), find_unit("Hours"), find_unit("secnd"), find_unit("rows")
-    ('MINUTE', 'MILLISECOND', 'HOUR', 'SECOND', None)
+    >>> [find_meant_unit(word) for word in ("min", "ms", "Hours", "secnd", "rows")]
+    ['MINUTE', 'MILLISECOND', 'HOUR', 'SECOND', None]
     """
     upper = word.upper()
     if upper in _UNIT_BY_SPELLING:
@@ -201,7 +201,7 @@ def _make_length(amounts: Sequence[LengthAmount]) -> Length | None:
     """
     spark_amounts = []
     for amount in amounts:
-        unit = find_unit(amount.unit)
+        unit = find_meant_unit(amount.unit)
         spark_amount = None if unit is None else _convert_amount(amount.number, unit)
         if spark_amount is None:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 
 def _read_lists() -> dict[str, set[str]]:
@@ -11,7 +11,7 @@ def _read_lists() -> dict[str, set[str]]:
     A list may have several lines in the file.
     """
     lists: dict[str, set[str]] = {}
-    for list_name, words in read_table("matchrec.plan", "words.txt"):
+    for list_name, words in read_package_table("matchrec.plan", "words.txt"):
         lists.setdefault(list_name, set()).update(words.split())
     return lists
 

@@ -35,12 +35,13 @@ ENGINES = {  # by the heading of their column: the name, the colour and the mark
 }
 
 
-def read_table(page: str, section: str) -> list[dict[str, str]]:
+def read_markdown_table(page: str, section: str) -> list[dict[str, str]]:
     """Return the rows of the first table of a section of the page, each by its headings.
 
     If the first two columns have no heading, the second one is called `size`.
 
-    >>> read_table("<!-- a -->\\n| |  | b |\\n|-|-|-|\\n| x | 2 | 3 |\\n<!-- end a -->", "a")
+    >>> page = "<!-- a -->\\n| |  | b |\\n|-|-|-|\\n| x | 2 | 3 |\\n<!-- end a -->"
+    >>> read_markdown_table(page, "a")
     [{'': 'x', 'size': '2', 'b': '3'}]
     """
     text = page.partition(f"<!-- {section} -->")[2].partition(f"<!-- end {section} -->")[0]
@@ -55,7 +56,9 @@ def read_table(page: str, section: str) -> list[dict[str, str]]:
 
 def draw_performance(page: str) -> Figure:
     """Draw a bar for each way to write the V-shape; its length is the elapsed time."""
-    (workload,) = (row for row in read_table(page, "workloads") if row["seconds"] == WORKLOAD)
+    (workload,) = (
+        row for row in read_markdown_table(page, "workloads") if row["seconds"] == WORKLOAD
+    )
     seconds = {name: workload[column].split(",")[0] for column, name in CONTENDERS.items()}
     figure = new_figure(figsize=(7, 1.9))
     panel = figure.subplots()
@@ -77,7 +80,7 @@ def draw_performance(page: str) -> Figure:
 
 def draw_growth(page: str) -> Figure:
     """Draw a line for each engine: the seconds per million rows against the number of rows."""
-    rows = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
+    rows = [row for row in read_markdown_table(page, "engines growth") if row[""] == SERIES]
     figure = new_figure(figsize=(7, 3))
     panel = figure.subplots()
     sizes = [int(row["size"].replace(",", "")) for row in rows]

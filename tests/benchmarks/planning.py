@@ -34,8 +34,8 @@ from tests.benchmarks.planning_texts import (
     SASE,
     TABLE,
     define_b,
+    lower_clauses,
     plan_pattern,
-    plan_query,
     plan_sase,
 )
 from tests.benchmarks.waiting import record_waits
@@ -68,7 +68,7 @@ def list_families() -> Iterator[QueryFamily]:
 
 def make_planner(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPlan]]:
     """Return a function from a size to the plans of the query of that size."""
-    return lambda n: plan_query(text(n))
+    return lambda n: lower_clauses(text(n))
 
 
 def link_plan(plan: MatchPlan) -> CompiledQuery:

@@ -222,7 +222,7 @@ def add_conditions(count: int, condition: str) -> Pattern:
     return pattern
 
 
-def plan_query(text: str) -> Iterator[MatchPlan]:
+def lower_clauses(text: str) -> Iterator[MatchPlan]:
     """Yield the plan of each clause of a query."""
     for site in parse_sql(text).sites:
         yield lower_clause(site.clause)

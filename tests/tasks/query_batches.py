@@ -172,7 +172,9 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.translate_server_errors(query):
-                self.split_queries[query] = split_table_plan(plan_query(query), names, scope=scope)
+                self.split_queries[query] = split_table_plan(
+                    lower_only_clause(query), names, scope=scope
+                )
 
     @contextmanager
     def translate_server_errors(self, query: str) -> Iterator[None]:
@@ -245,7 +247,7 @@ class QueryBatch:
             assert counts == expected
 
 
-def plan_query(query: str) -> MatchPlan:
+def lower_only_clause(query: str) -> MatchPlan:
     """Return the plan of the only clause or row pattern window of a query."""
     (site,) = parse_sql(query).sites
     return (

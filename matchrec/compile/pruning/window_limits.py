@@ -58,7 +58,7 @@ def find_limit(bound: DistanceBound, order: OrderType) -> Limit | None:
     """
     if order.type == DOUBLE:
         return find_double_limit(bound)
-    unit = find_unit(bound, order)
+    unit = find_order_unit(bound, order)
     if unit is None:
         return None
     units = bound.amount.value / unit
@@ -80,7 +80,7 @@ def find_double_limit(bound: DistanceBound) -> Limit | None:
     return Limit(value, bound.form, strict) if is_possible else None
 
 
-def find_unit(bound: DistanceBound, order: OrderType) -> Fraction | None:
+def find_order_unit(bound: DistanceBound, order: OrderType) -> Fraction | None:
     """Return how long a unit of the order column is, in the units of a bound's amount.
 
     For example, a unit is 1/100 along a DECIMAL(10, 2). If an interval is a bound along a DATE, a
@@ -110,7 +110,7 @@ def find_unit(bound: DistanceBound, order: OrderType) -> Fraction | None:
 
 
 def find_date_unit(form: DistanceForm, length: Amount) -> Fraction | None:
-    """Return how long a day is, in the units of a length; None as in `find_unit`.
+    """Return how long a day is, in the units of a length; None as in `find_order_unit`.
 
     Two dates differ by an interval. A number of days can be added to a date.
     """

@@ -84,7 +84,7 @@ def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
     if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
         raise make_types_error(step, left.type, right.type)
 
-    origin = find_origin(step, BIGINT.bits)
+    origin = find_operation_origin(step, BIGINT.bits)
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""
@@ -139,12 +139,12 @@ def add_origin(typed_step: TypedStep, step: TypedOperation) -> TypedStep:
     """
     expression = typed_step.expression
     if isinstance(expression, Arithmetic):
-        origin = find_origin(step, expression.bits)
+        origin = find_operation_origin(step, expression.bits)
         return replace(typed_step, expression=replace(expression, origin=origin))
     return typed_step
 
 
-def find_origin(step: TypedOperation, bits: int) -> OperationOrigin | None:
+def find_operation_origin(step: TypedOperation, bits: int) -> OperationOrigin | None:
     """Return where the user wrote an operation on numbers; None if that is not known.
 
     Args:

@@ -20,7 +20,7 @@ from enum import Enum
 from sqlglot import exp
 
 from matchrec.dialects.rules.function_calls import find_pattern_function
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 # Returns the kind of a column, given the node that names the column; None if it is not known.
 ColumnLookup = Callable[[exp.Column], "ValueKind | None"]
@@ -62,7 +62,7 @@ _SAME_AS_OPERAND = "SAME"
 # function's name if sqlglot does not know it.
 _KIND_NAMES_OF_CALLS = {
     call: kind
-    for kind, calls in read_table("matchrec.dialects.rules", "kinds.txt")
+    for kind, calls in read_package_table("matchrec.dialects.rules", "kinds.txt")
     for call in calls.split()
 }
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.surface import current_surface
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 # If the name of an unknown table ends with one of these, it is probably a path without quotes.
 FILE_ENDINGS = ("csv", "tsv", "json", "jsonl", "parquet")
@@ -41,7 +41,7 @@ def read_foreign_functions() -> dict[str, ForeignFunction]:
     A name that ends with `(` is a function that Spark has as well, but with other arguments.
     """
     functions = {}
-    for hint, entries in read_table("matchrec.errors.sql", "foreign_names.txt"):
+    for hint, entries in read_package_table("matchrec.errors.sql", "foreign_names.txt"):
         for entry in entries.split():
             name, _, product = entry.partition("@")
             functions[name] = ForeignFunction(f"write {hint}", product)

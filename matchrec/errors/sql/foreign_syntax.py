@@ -14,7 +14,7 @@ from typing import NamedTuple
 from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.surface import current_surface
 from matchrec.errors.wording import join_lines
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 # Words.
 
@@ -42,7 +42,7 @@ def find_foreign_word_hint(text: str) -> str | None:
 def _read_foreign_words() -> dict[str, ForeignWord]:
     """Return the table of words of other products, by the words in upper case."""
     foreign_words = {}
-    for hint, entries in read_table("matchrec.errors.sql", "foreign_words.txt"):
+    for hint, entries in read_package_table("matchrec.errors.sql", "foreign_words.txt"):
         for entry in entries.split():
             word, _, dialect = entry.partition("@")
             # `@` itself is a word, without a dialect

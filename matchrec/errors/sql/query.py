@@ -29,7 +29,7 @@ from matchrec.errors.wording import (
     show_list,
     write_name,
 )
-from matchrec.source import Span, read_table
+from matchrec.source import Span, read_package_table
 
 # Notes of several errors.
 _ONE_RELATION = (
@@ -51,7 +51,7 @@ class _OtherLanguage:
 @cache
 def _read_languages() -> tuple[_OtherLanguage, ...]:
     """Return the languages of the table, in the order in which texts are compared with them."""
-    table = read_table("matchrec.errors.sql", "foreign_languages.txt")
+    table = read_package_table("matchrec.errors.sql", "foreign_languages.txt")
     return tuple(_OtherLanguage(description, pattern) for description, pattern in table)
 
 

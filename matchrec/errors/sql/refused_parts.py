@@ -21,7 +21,7 @@ from calendar import isleap, month_name, monthrange
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
-from matchrec.errors.lengths import find_meant_length, find_unit, is_spark_unit
+from matchrec.errors.lengths import find_meant_length, find_meant_unit, is_spark_unit
 from matchrec.errors.run.expression_text import fit_on_line, list_indexed_values
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.unplanned_parts import find_in_subquery, find_star_over_groups
@@ -280,7 +280,7 @@ def find_invalid_interval(
         return None
     for interval in _INTERVAL.finditer(text):
         content = interval["content"]
-        unit = find_unit(interval["unit"] or "")
+        unit = find_meant_unit(interval["unit"] or "")
         words = re.findall(r"[A-Za-z]+", content)
         unknown_units = [word for word in words if not is_spark_unit(word)]
         if unit is not None and not re.search(r"\d", content):

@@ -389,10 +389,10 @@ def _explain_word_after_key(token: TokenInText) -> TokenAdvice | None:
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
 
 
-def _find_unit(word: str) -> str | None:
+def _find_written_unit(word: str) -> str | None:
     """Return the unit of time that a word is, in singular and upper case; None for other words.
 
-    >>> _find_unit("days"), _find_unit("price")
+    >>> _find_written_unit("days"), _find_written_unit("price")
     ('DAY', None)
     """
     unit = word.upper().removesuffix("S")
@@ -453,7 +453,7 @@ def _explain_missing_key(token: TokenInText) -> TokenExplanation | None:
 def _explain_column_named_like_unit(token: TokenInText) -> TokenExplanation | None:
     """Explain a missing comma before a column such as `day`, as in `PARTITION BY sym day`."""
     follows_number = token.text_before.rstrip()[-1:].isdigit()
-    if _find_unit(token.text) is None or follows_number:
+    if _find_written_unit(token.text) is None or follows_number:
         return None
     hint = _find_comma_hint(token.where, token.text_before, token.text_from_token)
     return None if hint is None else _say_comma_is_missing(token.text, hint)
@@ -509,7 +509,7 @@ def find_hint_for_token(text: str, where: str) -> str | None:
 
 def _explain_unit(token: TokenInText) -> TokenExplanation | None:
     """Explain a unit of time, which needs INTERVAL."""
-    unit = _find_unit(token.text)
+    unit = _find_written_unit(token.text)
     if unit is None:
         return None
     number = token.word_before.strip("'")

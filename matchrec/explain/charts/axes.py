@@ -38,17 +38,17 @@ class AxisLabels:
     y: str
     series: str = ""  # empty if there is one series
 
-    def shorten(self, max_x: int, max_y: int) -> AxisLabels:
+    def shorten_labels(self, max_x: int, max_y: int) -> AxisLabels:
         """Return labels whose x and y are shortened to `max_x` and `max_y` characters."""
-        return AxisLabels(shorten(self.x, max_x), shorten(self.y, max_y), self.series)
+        return AxisLabels(shorten_middle(self.x, max_x), shorten_middle(self.y, max_y), self.series)
 
 
-def shorten(text: str, max_characters: int = MAX_CHARACTERS) -> str:
+def shorten_middle(text: str, max_characters: int = MAX_CHARACTERS) -> str:
     """Return a text in one line, without its middle if it is longer than `max_characters`.
 
     The beginning and the end stay, because names often differ in a number at their end.
 
-    >>> shorten("price"), shorten("host 12 of the cluster 77", 16)
+    >>> shorten_middle("price"), shorten_middle("host 12 of the cluster 77", 16)
     ('price', 'host 12 o…ter 77')
     """
     line = " ".join(text.split())

@@ -22,7 +22,7 @@ from matchrec.explain.charts.axes import (
     SMALL_SIZE,
     WIDTH,
     AxisLabels,
-    shorten,
+    shorten_middle,
     show_times,
     style_panel,
 )
@@ -279,9 +279,11 @@ def draw_backtest(
     draw_incidents(panel, drawn_incidents, lane_positions, times)
     draw_matches(panel, drawn_matches, lane_positions)
     max_y_characters = min(MIN_Y_CHARACTERS + Y_CHARACTERS_PER_LANE * lane_count, MAX_CHARACTERS)
-    style_panel(panel, "", labels.shorten(MAX_X_CHARACTERS, max_y_characters))
+    style_panel(panel, "", labels.shorten_labels(MAX_X_CHARACTERS, max_y_characters))
     show_times(panel, times)
-    panel.set_yticks(range(lane_count), [shorten(name_lane(lane)) for lane in lane_positions])
+    panel.set_yticks(
+        range(lane_count), [shorten_middle(name_lane(lane)) for lane in lane_positions]
+    )
     panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top
     marks = {choose_incident_mark(incident) for incident in drawn_incidents}
     marks |= {choose_match_mark(match) for match in drawn_matches}

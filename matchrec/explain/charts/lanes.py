@@ -20,7 +20,7 @@ from matchrec.explain.charts.axes import (
     WIDTH,
     AxisLabels,
     draw_note,
-    shorten,
+    shorten_middle,
     show_times,
     style_panel,
 )
@@ -99,7 +99,7 @@ def draw_lanes(
     figure.set_size_inches(WIDTH, LANE_HEIGHT * len(series) + REST_HEIGHT)
     panel = figure.subplots()
     all_times = [*collect_times(series), *other_times]
-    names = [shorten(name) for name in series]
+    names = [shorten_middle(name) for name in series]
     axis = TimeAxis(first=min(all_times), last=max(all_times), width=measure_lane_width(names))
     has_others = False
     for lane, (name, points) in enumerate(series.items()):
@@ -108,7 +108,7 @@ def draw_lanes(
         has_others |= not matched_times.issuperset(points.times)
     max_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MAX_CHARACTERS)
     lane_labels = AxisLabels(labels.x, labels.series)
-    style_panel(panel, "", lane_labels.shorten(MAX_CHARACTERS, max_label_characters))
+    style_panel(panel, "", lane_labels.shorten_labels(MAX_CHARACTERS, max_label_characters))
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
     # The first lane is on top.
@@ -226,7 +226,7 @@ def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis)
         zip(is_far_from_match, points.times, points.values, strict=True), key=itemgetter(0)
     )
     for _, time, value in rows:
-        text = shorten(str(value), MAX_TEXT_CHARACTERS)
+        text = shorten_middle(str(value), MAX_TEXT_CHARACTERS)
         middle = axis.find_position(time)
         half_width = CHARACTER_WIDTH * len(text) / 2
         left, right = middle - half_width, middle + half_width

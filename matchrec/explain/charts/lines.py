@@ -17,7 +17,7 @@ from matchrec.explain.charts.axes import (
     WIDTH,
     AxisLabels,
     draw_note,
-    shorten,
+    shorten_middle,
     show_numbers,
     show_times,
     style_panel,
@@ -73,7 +73,9 @@ def draw_lines(
     is_narrow = column_count > 1
     figure.set_size_inches(WIDTH, PANEL_HEIGHT * row_count + REST_HEIGHT)
     panels = list(figure.subplots(row_count, column_count, sharex=True, squeeze=False).flat)
-    short_labels = labels.shorten(MAX_NARROW_TITLE if is_narrow else MAX_CHARACTERS, MAX_Y_LABEL)
+    short_labels = labels.shorten_labels(
+        MAX_NARROW_TITLE if is_narrow else MAX_CHARACTERS, MAX_Y_LABEL
+    )
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.is_in_series(name)]
         draw_line(panel, line, series_spans)
@@ -142,7 +144,7 @@ def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:
     matches = show_count(match_count, "match", "matches")
     if not name:
         return matches
-    return f"{shorten(name, MAX_NARROW_TITLE if is_narrow else MAX_WIDE_TITLE)}: {matches}"
+    return f"{shorten_middle(name, MAX_NARROW_TITLE if is_narrow else MAX_WIDE_TITLE)}: {matches}"
 
 
 def find_inner_edges(spans: Iterable[MatchSpan]) -> set[Any]:

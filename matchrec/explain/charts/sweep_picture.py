@@ -14,7 +14,7 @@ from matchrec.explain.charts.axes import (
     SMALL_SIZE,
     WIDTH,
     AxisLabels,
-    shorten,
+    shorten_middle,
     show_numbers,
     style_panel,
 )
@@ -94,14 +94,14 @@ def draw_sweep(parameters: Sequence[str], chart: SweepChart) -> Figure:
     panel = figure.subplots()
     name, *other_names = parameters
     draw_sweep_lines(panel, chart)
-    title = f"Matches for each value of {shorten(name)}"
+    title = f"Matches for each value of {shorten_middle(name)}"
     style_panel(panel, title, AxisLabels(name, "number of matches"))
     matches = [count for points in chart.lines.values() for count in points.values()]
     show_numbers(panel.yaxis, matches)
     panel.set_ylim(0, (1 + SPACE_ABOVE) * max([1, *matches]))
     panel.margins(x=0.03)
     step = count_values_per_tick(chart.values)
-    tick_labels = [shorten(value, MAX_VALUE_CHARACTERS) for value in chart.values[::step]]
+    tick_labels = [shorten_middle(value, MAX_VALUE_CHARACTERS) for value in chart.values[::step]]
     panel.set_xticks(range(0, len(chart.values), step), tick_labels)
     if other_names:
         draw_legend(figure, other_names, len(chart.lines))
@@ -125,7 +125,7 @@ def draw_sweep_lines(panel: Axes, chart: SweepChart) -> None:
             linestyle="none" if chart.are_texts else LINE_STYLES[index % len(LINE_STYLES)],
             linewidth=1.8,
             clip_on=False,  # the marker of 0 is on the axis
-            label=shorten(", ".join(other_values)),
+            label=shorten_middle(", ".join(other_values)),
         )
 
 
@@ -139,7 +139,7 @@ def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
     """
     legend = figure.legend(
         loc="outside right upper",
-        title=shorten(", ".join(names)),
+        title=shorten_middle(", ".join(names)),
         title_fontsize=SMALL_SIZE,
         fontsize=SMALL_SIZE,
         labelcolor=TEXT_COLOUR,

@@ -153,7 +153,7 @@ class MatchAggregates:
         items = []
         origins = []
         for index, fold in folds.items():
-            origin = find_origin(self.aggregates[index])
+            origin = make_aggregate_origin(self.aggregates[index])
             sql = mark_origin(fold.write(values_by_index[index]), origin)
             items.append(SelectItem(sql, internal_names.name_aggregate(index)))
             origins.append(origin)
@@ -248,7 +248,7 @@ class MatchAggregates:
         if terms:
             evaluated_rows = f"transform({array}, {MATCH_ROW} -> {write_struct(terms)})"
             values = drop_nulls(evaluated_rows, aggregate, fold)
-        return mark_origin(values, find_origin(aggregate))
+        return mark_origin(values, make_aggregate_origin(aggregate))
 
     def collect_values_by_group(
         self, folds: Mapping[int, Fold], kept_columns: Sequence[str]
@@ -427,7 +427,7 @@ def write_aggregate(aggregate: RowAggregate) -> str:
     arguments = [write_term(argument) for argument in aggregate.arguments]
     ordering = [f"{write_term(sort_key)} {words}" for sort_key, words in aggregate.ordering]
     sql = write_aggregate_call(aggregate.call, arguments, ordering, write_row_filter(aggregate))
-    return mark_origin(sql, find_origin(aggregate))
+    return mark_origin(sql, make_aggregate_origin(aggregate))
 
 
 def write_row_filter(aggregate: RowAggregate, all_variables: Sequence[str] | None = None) -> str:
@@ -460,7 +460,7 @@ def write_term(term: RowTerm) -> str:
     )
 
 
-def find_origin(aggregate: RowAggregate) -> SqlOrigin:
+def make_aggregate_origin(aggregate: RowAggregate) -> SqlOrigin:
     """Return the origin of an aggregate, which errors of Spark show: its place in MEASURES."""
     clause = name_part("MEASURES")
     return make_origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)

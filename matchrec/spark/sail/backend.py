@@ -114,13 +114,13 @@ class Sail(SparkConnect):
             return frame
         inputs = None if text is None else describe_inputs(runner, text)
         if inputs is None:
-            plan_query(frame)
+            check_by_planning(frame)
             return frame
         # The session has one event for each text and its inputs. It is set once they were planned.
         find_event = cache_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
         was_planned = find_event(str(text), schema.json(), inputs)
         if not was_planned.is_set():
-            plan_query(frame)
+            check_by_planning(frame)
             was_planned.set()
         return frame
 
@@ -352,7 +352,7 @@ class Sail(SparkConnect):
         return probes.has_watermarks(self.spark)
 
 
-def plan_query(frame: DataFrame) -> None:
+def check_by_planning(frame: DataFrame) -> None:
     """Let Sail plan how a query runs, to find mistakes in it. Nothing runs.
 
     Raises:

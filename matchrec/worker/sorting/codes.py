@@ -215,17 +215,17 @@ def encode_numbers(
 ) -> SortCode:
     """Return how numbers are encoded. The code has no bits if all numbers are equal."""
     span = source.greatest - source.least
-    unit = find_unit(source)
+    unit = find_common_divisor(source)
     bits = (span // unit).bit_length()
     return SortCode(source, unit, bits, is_descending, is_key)
 
 
-def find_unit(source: SortNumbers) -> int:
+def find_common_divisor(source: SortNumbers) -> int:
     """Return the greatest number that divides each number's distance from the least one.
 
     1 if all numbers are equal.
 
-    >>> find_unit(SortNumbers.measure(np.array([5, 9, 7])))
+    >>> find_common_divisor(SortNumbers.measure(np.array([5, 9, 7])))
     2
     """
     span = source.greatest - source.least

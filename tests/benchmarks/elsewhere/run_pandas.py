@@ -18,7 +18,7 @@ import pandas as pd
 from pandas_match_recognize import match_recognize
 
 
-def read_table(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
+def read_job_table(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
     """Return the table of the job, and the seconds of reading it."""
     began = time.perf_counter()
     names = [name for name, _ in job["columns"]]
@@ -31,7 +31,7 @@ def read_table(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
 def main() -> None:
     """Run the job, and print its figures."""
     job = json.load(sys.stdin)
-    frame, reading = read_table(job)
+    frame, reading = read_job_table(job)
     seconds = []
     for _ in range(job["rounds"]):
         began = time.perf_counter()

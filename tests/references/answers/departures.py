@@ -6,12 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from tests.references.answers.tables import Row, find_end_of_run, read_table, split_into_partitions
+from tests.references.answers.tables import (
+    Row,
+    find_end_of_run,
+    read_data_file,
+    split_into_partitions,
+)
 
 
 def read_legs() -> list[Any]:
     """Return the departures of each aircraft and day that were not cancelled."""
-    departures = [row for row in read_table("flights") if row.dep_delay is not None]
+    departures = [row for row in read_data_file("flights") if row.dep_delay is not None]
     return split_into_partitions(
         departures,
         lambda row: (row.tailnum, row.scheduled.date()),
@@ -70,7 +75,7 @@ def three_airports() -> Iterator[Row]:
     """Yield how often an aircraft leaves three different airports in a row, by first and last."""
     times: Counter[Row] = Counter()
     aircraft: dict[Row, set[str]] = defaultdict(set)
-    departures = [row for row in read_table("flights") if row.tailnum is not None]
+    departures = [row for row in read_data_file("flights") if row.tailnum is not None]
     for rows in split_into_partitions(
         departures, lambda row: row.tailnum, lambda row: (row.scheduled, row.flight)
     ):

@@ -10,7 +10,7 @@ from typing import Any
 from tests.references.answers.tables import (
     Row,
     find_end_of_run,
-    read_table,
+    read_data_file,
     round_half_up,
     split_into_partitions,
 )
@@ -18,7 +18,7 @@ from tests.references.answers.tables import (
 
 def read_stocks() -> list[Any]:
     """Return a list of days for each share."""
-    days = [row._replace(date=date.fromisoformat(row.date)) for row in read_table("stocks")]
+    days = [row._replace(date=date.fromisoformat(row.date)) for row in read_data_file("stocks")]
     return split_into_partitions(days, lambda row: row.ticker, lambda row: row.date)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from tests.references.answers.tables import Row, find_end_of_run, read_table, round_half_up
+from tests.references.answers.tables import Row, find_end_of_run, read_data_file, round_half_up
 
 
 def read_glucose() -> list[Any]:
     """Return all readings in the order of time."""
-    return sorted(read_table("glucose"))
+    return sorted(read_data_file("glucose"))
 
 
 def sensor_sessions() -> Iterator[Row]:

@@ -9,13 +9,18 @@ from datetime import date, timedelta
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from tests.references.answers.tables import Row, read_table, round_half_up, split_into_partitions
+from tests.references.answers.tables import (
+    Row,
+    read_data_file,
+    round_half_up,
+    split_into_partitions,
+)
 
 
 def read_weather() -> list[Any]:
     """Return a list of hours for each airport."""
     return split_into_partitions(
-        read_table("weather"), lambda row: row.origin, lambda row: row.hour_utc
+        read_data_file("weather"), lambda row: row.origin, lambda row: row.hour_utc
     )
 
 
@@ -177,7 +182,7 @@ def count_days(rows: list[Day], start: int, holds: Callable[[Day], bool]) -> int
 def storm_delays() -> Iterator[Row]:
     """Yield three or more hours of bad weather with the departures in them."""
     flights: dict[Row, list[Any]] = defaultdict(list)
-    for row in read_table("flights"):
+    for row in read_data_file("flights"):
         hour = row.scheduled.replace(minute=0)
         flights[row.origin, hour].append(row)
     for rows in read_weather():

@@ -15,7 +15,7 @@ DATA = Path(__file__).parents[3] / "sql_examples" / "data"
 Row = tuple[Any, ...]
 
 
-def read_table(name: str) -> list[Any]:
+def read_data_file(name: str) -> list[Any]:
     """Return the rows of a data file as named tuples of Python values; NULL is None."""
     path = next(DATA.glob(f"{name}.*"))
     frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)

@@ -11,7 +11,7 @@ import pytest
 from matchrec import dialects
 from matchrec.dialects.differences import Difference, read_differences
 from matchrec.dialects.products import PRODUCTS
-from matchrec.source import read_table
+from matchrec.source import read_package_table
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "dialect_differences.md"
 SOURCE = Path(dialects.__file__).parent / "differences.txt"
@@ -97,7 +97,7 @@ def describe_calls(row: Difference) -> str:
 def write_limits() -> str:
     """Return the table of the parts of a clause that products lack."""
     text = "\n" + write_head("the query has", "write", names=WRITTEN)
-    for _, words, products, *replacement in read_table("matchrec.dialects", "limits.txt"):
+    for _, words, products, *replacement in read_package_table("matchrec.dialects", "limits.txt"):
         lacking = products.split()
         marks = [
             "error" if name in lacking else "note" if f"({name})" in lacking else ""

@@ -177,7 +177,7 @@ def _power_of_size(x: float, y: float) -> float:
     if abs(y) > 2.0**31:
         return inf if y * math.log(x) > 709.0 else math.pow(x, y)
     high, low = _log2(x)
-    y_high = shorten(y)
+    y_high = clear_low_bits(y)
     product_low = (y - y_high) * high + y * low
     product_high = y_high * high
     z = product_low + product_high
@@ -218,7 +218,7 @@ def _log2(x: float) -> tuple[float, float]:
     u = ax - base
     v = 1.0 / (ax + base)
     s = u * v
-    s_high = shorten(s)
+    s_high = clear_low_bits(s)
     word = ((word >> 1) | 0x20000000) + 0x80000 + (k << 18)  # the upper half of t_high's bits
     t_high = ldexp(1.0 + (word & 0xFFFFF) / _TWO_TO_20, (word >> 20) - 1023)
     t_low = ax - (t_high - base)
@@ -226,16 +226,16 @@ def _log2(x: float) -> tuple[float, float]:
     # t_high + t_low is 3 + s * s + r, and p_high + p_low is its product with s.
     r = _log2_series(s * s) + s_low * (s_high + s)
     square = s_high * s_high
-    t_high = shorten(3.0 + square + r)
+    t_high = clear_low_bits(3.0 + square + r)
     t_low = r - ((t_high - 3.0) - square)
     u = s_high * t_high
     v = s_low * t_high + t_low * s
-    p_high = shorten(u + v)
+    p_high = clear_low_bits(u + v)
     p_low = v - (p_high - u)
     # Times 2 / (3 * ln(2)), which is log2(ax / base).
     z_high = _TWO_THIRDS_INVERSE_LN2_HIGH * p_high
     z_low = _TWO_THIRDS_INVERSE_LN2_LOW * p_high + p_low * _TWO_THIRDS_INVERSE_LN2 + base_low
-    high = shorten(((z_high + z_low) + base_high) + float(n))
+    high = clear_low_bits(((z_high + z_low) + base_high) + float(n))
     low = z_low - (((high - float(n)) - base_high) - z_high)
     return high, low
 
@@ -256,7 +256,7 @@ def _exp2(high: float, low: float, z: float) -> float:
         n = int(abs(z) + 0.5)
         n = -n if z < 0 else n
         high -= float(n)
-    t = shorten(low + high)
+    t = clear_low_bits(low + high)
     u = t * _SHORT_LN2_HIGH
     v = (low - (t - high)) * _LN2 + t * _SHORT_LN2_LOW
     # The result is 2**n * exp(z + w).
@@ -268,7 +268,7 @@ def _exp2(high: float, low: float, z: float) -> float:
 
 
 @inner
-def shorten(x: float) -> float:
+def clear_low_bits(x: float) -> float:
     """Return the float without the lower half of its bits: only 21 bits of the mantissa stay."""
     half, exponent = frexp(x)
     return ldexp(float(int(ldexp(half, 21))), exponent - 21)
