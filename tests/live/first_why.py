@@ -2,9 +2,9 @@
 
     python -m tests.live.first_why
 
-The program makes a virtual environment in a temporary folder, installs this checkout there, and
-runs a first notebook in it as a program, with an empty cache of kernels. It prints the seconds of
-each step. It needs Java 17 and the package index of pip.
+The script creates a virtual environment in a temporary folder, installs this checkout into it, and
+runs the code of a first notebook there. The cache of compiled kernels is empty. The script prints
+how many seconds each step takes, and the total. It needs Java 17 and access to a package index.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import time
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parent.parent.parent
-# The cells of a first notebook. Each prints the seconds since the cell before it.
-PROGRAM = '''
+# The code of a first notebook, run as one program. It prints how many seconds each step takes.
+NOTEBOOK_PROGRAM = '''
 import time
 
-began = time.monotonic()
+start_time = time.monotonic()
 
 
 def print_seconds(step):
-    global began
-    print(f"{time.monotonic() - began:6.1f} s  {step}", flush=True)
-    began = time.monotonic()
+    global start_time
+    print(f"{time.monotonic() - start_time:6.1f} s  {step}", flush=True)
+    start_time = time.monotonic()
 
 
 import matchrec
@@ -35,7 +35,7 @@ from pyspark.sql import SparkSession
 
 print_seconds("import")
 spark = SparkSession.builder.master("local[2]").config("spark.log.level", "OFF").getOrCreate()
-print_seconds("session of Spark")
+print_seconds("Spark session")
 rows = [("X", 1, 90), ("X", 2, 80), ("X", 3, 81)]
 spark.createDataFrame(rows, "sym string, day int, price int").createOrReplaceTempView("ticks")
 query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY day
@@ -49,26 +49,37 @@ print_seconds("first answer of why")
 
 
 def main() -> None:
-    """Run all steps, and print the seconds of each."""
-    began = time.monotonic()
+    """Run all steps, and print how long each step and the whole run took.
+
+    Raises:
+        subprocess.CalledProcessError: a step fails.
+    """
+    start_time = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        python = str(Path(folder, "venv", "bin", "python"))
-        run_step("virtual environment", [sys.executable, "-m", "venv", f"{folder}/venv"], folder)
+        venv = Path(folder, "venv")
+        python = str(venv / "bin" / "python")
+        run_step("virtual environment", [sys.executable, "-m", "venv", str(venv)], folder)
         run_step("pip install", [python, "-m", "pip", "install", "-q", str(CHECKOUT)], folder)
-        environment = os.environ | {"NUMBA_CACHE_DIR": f"{folder}/cache"}
-        subprocess.run([python, "-c", PROGRAM], check=True, cwd=folder, env=environment)
-    print(f"{time.monotonic() - began:6.1f} s  in all")
+        # Not `run_step`: the program prints its own steps.
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
+        subprocess.run([python, "-c", NOTEBOOK_PROGRAM], check=True, cwd=folder, env=environment)
+    print(f"{time.monotonic() - start_time:6.1f} s  total")
 
 
 def run_step(step: str, command: list[str], folder: str) -> None:
     """Run a command in a folder, and print how long it took.
 
+    Args:
+        step: what the command does, to print after the seconds.
+        command: the program and its arguments.
+        folder: the folder.
+
     Raises:
         subprocess.CalledProcessError: the command fails.
     """
-    began = time.monotonic()
+    start_time = time.monotonic()
     subprocess.run(command, check=True, cwd=folder)
-    print(f"{time.monotonic() - began:6.1f} s  {step}", flush=True)
+    print(f"{time.monotonic() - start_time:6.1f} s  {step}", flush=True)
 
 
 if __name__ == "__main__":
