@@ -22,7 +22,7 @@ from matchrec.dialects.rules.oracle_times import (
     rewrite_timestamp_literal,
 )
 from matchrec.dialects.rules.oracle_to_char import (
-    note_text_of_number,
+    note_number_format,
     rewrite_to_char_with_format,
     rewrite_to_char_without_format,
 )
@@ -60,7 +60,7 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
     written_operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
     operands = [_write_time_as_text(operand, context) for operand in written_operands]
     for operand in operands:
-        note_text_of_number(operand, context)
+        note_number_format(operand, context)
     text: exp.Expr
     if context.write.is_spark:  # whose CONCAT_WS skips NULL
         text = call_function("CONCAT_WS", exp.Literal.string(""), *operands)

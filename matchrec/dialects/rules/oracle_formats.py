@@ -61,7 +61,7 @@ _ELEMENT = re.compile(
 )
 
 # A format of numbers, such as `FM999.00`, or `TM9` for the shortest text.
-_FORMAT_OF_NUMBER = re.compile(
+_NUMBER_FORMAT = re.compile(
     r"(FM)?(TM[9E]?|[$09.,BCDEGILMPRSUVX ]*[09][$09.,BCDEGILMPRSUVX ]*)", re.IGNORECASE
 )
 
@@ -77,9 +77,9 @@ _NOON_MARKS = ("AM", "PM")
 _DIFFERENT_CASES = "names of months, days and AM in different cases"
 
 
-def is_format_of_number(oracle_format: str) -> bool:
-    """Return whether a format is one of numbers, such as `FM999.00`."""
-    return _FORMAT_OF_NUMBER.fullmatch(oracle_format) is not None
+def is_number_format(oracle_format: str) -> bool:
+    """Return whether a format is for numbers, such as `FM999.00`."""
+    return _NUMBER_FORMAT.fullmatch(oracle_format) is not None
 
 
 def list_elements(oracle_format: str) -> list[str]:

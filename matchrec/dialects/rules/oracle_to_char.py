@@ -1,10 +1,10 @@
-"""Rules for TO_CHAR of Oracle, with and without a format.
+"""Rules for Oracle's TO_CHAR, with and without a format.
 
     TO_CHAR(t, 'YYYY-MM-DD HH24:MI')     DATE_FORMAT(t, 'yyyy-MM-dd HH:mm')
-    TO_CHAR(t)                           UPPER(DATE_FORMAT(t, 'dd-MMM-yy')) of a time
-    TO_CHAR(n)                           CAST(n AS STRING) of a number
+    TO_CHAR(t), of a time t              UPPER(DATE_FORMAT(t, 'dd-MMM-yy'))
+    TO_CHAR(n), of a number n            CAST(n AS STRING)
 
-`oracle_formats` converts the formats.
+The module `oracle_formats` converts the formats.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.oracle_formats import (
     convert_format,
     find_case_function,
-    is_format_of_number,
+    is_number_format,
     list_elements,
 )
 from matchrec.dialects.rules.oracle_times import is_oracle_date
@@ -32,17 +32,19 @@ _DEFAULT_FORMAT = "%d-%b-%y"
 def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleContext) -> exp.Expr:
     """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`.
 
-    A call with a format of numbers stays for Snowflake, which has the same formats.
+    A call with a number format is left unchanged for Snowflake, which has the same number formats.
+    So is a call without a literal format: without any format, `rewrite_to_char_without_format`
+    rewrites it.
 
     Raises:
-        UnsupportedError: the product that is written has nothing for an element of the format, or
-            it is a format of numbers, and the product is not Snowflake. Or there is a third
-            argument, which changes the language: names are written in English.
+        UnsupportedError: the target product has no equivalent for an element of the format; the
+            format is for numbers, and the target is not Snowflake; or there is a third argument,
+            which selects a language, because the translated query always writes English names.
     """
     if node.args.get("nlsparam"):
         raise UnsupportedError("the third argument of TO_CHAR, as names are in English: remove it")
     oracle_format = _read_format(node)
-    if is_format_of_number(oracle_format):
+    if is_number_format(oracle_format):
         if context.write is SNOWFLAKE:
             return node
         raise UnsupportedError(
@@ -58,9 +60,13 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
 
 
 def _read_format(node: exp.ToChar | exp.TimeToStr) -> str:
-    """Return a format as Oracle writes it; "" if there is none, or if it is not a literal.
+    """Return the format of a call as it is written in Oracle, such as `YYYY-MM-DD`.
 
-    sqlglot has replaced its elements by codes if it knows that it is a format of times.
+    If sqlglot has recognized a time format (`TimeToStr`), it has replaced the elements by its own
+    codes, such as `%Y`. These are converted back.
+
+    Returns:
+        The format; an empty string if there is none, or if it is not a string literal.
     """
     literal = node.args.get("format")
     text = literal.name if isinstance(literal, exp.Literal) and literal.is_string else ""
@@ -72,9 +78,10 @@ def _read_format(node: exp.ToChar | exp.TimeToStr) -> str:
 def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> exp.Expr:
     """Rewrite `TO_CHAR(x)`: a time has the format DD-MON-RR, any other value is cast to text.
 
-    DD-MON-RR is Oracle's default for a DATE, which has a time of day and is therefore a timestamp
-    in Spark. The default for a TIMESTAMP of Oracle also has the time. The types of Spark do not say
-    which of the two a timestamp is, so there is a note, except for SYSDATE and TRUNC(t).
+    DD-MON-RR is Oracle's default format for a DATE. An Oracle DATE has a time of day, so it is a
+    timestamp in Spark. Oracle's default format for a TIMESTAMP also contains the time of day. A
+    Spark timestamp can stand for either type, so the rule adds a note, unless the value is
+    certainly an Oracle DATE, as SYSDATE and TRUNC(t) are.
     """
     if node.args.get("format"):
         return node
@@ -87,15 +94,15 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
     if kind in TIMES:
         formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string(_DEFAULT_FORMAT))
         return exp.Upper(this=formatted_time)
-    note_text_of_number(node.this, context)
+    note_number_format(node.this, context)
     return exp.cast(node.this.copy(), "text")
 
 
-def note_text_of_number(value: exp.Expr, context: RuleContext) -> None:
-    """Add a note that Oracle writes a value otherwise, if it is a number that may have a fraction.
+def note_number_format(value: exp.Expr, context: RuleContext) -> None:
+    """Add a note that Oracle formats numbers differently, if `value` may have a fraction.
 
-    Its text is `11.5` and `.5` in Oracle, not `11.50` and `0.5`.
+    Oracle writes `11.5` and `.5`, where other products write `11.50` and `0.5`.
     """
     if context.request_kind(value) in (ValueKind.DECIMAL, ValueKind.FRACTION):
-        zeros = "without zeros at its end and without a zero before its point"
-        context.add_note(f"Oracle writes a number {zeros}")
+        difference = "without zeros at its end and without a zero before its point"
+        context.add_note(f"Oracle writes a number {difference}")
