@@ -42,7 +42,9 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
             which selects a language, because the translated query always writes English names.
     """
     if node.args.get("nlsparam"):
-        raise UnsupportedError("the third argument of TO_CHAR, as names are in English: remove it")
+        raise UnsupportedError(
+            "the third argument of TO_CHAR (names are always in English): remove it"
+        )
     oracle_format = _read_format(node)
     if is_number_format(oracle_format):
         if context.write is SNOWFLAKE:
@@ -88,8 +90,8 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
     kind = context.request_kind(node.this)
     if kind in TIMESTAMPS and not is_oracle_date(node.this):
         context.add_note(
-            "the text of a time has the day only, as for a DATE of Oracle: write TO_CHAR(t, format)"
-            " if t is a TIMESTAMP in Oracle"
+            "TO_CHAR(t) writes only the day, as Oracle does for a DATE: write TO_CHAR(t, format) if"
+            " t is a TIMESTAMP in Oracle"
         )
     if kind in TIMES:
         formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string(_DEFAULT_FORMAT))
@@ -104,5 +106,5 @@ def note_number_format(value: exp.Expr, context: RuleContext) -> None:
     Oracle writes `11.5` and `.5`, where other products write `11.50` and `0.5`.
     """
     if context.request_kind(value) in (ValueKind.DECIMAL, ValueKind.FRACTION):
-        difference = "without zeros at its end and without a zero before its point"
+        difference = "without trailing zeros and without a zero before the decimal point"
         context.add_note(f"Oracle writes a number {difference}")

@@ -195,7 +195,7 @@ NOTED = [
         "spark",
         "x || 1.50",
         "",
-        "without zeros at its end and without a zero before its point",
+        "without trailing zeros and without a zero before the decimal point",
     ),
     ("spark", "trino", "percentile(x, 0.5)", "", "Trino returns an approximate value"),
     ("snowflake", "trino", "TIME_SLICE(x, 2, 'DAY')", "", "Spark has no TIME_SLICE"),
