@@ -1,8 +1,8 @@
 """The notebook extension: the magics `%%matchrec` and `%matchrec`, and short errors in cells.
 
 `%%matchrec` runs the query of a cell, with arguments in its first line. `%matchrec` runs a query
-that follows its arguments in one line. Once the extension is loaded, `spark.sql` understands the
-clause, too, in every session.
+that follows its arguments in one line. Once the extension is loaded, `spark.sql` also accepts
+MATCH_RECOGNIZE in every session.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from matchrec.cli.rows import SHOWN_ROWS
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import cells as errors
-from matchrec.errors.surface import CELL, use_surface
+from matchrec.errors.surface import CELL, Surface, use_surface
 from matchrec.notebook.arguments import CellArguments, build_why_line, remove_quotes, split_line
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-# The settings of an argument that takes several values: `--row 1 2` or `--row 1 --row 2`.
+# What `argument` gets for an option that takes several values: `--row 1 2` or `--row 1 --row 2`.
 SEVERAL_VALUES: dict[str, Any] = {"nargs": "+", "action": "extend"}
 
 # argparse's sentence for an option that a cell does not have: "unrecognized arguments: --limits 3".
@@ -49,11 +49,11 @@ UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)")
 
 @dataclass(frozen=True, slots=True)
 class EarlierHandler:
-    """A shell's handler of exceptions, from before the extension was loaded."""
+    """The custom exception handler that the shell had before the extension was loaded."""
 
-    # The classes of the exceptions.
+    # The classes of the exceptions that it handled; empty if the shell had no custom handler.
     exceptions: tuple[type[BaseException], ...]
-    # A method of the shell, which returns the lines to show for an exception.
+    # The method of the shell that it was. It returns the lines to show for an exception.
     show: Callable[..., list[str]]
 
 
@@ -64,7 +64,7 @@ class MatchrecMagics(Magics):
     IPython reads the decorators of `matchrec` as its arguments, and its docstring as the help.
     """
 
-    # How the shell showed some exceptions before the extension was loaded.
+    # `load` sets it, and `unload` restores it.
     earlier_handler: EarlierHandler
 
     @magic_arguments("matchrec")
@@ -89,6 +89,8 @@ class MatchrecMagics(Magics):
     @argument(
         "--why", action="store_true", help="show why the rows of a partition match or do not match"
     )
+    # Without remove_quotes: `CellArguments` reads the quotes, because a value in single quotes is a
+    # string. So it does for --row.
     @argument(
         "--partition",
         **SEVERAL_VALUES,
@@ -169,21 +171,10 @@ class MatchrecMagics(Magics):
         assert self.shell is not None, "IPython has registered the magics"
         variables = self.shell.user_ns
         try:
-            with use_surface(CELL):
+            with use_surface(build_surface(line, variables)):
                 spark = find_or_start_session(variables)
-            surface = replace(
-                CELL,
-                notebook_frames=list_frames(variables),
-                notebook_values=list_values(variables),
-                why_command=build_why_line(line),
-            )
-            with (
-                use_surface(surface),
-                silence_analysis(),
-                report_warnings(print_notice),
-                cancel_on_interrupt(spark),
-            ):
-                return run_cell(arguments, cell, spark, variables)
+                with silence_analysis(), report_warnings(print_notice), cancel_on_interrupt(spark):
+                    return run_cell(arguments, cell, spark, variables)
         except PySparkException as error:
             contains_our_error = MatchRecognizeRunError.from_exception(error) is not None
             if contains_our_error or isinstance(error, PythonException):
@@ -201,26 +192,45 @@ class MatchrecMagics(Magics):
         try:
             namespace: Namespace = parse_argstring(self.matchrec, line)
         except UsageError as error:
-            unknown = UNKNOWN_OPTION.match(str(error))
-            if unknown is not None:
+            unknown_option = UNKNOWN_OPTION.match(str(error))
+            if unknown_option is not None:
                 options = list_options(self.matchrec.parser)
-                raise errors.unknown_cell_option(option=unknown[1], options=options) from None
+                raise errors.unknown_cell_option(
+                    option=unknown_option[1], options=options
+                ) from None
             raise errors.wrong_cell_arguments(sentence=str(error)) from None
         arguments = CellArguments(**vars(namespace))
         arguments.check()
         return arguments
 
 
+def build_surface(line: str, variables: dict[str, Any]) -> Surface:
+    """Return the words of messages for a cell, which may name the notebook's variables.
+
+    Args:
+        line: the arguments in the first line of the cell. A message repeats them if it advises to
+            explain the query with --why.
+        variables: the variables of the notebook, by their names.
+    """
+    return replace(
+        CELL,
+        notebook_frames=list_frames(variables),
+        notebook_values=list_values(variables),
+        why_command=build_why_line(line),
+    )
+
+
 def list_options(parser: ArgumentParser) -> list[str]:
-    """Return the options of a parser, such as `--limit`, with all their names."""
+    """Return all option names of a parser, such as `-n` and `--limit`."""
+    # argparse has no public list of its options.
     return [name for action in parser._actions for name in action.option_strings]
 
 
 def load(shell: InteractiveShell) -> None:
     """Load the extension, as `%load_ext matchrec` does.
 
-    Register the magics, make the shell show our errors without tracebacks, and let `spark.sql` of
-    every session understand the clause.
+    Register the magics, make the shell show our errors without tracebacks, and make `spark.sql` of
+    every session accept MATCH_RECOGNIZE.
     """
     magics = MatchrecMagics(shell)
     magics.earlier_handler = EarlierHandler(shell.custom_exceptions, shell.CustomTB)
@@ -230,11 +240,11 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Remove the magics, and restore the shell's handler of exceptions and `spark.sql`."""
+    """Remove the magics, and restore the shell's earlier exception handler and `spark.sql`."""
     magics = shell.magics_manager.registry.pop(MatchrecMagics.__name__)
-    for kind in ("line", "cell"):
-        shell.magics_manager.magics[kind].pop("matchrec", None)
-    # Not by `set_custom_exc`, which would wrap the method once more.
+    for magic_kind in ("line", "cell"):
+        shell.magics_manager.magics[magic_kind].pop("matchrec", None)
+    # Set the attributes directly: `set_custom_exc` would wrap the earlier method again.
     shell.custom_exceptions = magics.earlier_handler.exceptions
     shell.CustomTB = magics.earlier_handler.show
     restore_sql(Sessions.ALL)
