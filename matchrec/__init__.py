@@ -21,7 +21,7 @@
     matchrec.explode_matches(df)             a row for each row of MATCHED_ROWS()
     matchrec.explode_graph(df)               the matches of a graph of match_sase
     matchrec.transpile(query, ...)           rewrite a query in the SQL of another product
-    matchrec.Counters()                      counters of a finished search, such as tested rows
+    matchrec.Counters()                      counters of a finished search, such as rows and matches
     matchrec.progress(spark)                 show the progress of the queries in a `with` block
     matchrec.tune(spark)                     set two settings that make a session faster
     matchrec.warnings                        the classes of warnings

@@ -36,7 +36,8 @@ Examples:
 \b
 Exit codes:
   0    success, also if the program that reads the output stopped early
-  1    the query has a mistake, is not supported, or does not fit its tables
+  1    the query has a mistake, is not supported, or does not fit its tables; or a file
+       cannot be read
   2    wrong usage: an option, its value or another argument is wrong, or a file is missing
   3    the query failed because of a value in the rows or an error of the engine
   130  interrupted by Ctrl-C

@@ -78,13 +78,18 @@ class RuleMatches:
 
     @property
     def rejected(self) -> dict[str, MatchRecognizeError]:
-        """The rules that `on_error="continue"` left out of a DataFrame of rules, with their errors.
+        """The rules that `on_error="continue"` left out of a DataFrame of rules.
 
-        >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
-        ...     " AS rules(rule, text, valid_from)")
+        The keys are the names of the rules, and the values are the errors of their rows.
+
+        >>> table = spark.sql('''VALUES
+        ...     ("large", "PATTERN (A) DEFINE A AS id > 1", 3),
+        ...     ("wrong", "PATTERN (A) DEFINE A AS ix > 1", 3)
+        ...     AS rules(rule, text, valid_from)
+        ... ''')
         >>> result = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="continue")
-        >>> result.rules, result.rejected
-        (('large',), {})
+        >>> result.rules, result.rejected["wrong"].code
+        (('large',), 'unknown-column')
         """
         return dict(self._rejected)
 

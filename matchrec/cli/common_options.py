@@ -253,9 +253,7 @@ SESSION_OPTIONS = combine_options(
 ALGORITHM_OPTION = make_choice_option(
     "--algorithm", get_args(Algorithm), "How to search for matches"
 )
-DIALECT_OPTION = make_choice_option(
-    "--dialect", get_args(DialectName), "Product whose SQL the query is"
-)
+DIALECT_OPTION = make_choice_option("--dialect", get_args(DialectName), "Product whose SQL is read")
 # What a query in any language needs: its parameters and its tables.
 OPTIONS_OF_ANY_QUERY = combine_options(
     SESSION_OPTIONS,
@@ -335,7 +333,7 @@ def make_result_options(aggregate_help: str) -> OptionDecorator[Any]:
             name="output",
         ),
         click.option(
-            "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
+            "--timeouts", is_flag=True, help="Include the runs of a Pattern that timed out."
         ),
         make_repeatable_option(
             "--aggregate",

@@ -29,7 +29,7 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 @common_options.make_choice_option(
     "--read",
     INPUT_LANGUAGES,
-    "Product whose SQL the query is, or another language",
+    "Product whose SQL is read, or another language",
     shown_default="by the file name",
 )
 @common_options.make_choice_option(
