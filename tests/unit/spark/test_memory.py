@@ -19,7 +19,10 @@ from matchrec.worker import pieces, row_sizes
 from tests.tasks.worker_memory import KINDS, compile_kind, run_worker
 
 ROOT = Path(__file__).parents[3]
-MORE = 400  # mebibytes: five times a budget of 80, which the rows of the first cases exceed
+# The mebibytes that a worker may use in addition to its libraries: five times a budget of 80, which
+# the rows of the first cases exceed.
+EXTRA_MEBIBYTES = 400
+# Queries that this is enough for: the kind, the rows, the keys, and the bytes of a text.
 WITHIN = (
     ("wide rows", 300_000, 100, 300),
     ("ALL ROWS PER MATCH", 300_000, 100, 300),
@@ -28,12 +31,14 @@ WITHIN = (
     ("event selection, ALL MATCHES", 300_000, 100, 0),
 )
 FEW = (600, 3, 40)  # rows, keys, bytes of a text
+# A query whose runs need much memory, although its rows need little.
+MANY_RUNS = "runs that multiply"
+# The errors of queries that have too little memory, by their kinds.
 BEYOND = {
     "one match of all rows": r"of it, which take \d+ MiB, wait for the end",
     "event selection, ALL MATCHES": r"the whole partition, and [\d,]+ rows of it take \d+ MiB",
-    "runs that multiply": "too little memory for the runs of a search",
+    MANY_RUNS: "too little memory for the runs of a search",
 }
-MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
 
 
 @pytest.mark.slow
@@ -42,13 +47,13 @@ MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
 def test_a_worker_keeps_to_its_room() -> None:
     """The worker runs in a separate process with a limited address space."""
     cases = [str(value) for case in WITHIN for value in case]
-    command = [sys.executable, "-m", "tests.tasks.worker_memory", str(MORE), *cases]
+    command = [sys.executable, "-m", "tests.tasks.worker_memory", str(EXTRA_MEBIBYTES), *cases]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert all(int(line.split()[0]) > 0 for line in ran.stdout.splitlines())
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"runs that multiply"}))
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {MANY_RUNS}))
 def test_small_calls_and_batches_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -68,10 +73,11 @@ def test_a_search_without_enough_memory_says_so(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(memory, "SMALL_SIZE", 0)
     monkeypatch.setattr(memory, "find_room", lambda: 50_000)
     monkeypatch.setattr(pieces, "BYTES_PER_SEARCH", 4_000)
+    row_count = 600 if kind == MANY_RUNS else 5_000
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
-        list(run_worker(compile_kind(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
+        list(run_worker(compile_kind(kind), row_count, 1, 0))
     assert caught.value.partition == {"k": 0}
-    assert (kind in MANY_RUNS) == ("`matchrec run --aggregate`" in str(caught.value))
+    assert ("`matchrec run --aggregate`" in str(caught.value)) is (kind == MANY_RUNS)
     assert "spark.executor.memoryOverhead" in str(caught.value)
 
 
@@ -135,14 +141,15 @@ def test_memory_is_kept_unless_the_environment_says_otherwise(
     variable: str, mebibytes: int
 ) -> None:
     if mebibytes > 32 and platform.libc_ver()[1] < "2.35":
-        pytest.skip("blocks as large are none of its heap")
-    others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
-    environment = others | ({variable: ""} if variable else {})
+        pytest.skip("glibc before 2.35 does not keep blocks of this size on its heap")
+    environment = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
+    if variable:
+        environment[variable] = ""
     command = [sys.executable, "-c", FAULTS, str(mebibytes << 20)]
     ran = subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True
     )
-    pages = 20 * (mebibytes << 20) // 4096  # of one block in each round
+    pages = 20 * (mebibytes << 20) // 4096  # the pages of one block in each of 20 rounds
     assert (int(ran.stdout) < pages // 10) is not bool(variable)
 
 
@@ -156,12 +163,13 @@ print(pa.default_memory_pool().backend_name)
 
 @pytest.mark.skipif("glibc" not in platform.libc_ver(), reason="needs glibc")
 @pytest.mark.parametrize(("pool", "expected"), [("", "system"), ("mimalloc", "mimalloc")])
-def test_arrow_takes_its_memory_there_unless_the_environment_says_otherwise(
+def test_arrow_uses_the_system_allocator_unless_the_environment_chooses(
     pool: str, expected: str
 ) -> None:
-    others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
-    others.pop(ARROW_POOL_VARIABLE, None)
-    environment = others | ({ARROW_POOL_VARIABLE: pool} if pool else {})
+    environment = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
+    environment.pop(ARROW_POOL_VARIABLE, None)
+    if pool:
+        environment[ARROW_POOL_VARIABLE] = pool
     command = [sys.executable, "-c", POOL]
     ran = subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True

@@ -111,24 +111,34 @@ def find_matches(
 def classify_rows(text: str, values: list[int]) -> str:
     """Return a letter for each row that says which conditions of a query it satisfies."""
 
-    def at(row: int) -> int | None:
+    def find_value(row: int) -> int | None:
         """Return the value of a row; None if there is no such row."""
         return values[row] if 0 <= row < len(values) else None
 
-    def letter(row: int, x: int) -> str:
-        """Return the letter of a row."""
-        before, after, second = at(row - 1), at(row + 1), at(row + 2)
+    def classify_row(row: int, x: int) -> str:
+        """Return the letter of a row; `-` if it satisfies no condition."""
+        before, after, second_after = find_value(row - 1), find_value(row + 1), find_value(row + 2)
         if text == V_SHAPE:
-            return "-" if before is None else "D" if x < before else "U" if x > before else "-"
+            if before is None or x == before:
+                return "-"
+            return "D" if x < before else "U"
         if text == AHEAD:
-            return "-" if second is None else "A" if x < second else "B" if x > 1 else "-"
-        is_second = at(row - 2) is not None and x <= values[row - 2]
-        return "ABC-"[is_second if after is None or before is None else 2 + (not is_second)]
+            if second_after is None:
+                return "-"
+            if x < second_after:
+                return "A"
+            return "B" if x > 1 else "-"
+        second_before = find_value(row - 2)
+        satisfies_b = second_before is not None and x <= second_before
+        satisfies_a = before is None or after is None
+        if satisfies_a:
+            return "B" if satisfies_b else "A"
+        return "C" if satisfies_b else "-"
 
-    return "".join(letter(row, x) for row, x in enumerate(values))
+    return "".join(classify_row(row, x) for row, x in enumerate(values))
 
 
-# NULLS: A at an end of the partition, B there if x <= PREV(x, 2), C in the middle if that holds
+# In NULLS, A rows satisfy only A, C rows only B, and B rows both.
 EXPRESSIONS = {V_SHAPE: "[-DU]D+U+", AHEAD: "AB+", NULLS: "[AB][BC]"}
 
 

@@ -59,31 +59,42 @@ def test_fillers_can_take_all_other_rows(text: str) -> None:
         "A (X* B)?",
     ],
 )
-def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
+def test_fillers_that_cannot_take_all_other_rows_are_rejected(text: str) -> None:
     assert not fillers_take_any_row(parse_row_pattern(text))
 
 
 def list_matches(
     pattern: RowPattern, rows: list[str], skip: AfterMatchSkip, loops: Collection[str] = ()
 ) -> list[object]:
-    """Return the number of each match, and the variables of its rows without fillers.
+    """Return the number of each match, and its rows with their variables, without left-out rows.
 
-    A row is written as its number and the variables that it may be mapped to, as in `7AB`. Any row
-    may be mapped to the fillers X and Y, unless they are in `loops` and so have conditions, too.
+    Args:
+        pattern: the row pattern.
+        rows: each row as its number and the variables that it can be mapped to, as in `7AB`.
+        skip: where the search continues after a match.
+        loops: the variables whose rows are left out, which have conditions. If there are none, the
+            rows of the fillers X and Y are left out, to which any row can be mapped.
     """
-    free = () if loops else FILLERS
+    unconditional_variables = () if loops else FILLERS
+    left_out_variables = loops or FILLERS
 
     def can_map_last_row(_: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row so far can be mapped to its variable."""
         name = variables[-1]
-        return name in free or name in rows[start + len(variables) - 1]
+        row = rows[start + len(variables) - 1]
+        return name in unconditional_variables or name in row
 
-    matches = []
+    matches: list[object] = []
     for match in find_all(pattern, len(rows), can_map_last_row, skip, {}):
-        mapped = [(rows[match.start + i], v) for i, (v, _) in enumerate(match.word)]
-        matches.append(
-            (match.number, [pair for pair in mapped if pair[1] not in (loops or FILLERS)])
-        )
-    return list(matches)
+        variables = [variable for variable, _ in match.word]
+        mapped_rows = rows[match.start : match.start + len(variables)]
+        kept_pairs = [
+            (row, variable)
+            for row, variable in zip(mapped_rows, variables, strict=True)
+            if variable not in left_out_variables
+        ]
+        matches.append((match.number, kept_pairs))
+    return matches
 
 
 ROWS = st.lists(st.sampled_from(["", "A", "B", "AB", ""]), max_size=7)
@@ -102,18 +113,17 @@ UNITS = st.recursive(
 
 @settings(max_examples=examples(300), deadline=None, database=None)
 @given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), ROWS, st.booleans())
-def test_matches_are_the_same_without_them(
-    text: str, last: str, bits: list[str], past_last: bool
+def test_matches_are_the_same_without_irrelevant_rows(
+    text: str, last: str, variables_of_rows: list[str], past_last: bool
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
     if not fillers_take_any_row(pattern):
         return
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
-    rows = [f"{i}{variables}" for i, variables in enumerate(bits)]
-    relevant = [row for row, variables in zip(rows, bits, strict=True) if variables]
-    assert list_matches(pattern, relevant, skip) == list_matches(pattern, rows, skip), show_pattern(
-        pattern
-    )
+    rows = [f"{index}{variables}" for index, variables in enumerate(variables_of_rows)]
+    relevant = [row for row, variables in zip(rows, variables_of_rows, strict=True) if variables]
+    matches = list_matches(pattern, rows, skip)
+    assert list_matches(pattern, relevant, skip) == matches, show_pattern(pattern)
 
 
 CONDITIONED = st.lists(
@@ -132,16 +142,21 @@ def test_matches_are_the_same_without_rows_of_loops_with_conditions(
     if not can_always_take_row(compiled, frozenset(map(names.index, loops))):
         return
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
-    numbered = [f"{i}{variables}" for i, variables in enumerate(rows)]
-    matters = [not loops <= set(row) or bool(set(row) & {*names} - loops) for row in rows]
-    relevant = [row for row, kept in zip(numbered, matters, strict=True) if kept]
-    assert list_matches(pattern, relevant, skip, loops) == list_matches(
-        pattern, numbered, skip, loops
-    )
+    numbered = [f"{index}{variables}" for index, variables in enumerate(rows)]
+    other_names = set(names) - loops
+    # A row is irrelevant if every loop can take it, and no other variable can.
+    relevant = [
+        row
+        for row, variables in zip(numbered, rows, strict=True)
+        if not loops <= set(variables) or other_names & set(variables)
+    ]
+    matches = list_matches(pattern, numbered, skip, loops)
+    assert list_matches(pattern, relevant, skip, loops) == matches
 
 
 def test_loops_that_do_not_advance_a_run_are_found() -> None:
     def list_loops(text: str) -> str:
+        """Return the names of the loops of a pattern, with blanks between them."""
         pattern = parse_row_pattern(text)
         names = list_variable_names(pattern)
         return " ".join(

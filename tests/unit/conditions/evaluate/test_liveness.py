@@ -16,7 +16,7 @@ A, B = 0, 1
 
 
 def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> None:
-    # A B C with C reading r0, the row of A: nothing is live before A and after C
+    # In A B C, C reads register 0, the row of A. Nothing is live before A and after C.
     moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
     steps = [(RegisterStep(op.SET_ROW, 0),), (), ()]
     live = compute_live_registers(
@@ -40,15 +40,21 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
 
 
 def test_registers_that_some_path_reads_are_live() -> None:
-    """The expected sets are found naively: reads move to earlier states until nothing changes."""
+    """The expected sets are found naively: reads move to earlier states until nothing changes.
+
+    There are four states and three variables.
+    """
     for seed in range(300):
         random = Random(seed)
         steps = [tuple(draw_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
         moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
         reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
+        # For each state, the variables whose conditions are evaluated in it.
         questions = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
-        live = [set().union(*map(reads.__getitem__, asks)) for asks in questions]
-        for move in moves * 64:
+        live: list[set[int]] = [
+            set().union(*(reads[variable] for variable in variables)) for variables in questions
+        ]
+        for move in moves * 64:  # more often than the sets can change
             needed = reads[move.tested_variable] | live[move.target]
             for step in reversed(steps[move.variable]):
                 if not needed.isdisjoint(step.registers_written):
