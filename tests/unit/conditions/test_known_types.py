@@ -112,11 +112,13 @@ def test_columns_of_spark_are_conjunctions_of_conjuncts() -> None:
     )
     conditions = split_conditions(plan, RowScope.WORKER)
 
-    def show(column: RowColumn) -> list[str]:
+    conjuncts = find_conjuncts(plan, conditions)
+
+    def show_conjuncts(column: RowColumn) -> list[str]:
+        """Return the conjuncts of a column as text."""
         return [render(conjunct, write_argument) for conjunct in conjuncts[column]]
 
-    conjuncts = find_conjuncts(plan, conditions)
-    assert {column.text: show(column) for column in conjuncts} == {
+    assert {column.text: show_conjuncts(column) for column in conjuncts} == {
         "x = 1": ["x = 1"],
         "s = 'X'": ["s = 'X'"],
         "x >= 90": ["x >= 90"],

@@ -30,11 +30,14 @@ def test_equal_values_have_one_rank(
     """Texts are in the order of their UTF-8 bytes."""
     values = VALUES[kind]
 
-    def key(value: object) -> object:
+    def find_bytes(value: object) -> object:
+        """Return the bytes of a text; any other value unchanged."""
         return value.encode() if isinstance(value, str) else value
 
-    distinct = sorted({key(value) for value in values if value is not None})  # type: ignore[type-var]
-    expected = [None if value is None else distinct.index(key(value)) + 1 for value in values]
+    distinct = sorted({find_bytes(value) for value in values if value is not None})  # type: ignore[type-var]
+    expected = [
+        None if value is None else distinct.index(find_bytes(value)) + 1 for value in values
+    ]
     assert ranks(pa.array(values, kind)).to_pylist() == expected
     assert ranks(pa.array([None, None], kind)).to_pylist() == [None, None]
     assert ranks(pa.array([], kind)).to_pylist() == []
@@ -45,15 +48,16 @@ def test_equal_values_have_one_rank(
 def test_a_part_of_an_array_is_read_and_made(kind: str, slice_of: tuple[int, int]) -> None:
     """Arrow's own conversions say what is right; values that are NULL are 0."""
     first, length = slice_of
-    numbers, absent = np.arange(9).astype(kind), np.arange(9) % 4 == 1
-    expected = pa.array(numbers, mask=absent)
-    made = make_array(numbers, absent)
+    numbers = np.arange(9).astype(kind)
+    is_null = np.arange(9) % 4 == 1
+    expected = pa.array(numbers, mask=is_null)
+    made = make_array(numbers, is_null)
     made.validate(full=True)
     assert made.equals(expected)
     part = made.slice(first, length)
     read = read_floats(part) if kind.startswith("float") else read_integers(part)
-    assert read.tolist() == np.where(absent, 0, numbers)[first : first + length].tolist()
-    assert find_valid(part).tolist() == (~absent)[first : first + length].tolist()
+    assert read.tolist() == np.where(is_null, 0, numbers)[first : first + length].tolist()
+    assert find_valid(part).tolist() == (~is_null)[first : first + length].tolist()
 
 
 def test_pandas_is_not_loaded() -> None:

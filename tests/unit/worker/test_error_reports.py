@@ -14,13 +14,14 @@ from matchrec.errors.run.failures import division_by_zero
 from matchrec.errors.run.location import RowLocation
 from matchrec.worker import error_reports
 
-PLACE = RowLocation({"`k`": "a"}, 3)
+LOCATION = RowLocation({"`k`": "a"}, 3)
 LIMIT = 300 << 20
 
 
 class Unloadable:
-    """Its libraries fail to load."""
+    """An object whose libraries fail to load when it is unpickled."""
 
+    # The error with which they fail.
     error: Exception = OSError("Could not find/load shared object file 'libllvmlite.so'")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -41,7 +42,7 @@ def run_out_of_memory() -> Iterator[int]:
 def divide_by_zero() -> Iterator[int]:
     """Raise the error of a division by zero."""
     yield 1
-    raise division_by_zero(variable="B", location=PLACE)
+    raise division_by_zero(variable="B", location=LOCATION)
 
 
 def test_fields_come_back_from_any_text_around_them() -> None:
@@ -50,19 +51,19 @@ def test_fields_come_back_from_any_text_around_them() -> None:
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
     error = MatchRecognizeRunError.from_exception(RuntimeError(text))
     assert error is not None
-    assert str(error) == str(division_by_zero(variable="B", location=PLACE))
+    assert str(error) == str(division_by_zero(variable="B", location=LOCATION))
     assert (error.partition, error.row_number) == ({"k": "a"}, 3)
 
 
 def test_an_error_in_the_chain_is_found() -> None:
-    ours = division_by_zero(variable="B", location=PLACE)
+    ours = division_by_zero(variable="B", location=LOCATION)
     outer = RuntimeError("outside")
     outer.__cause__ = ours
     assert MatchRecognizeRunError.from_exception(outer) is ours
 
 
 def test_a_text_that_was_cut_off_has_no_fields() -> None:
-    text = str(with_fields(division_by_zero(variable="B", location=PLACE)))
+    text = str(with_fields(division_by_zero(variable="B", location=LOCATION)))
     assert MatchRecognizeRunError.from_exception(RuntimeError(text[:-5])) is None
 
 
@@ -74,7 +75,7 @@ def test_a_row_has_no_number_if_irrelevant_rows_were_left_out() -> None:
 
 
 def test_fields_survive_pickling() -> None:
-    ours = pickle.loads(pickle.dumps(division_by_zero(variable="B", location=PLACE)))
+    ours = pickle.loads(pickle.dumps(division_by_zero(variable="B", location=LOCATION)))
     assert (ours.partition, ours.row_number) == ({"k": "a"}, 3)
 
 
@@ -88,8 +89,9 @@ def test_libraries_that_find_no_memory_name_the_limit(
     with pytest.raises(MatchRecognizeRunError, match="its limit is 300 MiB"):
         error_reports.unpickle(payload)
     monkeypatch.setattr(memory, "find_limit", lambda: None)
-    as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
-    with pytest.raises(as_it_is):
+    # Without a limit, only a MemoryError surely means that there is too little memory.
+    expected_class = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
+    with pytest.raises(expected_class):
         error_reports.unpickle(payload)
 
 

@@ -10,16 +10,18 @@ from matchrec.conditions.functions.function import FunctionError
 
 
 class Calls(PythonCalls):
-    """Calls that end in what they are given."""
+    """Calls whose errors a test chooses in advance."""
 
     def __init__(self) -> None:
         self.failure = None
-        self.ends: list[BaseException | None] = []
+        # The errors of the next calls; None for a call that returns VALUE.
+        self.errors: list[BaseException | None] = []
 
     def compute(self, *_: int) -> int:
-        """Compute the result of a call."""
-        if (end := self.ends.pop(0)) is not None:
-            raise end
+        """Raise the error of the next call, or return VALUE."""
+        error = self.errors.pop(0)
+        if error is not None:
+            raise error
         return VALUE
 
     append = compute
@@ -27,7 +29,7 @@ class Calls(PythonCalls):
 
 def test_ctrl_c_in_a_function_ends_the_search() -> None:
     calls = Calls()
-    calls.ends = [KeyboardInterrupt()]
+    calls.errors = [KeyboardInterrupt()]
     assert calls.answer(0, 0, 0) == FUNCTION_FAILED
     with pytest.raises(KeyboardInterrupt):
         calls.get_failure()
@@ -35,7 +37,7 @@ def test_ctrl_c_in_a_function_ends_the_search() -> None:
 
 def test_ctrl_c_while_a_row_is_kept_ends_it_with_the_next_function() -> None:
     calls = Calls()
-    calls.ends = [KeyboardInterrupt(), None]
+    calls.errors = [KeyboardInterrupt(), None]
     assert calls.answer(-1, 7, 0) == 7
     assert calls.answer(0, 0, 0) == FUNCTION_FAILED
     with pytest.raises(KeyboardInterrupt):
@@ -44,5 +46,5 @@ def test_ctrl_c_while_a_row_is_kept_ends_it_with_the_next_function() -> None:
 
 def test_an_error_of_a_function_ends_one_call() -> None:
     calls = Calls()
-    calls.ends = [FunctionError("no"), OverflowError(), None]
+    calls.errors = [FunctionError("no"), OverflowError(), None]
     assert [calls.answer(0, 0, 0) for _ in range(3)] == [FUNCTION_FAILED, OVERFLOW, VALUE]

@@ -79,6 +79,7 @@ def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
 @needs_proc
 def test_files_are_closed_when_rows_fail(local: Path) -> None:
     def yield_and_fail() -> Iterator[pa.RecordBatch]:
+        """Yield batches, and raise an error after the last one."""
         yield from make_batches()
         assert list_open_files(local)
         raise KeyError
@@ -89,10 +90,11 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
 
 
 def test_the_error_names_the_full_disk(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
+    def fail_for_full_disk(*_: object, **__: object) -> None:
+        """Raise the error of a full disk."""
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(spills, "TemporaryFile", full)
+    monkeypatch.setattr(spills, "TemporaryFile", fail_for_full_disk)
     with pytest.raises(
         MatchRecognizeRunError, match=f"the disk of {local}, where rows are sorted, is full"
     ):
@@ -149,6 +151,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
     most = 0
 
     def yield_and_count_files() -> Iterator[pa.RecordBatch]:
+        """Yield batches, and note the largest number of open files before each of them."""
         nonlocal most
         for batch in make_batches(40):
             most = max(most, len(list_open_files(local)))
