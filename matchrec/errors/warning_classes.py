@@ -60,8 +60,8 @@ class NeverTrueWarning(MatchRecognizeWarning):
     that the first row of a variable does not have, with FIRST or an aggregate that has the same
     value at the first row of a variable, of two constants, or against the order of the rows. Or it
     contradicts another comparison of the same value. PATTERN needs more rows than WITHIN allows.
-    The part of PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a
-    row.
+    The part of PATTERN is an alternative that is never tried, NOT of a variable without a
+    condition, `^` after a row, or `$` before a row.
     """
 
 

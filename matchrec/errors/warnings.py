@@ -215,6 +215,39 @@ def window_shorter_than_pattern(span: Span | None, *, least: int, most: int) -> 
     )
 
 
+def dead_alternative(
+    span: Span | None, *, alternative: str, earlier: str, reason: str
+) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A | B C), whose B C is never tried.
+
+    Args:
+        span: the alternative in the text of the query.
+        alternative: the alternative, `B C`.
+        earlier: the alternative that is preferred, `A`.
+        reason: why it always matches: "A has no condition, so it matches every row".
+    """
+    return NeverTrueWarning(
+        f"`{alternative}` in PATTERN never matches, because `{earlier}` is preferred",
+        span,
+        notes=(f"{reason}, and the alternatives are tried from left to right",),
+        hint=f"write {alternative} | {earlier}",
+    )
+
+
+def repeated_alternative(span: Span | None, *, alternative: str) -> NeverTrueWarning:
+    """Return the warning for PATTERN (B | C | B), whose second B is never tried.
+
+    Args:
+        span: the second alternative in the text of the query.
+        alternative: the alternative, `B`.
+    """
+    return NeverTrueWarning(
+        f"the second `{alternative}` in PATTERN never matches, because the first one is preferred",
+        span,
+        hint=f"leave the second {alternative} out",
+    )
+
+
 def skip_to_optional_variable(
     span: Span | None, *, variable: str, pattern: str
 ) -> SkipTargetWarning:

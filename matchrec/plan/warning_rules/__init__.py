@@ -14,6 +14,7 @@ has a function that words the warning.
     counts          COUNT of a condition
     skipped_rows    PREV of the current row, if the match may have skipped the row before
     pattern_ends    loops and negations at the end of PATTERN, and empty matches
+    alternatives    alternatives of PATTERN that are never tried
     skip_targets    AFTER MATCH SKIP TO a row that a match can lack, or that can be its first row
     anchors         `^` and `$` inside a match
     omissions       no ORDER BY, no conditions, lost braces

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from matchrec.errors.language import SQL, current_language
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.warning_rules.alternatives import warn_about_dead_alternatives
 from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
 from matchrec.plan.warning_rules.contradictions import (
@@ -59,6 +60,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_order,
     warn_about_conditions,
     warn_about_anchors,
+    warn_about_dead_alternatives,
     warn_about_last_loops,
     warn_about_early_ends,
     warn_about_negated_ends,

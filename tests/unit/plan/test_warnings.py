@@ -205,6 +205,77 @@ def test_conditions_that_can_be_true_raise_no_warning(condition: str) -> None:
     assert list_warnings(clause) == ()
 
 
+def list_dead_alternatives(pattern: str, option: str = "") -> list[str]:
+    """Return the messages about alternatives of a pattern that never match.
+
+    B, C and D have conditions, and other variables have none.
+    """
+    conditions = [f"{name} AS price > {number}" for number, name in enumerate("BCD")]
+    used_conditions = [condition for condition in conditions if condition[0] in pattern]
+    clause = f"ORDER BY ts PATTERN ({pattern}) {option} DEFINE {', '.join(used_conditions)}"
+    messages = [warning.message for warning in list_warnings(clause)]
+    return [message for message in messages if "never matches" in message]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "A | B C",
+        "B | B C",
+        "S (A | B C)",
+        "S (A | B C) D?",
+        "(A | B C)+",
+        "(B | B C)+",
+        "S (B* | C)",
+        "B* | C",
+        "B+ | B+ C",
+        "B | B+ C",
+        "B C | D | B C D",
+        "S (A | B C){1,3}",
+        "S {- (A | B) -}",
+        "A+ | B",
+        "A | ^ B",
+        "S (B | C | B D)?",
+        "(A | B) (C | D)*",
+        "B | B",
+    ],
+)
+def test_dead_alternatives(pattern: str) -> None:
+    assert len(list_dead_alternatives(pattern)) == 1
+    # Other matches than the preferred one may need the alternative.
+    for option in ("LONGEST MATCH", "ALL MATCHES", "SKIP TILL NEXT MATCH"):
+        assert list_dead_alternatives(pattern, option) == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "B C | A",
+        "B C | B",
+        "(A | B C) D",
+        "(B | B C) D",
+        "(B | B C){2}",
+        "(B | C)+",
+        "B | C",
+        "(B | C | A)+",
+        "A | C* $",
+        "A | B?",
+        "A $ | B",
+        "A D | B",
+        "A{2} | B C D",
+        "^ B | B",
+        "PERMUTE(A, B, D)",
+        "(A | B) $",
+        "(B* | C)+",
+        "B C | B D",
+        "A NOT B | C",
+        "B NOT D | B C",
+    ],
+)
+def test_alternatives_that_can_match(pattern: str) -> None:
+    assert list_dead_alternatives(pattern) == []
+
+
 def test_a_warning_survives_pickling() -> None:
     (warning,) = list_warnings("PATTERN (A) DEFINE A AS price > 1")
     assert str(pickle.loads(pickle.dumps(warning))) == str(warning)
