@@ -32,9 +32,10 @@ class NoConditionsWarning(MatchRecognizeWarning):
 
 
 class AnyRowsWarning(MatchRecognizeWarning):
-    """PATTERN ends with a variable without a condition that takes all rows that follow.
+    """PATTERN ends with variables without a condition that take all rows that follow.
 
-    The variable is repeated greedily without an upper bound, and the clause has no WITHIN.
+    The variable, or the group of variables, is repeated greedily without an upper bound, and the
+    clause has no WITHIN.
     """
 
 

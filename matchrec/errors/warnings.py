@@ -15,6 +15,8 @@ about conditions are in `condition_warnings`, and those about arguments without 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matchrec.errors.language import name_part
 from matchrec.errors.surface import current_surface
 from matchrec.errors.warning_classes import (
@@ -38,7 +40,7 @@ from matchrec.errors.warning_classes import (
     UnboundedStateWarning,
     UntunedSessionWarning,
 )
-from matchrec.errors.wording import show_count, write_name
+from matchrec.errors.wording import join_with_and, show_count, write_name
 from matchrec.source import Span
 
 # The clause as a whole.
@@ -97,19 +99,27 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
 # The row pattern.
 
 
-def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRowsWarning:
+def loop_takes_all_rows(
+    span: Span | None, *, loop: str, variables: Sequence[str]
+) -> AnyRowsWarning:
     """Return the warning for PATTERN (A UP+) DEFINE A AS ..., whose last loop takes all rows.
 
     Args:
         span: the part of the query that the warning shows.
         loop: the loop, `UP+`.
-        variable: the variable in it, `UP`.
+        variables: the variables in it, `UP`.
     """
+    names = join_with_and(variables)
+    if len(variables) == 1:
+        note = f"{names} has no condition in DEFINE, so it is true for every row"
+    else:
+        note = f"{names} have no condition in DEFINE, so they are true for every row"
+    trivial_conditions = ", ".join(f"{variable} AS TRUE" for variable in variables)
     return AnyRowsWarning(
         f"`{loop}` at the end of PATTERN takes all rows that follow",
         span,
-        notes=(f"{variable} has no condition in DEFINE, so it is true for every row",),
-        hint=f"add {variable} to DEFINE; if you mean every row, write {variable} AS TRUE",
+        notes=(note,),
+        hint=f"add {names} to DEFINE; if you mean every row, write {trivial_conditions}",
     )
 
 

@@ -19,14 +19,13 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from matchrec.errors import warnings
-from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.warning_classes import MatchRecognizeWarning
-from matchrec.errors.wording import join_lines
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import is_constant_word
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.pattern_ends import can_be_left_out, has_only_empty_matches
+from matchrec.plan.warning_rules.references import show_users_pattern
 
 
 class LastAlternation(NamedTuple):
@@ -158,9 +157,3 @@ def begins_with(pattern: patterns.RowPattern, beginning: patterns.RowPattern) ->
     if not isinstance(first_part, patterns.Quantified) or first_part.least == 0:
         return False
     return begins_with(first_part.part, beginning)
-
-
-def show_users_pattern(pattern: patterns.RowPattern) -> str:
-    """Return a part of PATTERN as the user wrote it."""
-    users_text = read_users_text(pattern.span) if pattern.span is not None else None
-    return join_lines(users_text) if users_text else patterns.show_pattern(pattern)

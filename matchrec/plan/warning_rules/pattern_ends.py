@@ -30,6 +30,8 @@ from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import is_constant_word
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.row_counts import count_rows
+from matchrec.plan.warning_rules.references import show_users_pattern
 
 
 def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -67,20 +69,18 @@ def _check_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         elif takes_all_rows(plan, loop):
             yield warnings.loop_takes_all_rows(
                 loop.span,
-                loop=patterns.show_pattern(loop),
-                variable=patterns.show_pattern(loop.part),
+                loop=show_users_pattern(loop),
+                variables=[show_users_pattern(variable) for variable in list_variables(loop)],
             )
 
 
 def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
     """Return whether a loop at the end of PATTERN takes all rows, probably by mistake.
 
-    A loop takes all rows that follow if its variable has no condition, and neither an upper bound,
+    A loop takes all rows that follow if a repetition can take any row, and neither an upper bound,
     a window nor a gap limits the loop. The condition TRUE counts as a condition, because the user
     who writes it means all rows.
     """
-    if not isinstance(loop.part, patterns.Variable):
-        return False
     limits = (loop.most, plan.within, plan.within_rows, plan.row_gap)
     has_limit = any(limit is not None for limit in limits)
     if not loop.is_greedy or has_limit:
@@ -88,7 +88,37 @@ def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
     defined_variables = {definition.variable for definition in plan.definitions}
     if not defined_variables:
         return False  # `warn_about_conditions` yields a warning for the whole pattern.
-    return loop.part.name not in defined_variables
+    variables = patterns.list_variable_names(loop.part)
+    return defined_variables.isdisjoint(variables) and can_take_one_row(loop.part)
+
+
+def can_take_one_row(part: patterns.RowPattern) -> bool:
+    """Return whether a part of variables without conditions takes any row, whatever rows follow.
+
+    To keep the test simple, the result is False for a part with an anchor, a NOT or a reluctant
+    quantifier.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> parts = map(parse_row_pattern, ("C", "C | D", "C | D E", "C D", "C $", "C??"))
+    >>> list(map(can_take_one_row, parts))
+    [True, True, True, False, False, False]
+    """
+    for node in patterns.walk_pattern(part):
+        if isinstance(node, _RowlessTest):
+            return False
+        if isinstance(node, patterns.Quantified) and not node.is_greedy:
+            return False
+    count = count_rows(part)
+    return count.least <= 1 <= count.most
+
+
+def list_variables(pattern: patterns.RowPattern) -> list[patterns.Variable]:
+    """Return the first node of each variable of a pattern, from left to right."""
+    variables: dict[str, patterns.Variable] = {}
+    for node in patterns.walk_pattern(pattern):
+        if isinstance(node, patterns.Variable):
+            variables.setdefault(node.name, node)
+    return list(variables.values())
 
 
 def show_minimal_part(loop: patterns.Quantified) -> str:

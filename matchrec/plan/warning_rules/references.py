@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 
 from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.wording import join_lines
+from matchrec.plan import pattern as patterns
 from matchrec.plan.change_expressions import map_column_references
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import ColumnReference, Reference, Scalar, Term, render
@@ -101,3 +103,9 @@ def show_users_operand(operand: Scalar, example: str | None = None) -> str:
     if users_text:
         return " ".join(users_text.split())
     return example or show_scalar(map_column_references(operand, use_plain_argument))
+
+
+def show_users_pattern(pattern: patterns.RowPattern) -> str:
+    """Return a part of PATTERN as the user wrote it."""
+    users_text = read_users_text(pattern.span) if pattern.span is not None else None
+    return join_lines(users_text) if users_text else patterns.show_pattern(pattern)
