@@ -310,8 +310,9 @@ def test_every_figure_of_the_readme_is_on_a_page_that_its_section_links_to() -> 
     assert not any(missing.values()), missing
 
 
-def test_every_figure_of_how_fast_is_in_the_lab_report() -> None:
-    page = ROOT / "docs" / "explanation" / "how_fast.md"
+@pytest.mark.parametrize("name", ["how_fast", "scaling"])
+def test_every_figure_about_speed_is_in_the_lab_report(name: str) -> None:
+    page = ROOT / "docs" / "explanation" / f"{name}.md"
     link = "[Benchmarks](../contributing/benchmarks.md)"
     missing = [find_missing_figures(page, f"{section} {link}") for section in list_sections(page)]
     assert not any(missing), missing

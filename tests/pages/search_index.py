@@ -48,6 +48,7 @@ SEARCH_WORDS = {
     "explanation/how_matching_works/#after-a-match": ["overlapping matches"],
     "explanation/how_matching_works/#running-and-final": ["RUNNING FINAL"],
     "explanation/how_matching_works/#which-match-is-preferred": ["greedy reluctant lazy"],
+    "explanation/scaling/": ["scalability", "scale", "large data"],
     "explanation/memory/": ["out of memory", "OOM", "spill disk"],
     "explanation/streams/": ["state"],
     "how-to/backtest/": ["backtest"],
