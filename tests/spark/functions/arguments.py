@@ -60,32 +60,39 @@ Draw = Callable[[random.Random], Value]
 
 
 def draw_text(generator: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
+    """Draw a text of at most `longest` characters."""
     return "".join(generator.choices(alphabet, k=generator.randint(0, longest)))
 
 
 def draw_small_number(generator: random.Random) -> int:
+    """Draw a number near 0."""
     return generator.randint(-6, 9)
 
 
 def draw_day(generator: random.Random) -> int:
+    """Draw a day of any year, as days since 1970-01-01."""
     return generator.randint(-750_000, 2_932_000)
 
 
 def draw_near_day(generator: random.Random) -> int:
+    """Draw a day between 1997 and 2030, as days since 1970-01-01."""
     return generator.randint(10_000, 22_000)
 
 
 def draw_instant(generator: random.Random) -> int:
+    """Draw an instant, as microseconds since 1970 began."""
     return generator.choice((draw_day, draw_near_day))(generator) * DAY + generator.randrange(DAY)
 
 
 def draw_span(generator: random.Random) -> int:
+    """Draw a length of time in microseconds, often of whole days."""
     return generator.choice((1, 1000, DAY, 900 * DAY)) * generator.randint(
         -99, 99
     ) + generator.randint(0, 99)
 
 
 def draw_float(generator: random.Random) -> float:
+    """Draw a floating-point number."""
     return generator.choice(
         (
             generator.uniform(-200, 200),
@@ -95,6 +102,7 @@ def draw_float(generator: random.Random) -> float:
 
 
 def draw_numeral(generator: random.Random) -> str:
+    """Draw a text that is a number, or nearly one."""
     return draw_text(generator, "0123456789.+-eE ", 7)
 
 

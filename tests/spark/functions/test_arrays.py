@@ -38,9 +38,11 @@ def test_functions_of_arrays_give_the_values_of_spark(spark: SparkSession, kind:
     type_, values = ELEMENTS[kind]
 
     def draw_array(generator: random.Random) -> Value:
+        """Draw an array."""
         return tuple(generator.choices(values, k=generator.randint(0, 5)))
 
     def draw_element(generator: random.Random) -> Value:
+        """Draw an element of an array."""
         return generator.choice(values)
 
     arrays = (None, (), (None,), values, values[:1] * 2, values[::-1])
@@ -59,9 +61,11 @@ def test_functions_of_nested_arrays_have_sparks_values(spark: SparkSession) -> N
     inner_arrays = (None, (), (1,), (1, None), (None,), (2, 1))
 
     def draw_array(generator: random.Random) -> Value:
+        """Draw an array."""
         return tuple(generator.choices(inner_arrays, k=generator.randint(0, 4)))
 
     def draw_element(generator: random.Random) -> Value:
+        """Draw an element of an array."""
         return generator.choice(inner_arrays)
 
     rows = arguments.make_rows(

@@ -89,6 +89,7 @@ def test_names_in_python_code_are_escaped() -> None:
 
 def test_the_hint_depends_on_the_values() -> None:
     def find_hint(name: str) -> str | None:
+        """Return the hint for an unknown variable."""
         error = unknown_variable(HERE, name=name, clause="DEFINE", primary=["UP"], unions=["ANY"])
         assert error.notes == ("PATTERN has: UP", "SUBSET has: ANY")
         return error.hint

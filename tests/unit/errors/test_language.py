@@ -52,6 +52,7 @@ def test_a_language_ends_with_an_error() -> None:
 
 def test_examples_are_written_in_the_language() -> None:
     def hint() -> str | None:
+        """Return the hint for a comparison of two dates."""
         return types_cannot_be_combined(">", "date", "date", Span(0, 1)).hint
 
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"

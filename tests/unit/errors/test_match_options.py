@@ -8,6 +8,7 @@ SPAN = Span(0, 1)
 
 
 def write_skip_hint(text: str) -> str | None:
+    """Return the hint for the text after AFTER MATCH SKIP, which is wrong."""
     return malformed_skip(SPAN, text=f"AFTER MATCH SKIP {text}").hint
 
 

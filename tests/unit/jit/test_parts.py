@@ -18,15 +18,15 @@ sys.exit("numba" in sys.modules)
 
 
 @inner
-def doubled(number):
+def double(number):
     """Return a number times 2."""
     return number * 2
 
 
 @inner
-def quadrupled(number):
+def quadruple(number):
     """Return a number times 4."""
-    return doubled(doubled(number))
+    return double(double(number))
 
 
 @inner
@@ -36,25 +36,25 @@ def floor(number):
 
 
 @kernel
-def floored(number):
+def floor_by_part(number):
     """Return the floor of a number, by another function."""
     return floor(number)
 
 
 @kernel
-def changed(number):
+def multiply_by_six(number):
     """Return a number times 6, by two other functions."""
-    return quadrupled(number) + doubled(number)
+    return quadruple(number) + double(number)
 
 
 def test_parts_call_parts() -> None:
-    assert changed(5) == 30
-    assert "doubled" in changed.__wrapped__.__globals__
-    assert changed.__wrapped__.__globals__["doubled"] is doubled
+    assert multiply_by_six(5) == 30
+    assert "double" in multiply_by_six.__wrapped__.__globals__
+    assert multiply_by_six.__wrapped__.__globals__["double"] is double
 
 
 def test_a_part_may_name_an_attribute_as_itself() -> None:
-    assert floored(1.5) == 1
+    assert floor_by_part(1.5) == 1
 
 
 @pytest.mark.slow  # starts a program

@@ -99,6 +99,7 @@ def test_chains_are_read_as_the_rows_written_out(
     added = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
 
     def read_matches(chunk: Matches) -> list[tuple]:
+        """Return what each match reads."""
         reader = MatchReader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
         totals = AggregateReader(reader, variable, valid)
         index = find_total_rows(totals.reader, FINAL)

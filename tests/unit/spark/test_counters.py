@@ -56,6 +56,7 @@ def test_one_thread_waits_for_an_action_however_often_counters_are_shown() -> No
     action_ends = Event()
 
     def read() -> dict[str, Any]:
+        """Return the values, or raise the error, of the observation."""
         action_ends.wait()
         return OBSERVED
 
@@ -82,6 +83,7 @@ def test_an_observation_that_does_not_wait_is_read_again() -> None:
 
 def test_an_observation_that_cannot_be_read_says_why() -> None:
     def read() -> dict[str, Any]:
+        """Return the values, or raise the error, of the observation."""
         raise ConnectionError("the server is gone\nmore")
 
     counters = make_counters(Observation(read))

@@ -25,12 +25,14 @@ def test_the_end_waits_for_a_task_and_lets_it_read_no_further_rows(
     events: list[str] = []
 
     def read_batches() -> Iterator[list[int]]:
+        """Yield a batch after the program has begun to end."""
         has_started.set()
         program_ends.wait()
         time.sleep(0.1)
         yield [1]
 
     def run_task() -> None:
+        """Read rows, and note whether that fails."""
         try:
             next(error_reports.read_input(read_batches()))
             events.append("the task read rows")

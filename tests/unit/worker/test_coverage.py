@@ -227,6 +227,7 @@ def compute_truths(rows: Sequence[UnsortedRow]) -> Iterator[tuple[bool, dict[str
     for index, (key, order, letters, x) in enumerate(rows):
 
         def find_row(distance: int, index: int = index, key: str = key) -> UnsortedRow | None:
+            """Return the row at a distance in the same partition; None if there is none."""
             position = index + distance
             inside = 0 <= position < len(rows) and rows[position][0] == key
             return rows[position] if inside else None
@@ -234,6 +235,7 @@ def compute_truths(rows: Sequence[UnsortedRow]) -> Iterator[tuple[bool, dict[str
         def find_x(
             distance: int, find: Callable[[int], UnsortedRow | None] = find_row
         ) -> int | None:
+            """Return x of the row at a distance; None if there is none."""
             row = find(distance)
             return None if row is None else row[3]
 
