@@ -640,18 +640,24 @@ class Query:
 
         def __len__(self) -> NoReturn:
             """Raise a TypeError, which says how to count the rows."""
-            raise errors.operation_of_frame(operation="len(query)", call="query.count()")
+            raise errors.operation_not_supported(
+                owner="a Query", operation="len(query)", call="query.count()"
+            )
 
         def __iter__(self) -> NoReturn:
             """Raise a TypeError, which says how to get the rows."""
-            raise errors.operation_of_frame(operation="iteration", call="query.collect()")
+            raise errors.operation_not_supported(
+                owner="a Query", operation="iteration", call="query.collect()"
+            )
 
         def __getitem__(self, key: object) -> NoReturn:
             """Raise a TypeError, which says how to get a column or a row."""
             rows = "query.collect()" if isinstance(key, int | slice) else "query.to_df()"
             index = "" if isinstance(key, slice) else f"[{key!r}]"
             operation = f"query{index or '[...]'}"
-            raise errors.operation_of_frame(operation=operation, call=f"{rows}{index}")
+            raise errors.operation_not_supported(
+                owner="a Query", operation=operation, call=f"{rows}{index}"
+            )
 
         def __bool__(self) -> bool:
             """Return True, so that `if query:` does not call `__len__`."""

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from matchrec.arguments import DATAFRAME, TEXT, check_arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
-from matchrec.errors.arguments import no_attribute
+from matchrec.errors.arguments import no_attribute, operation_not_supported
 from matchrec.errors.streams import cache_over_stream
 from matchrec.explain.explanation import Explanation
 from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted
@@ -232,6 +232,13 @@ class RuleMatches:
         )
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __getitem__(self, key: object) -> NoReturn:
+            """Raise a TypeError, which says how to get the result of a rule."""
+            argument = repr(key) if isinstance(key, str) else '"name"'
+            raise operation_not_supported(
+                owner="a RuleMatches", operation=f"result[{key!r}]", call=f"result.rule({argument})"
+            )
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an AttributeError. If a DataFrame has `name`, the error says how to get one."""

@@ -484,3 +484,10 @@ def test_rules_with_double_quotes_read_the_settings_once(
         matchrec.match_rules(ticks, rules, **STREAMS)
         counts.append(len(reads))
     assert counts[0] == counts[1]
+
+
+def test_a_result_has_no_subscripts(spark: SparkSession) -> None:
+    rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
+    result: Any = matchrec.match_rules(spark.range(3), rules, order_by="id")
+    with pytest.raises(TypeError, match=re.escape("write result.rule('large')")):
+        result["large"]
