@@ -45,9 +45,14 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     """
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
-            in_braces = set(re.findall(r"{\s*([^\W\d]\w*)\s*}", query)).difference(frames)
             arguments = ("args", "dialect", "options")
-            raise argument_errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
+            braces_without_frame = {
+                braces["name"]: Span(*braces.span())
+                for braces in re.finditer(r"{\s*(?P<name>[^\W\d]\w*)\s*}", query)
+                if braces["name"] not in frames
+            }
+            error = argument_errors.unknown_argument(name, arguments, OPTIONS, braces_without_frame)
+            raise with_source(error, Source(query))
     reject_values_without_parameters(query, args)
     return Query(
         text=query,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import isroutine
 
 from matchrec.errors.kinds import MatchRecognizePlanError, about_argument
@@ -88,17 +88,21 @@ METHODS_INSTEAD = {
 _MEANT_VALUES = {("sort", "spark"): "engine", ("sort", "sail"): "engine", ("sort", "none"): None}
 
 
-def operation_of_frame(*, operation: str, call: str) -> TypeError:
-    """Return the error for an operation of DataFrames or lists on a Query.
+def operation_not_supported(*, owner: str, operation: str, call: str) -> TypeError:
+    """Return the error for an operation of DataFrames, lists or dicts on an object of matchrec.
 
     Args:
+        owner: the object, with its article, such as "a Query".
         operation: the operation, such as `len(query)`.
         call: what to write instead.
 
-    >>> print(operation_of_frame(operation="len(query)", call="query.count()"))
+    >>> error = operation_not_supported(
+    ...     owner="a Query", operation="len(query)", call="query.count()"
+    ... )
+    >>> print(error)
     a Query does not support len(query); write query.count()
     """
-    return TypeError(f"a Query does not support {operation}; write {call}")
+    return TypeError(f"{owner} does not support {operation}; write {call}")
 
 
 def no_attribute(
@@ -176,7 +180,7 @@ def find_public_names(class_: type) -> list[str]:
 
 
 def unknown_argument(
-    name: str, arguments: Iterable[str], options: Iterable[str], names_in_braces: Sequence[str]
+    name: str, arguments: Iterable[str], options: Iterable[str], braces: Mapping[str, Span]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
 
@@ -184,13 +188,14 @@ def unknown_argument(
         name: the name before `=`.
         arguments: the arguments of the function.
         options: the fields of `Options`.
-        names_in_braces: the names in braces in the query for which the call passes nothing.
+        braces: the location of each name in braces in the query for which the call passes nothing,
+            by the name.
     """
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
-    misspelt = find_nearest(name, names_in_braces)
-    if misspelt is None and argument is None and option is None and len(names_in_braces) == 1:
-        misspelt = names_in_braces[0]
+    misspelt = find_nearest(name, sorted(braces))
+    if misspelt is None and argument is None and option is None and len(braces) == 1:
+        (misspelt,) = braces
     headline = f"`{name}` is not an argument, and the query has no {{{name}}}"
     if misspelt:
         headline = f"the query has {{{misspelt}}}, but the call passes {name}"
@@ -203,7 +208,8 @@ def unknown_argument(
         headline = f"the query has no {{{name}}} for the argument {name}="
         hint = f"write {{{name}}} in the query, pass the value of :{name} in args, "
         hint += f"or leave {name}= out"
-    return MatchRecognizePlanError(headline, hint=hint, code="unknown-argument")
+    span = braces[misspelt] if misspelt else None
+    return MatchRecognizePlanError(headline, span, hint=hint, code="unknown-argument")
 
 
 def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:

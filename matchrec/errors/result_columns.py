@@ -3,7 +3,32 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import name_part
 from matchrec.source import Span
+
+
+def measure_with_taken_name(
+    span: Span | None, *, name: str, has_input_columns: bool
+) -> MatchRecognizePlanError:
+    """Return the error for a measure that has the name of another column of the result.
+
+    Args:
+        span: the name of the measure in the text of the query.
+        name: the name, as the measure has it.
+        has_input_columns: whether the result has all columns of the input. Otherwise, the other
+            column is one of PARTITION BY.
+    """
+    if has_input_columns:
+        note = "the result has all columns of the input, and one has this name"
+    else:
+        note = f"the result has the column `{name}` of {name_part('PARTITION BY')}"
+    return MatchRecognizePlanError(
+        f"the result would have two columns `{name}`",
+        span,
+        notes=(note,),
+        hint=f"leave it out, or give it another name, such as {name}_2",
+        code="duplicate-output-column",
+    )
 
 
 def duplicate_output_column(span: Span | None = None, *, name: str) -> MatchRecognizePlanError:

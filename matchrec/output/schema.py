@@ -22,6 +22,7 @@ from matchrec.errors.language import PATTERN_CALLS, current_language
 from matchrec.errors.result_columns import (
     duplicate_classifier_field,
     duplicate_output_column,
+    measure_with_taken_name,
     no_output_columns,
 )
 from matchrec.errors.rules import duplicate_measure
@@ -112,7 +113,7 @@ def list_output_columns(
         outputs += [PointerOutput(field, field.value) for field in PointerField]
     if not outputs:
         outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
-    check_output_names(outputs, input_columns)
+    check_output_names(outputs, input_columns, plan)
     if input_columns.find((CLASSIFIER_FIELD,)) and plan.matched_rows_calls:
         raise duplicate_classifier_field(plan.matched_rows_calls[0].span)
     return tuple(outputs)
@@ -198,10 +199,17 @@ def list_partition_columns(
     return partition_outputs
 
 
-def check_output_names(outputs: list[OutputColumn], input_columns: InputColumns) -> None:
+def check_output_names(
+    outputs: list[OutputColumn], input_columns: InputColumns, plan: MatchPlan
+) -> None:
     """Check that no two columns have the same name.
 
     The session decides whether names may differ in case alone.
+
+    Args:
+        outputs: the columns of the result.
+        input_columns: the columns of the input, for comparisons of names.
+        plan: the plan of the clause.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name.
@@ -215,6 +223,13 @@ def check_output_names(outputs: list[OutputColumn], input_columns: InputColumns)
             raise stage_name_taken(name=column.name)
         if isinstance(first_column, Measure) and isinstance(column, Measure):
             raise duplicate_measure(first_column.span, column.span, name=column.name)
+        for measure, other in ((column, first_column), (first_column, column)):
+            if isinstance(measure, Measure) and isinstance(other, RowOutput):
+                raise measure_with_taken_name(
+                    measure.span,
+                    name=measure.name,
+                    has_input_columns=not plan.rows_per_match.summarizes_matches,
+                )
         span = find_name_span(column) or find_name_span(first_column)
         raise duplicate_output_column(span, name=column.name)
 

@@ -694,6 +694,9 @@ def test_a_name_in_braces_without_an_argument_and_an_argument_without_a_name(
     query = "SELECT * FROM {evs} MATCH_RECOGNIZE (ORDER BY id PATTERN (A))"
     assert catch_message(spark, query, None, ev=steps) == [
         "the query has {evs}, but the call passes ev [unknown-argument]",
+        "  line 1, column 15",
+        f"      {query}",
+        "                    ^^^^^",
         "  help: write {ev} instead of {evs} in the query, or pass evs=",
     ]
 
@@ -721,3 +724,14 @@ def test_a_misspelt_table_is_corrected_in_a_query_with_values(
     steps.createOrReplaceTempView("stairs")
     with pytest.raises(PySparkException, match=r"write stairs$"):
         matchrec.sql(spark, NAMED.replace("{t}", "stars"), {"low": 5, "high": 1})
+
+
+def test_a_string_that_is_not_a_number_is_compared_with_one(spark: SparkSession) -> None:
+    query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A) DEFINE A AS id > :low)"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
+        matchrec.sql(spark, query, {"low": "cheap"})
+    error = raised.value
+    assert error.code == "unreadable-parameter"
+    assert error.column == 1 + query.index(":low")
+    assert error.notes[0] == ":low is 'cheap'"
+    assert error.hint == "pass a number instead of the string, or compare CAST(id AS STRING)"

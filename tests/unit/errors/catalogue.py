@@ -100,6 +100,7 @@ ARGUMENTS = {
     "Collection[str]": ["<a>", "<b>"],
     "Iterable[str]": ["<a>", "<b>"],
     "Mapping[str, str]": {"<a>": "<A>"},
+    "Mapping[str, Span]": {"<a>": Span(1, 2)},
     "Sequence[Row]": [{"<a>": "<A>", "<b>": None}],
     "Mapping[str, Sequence[str]]": {"<a>": ["<A>"]},
     "tuple[str, str]": ("<a>", "<b>"),
