@@ -140,6 +140,10 @@ def _find_function_hint(call: _Call) -> str | None:
             for argument in call.arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"
+    if function == "TIMESTAMPDIFF" and len(call.arguments) == 2:
+        start, end = call.arguments
+        difference = f"{parenthesize(end)} - {parenthesize(start)}"
+        return f"write {difference} for numbers, or CAST both to TIMESTAMP"
     if function in _FUNCTIONS_OF_ELEMENTS and len(call.arguments) == 2:
         return _find_element_hint(function, *call.arguments)
     if function in EXPECTED_ARGUMENTS and len(call.arguments) == 2:

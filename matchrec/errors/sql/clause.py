@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.misspelt_keywords import misspelt_keyword
+from matchrec.errors.run.expression_text import blank_comments
 from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.sql.brackets import CLOSING_BRACKETS
 from matchrec.errors.sql.token_advice import PARTS_IN_ORDER, find_hint_for_token
@@ -230,11 +231,50 @@ def bracket_not_closed(
 
 def clause_bracket_not_closed(span: Span, *, query: str) -> MatchRecognizeParseError:
     """Return the error for a clause whose opening parenthesis alone is not closed."""
+    comment = find_comment_with_parenthesis(query, span.end)
+    if comment is not None:
+        return parenthesis_in_comment(span, comment=comment)
     return _bracket_error(
         "`(` of MATCH_RECOGNIZE is not closed",
         span,
         query=query,
         hint="add `)` at the end of the clause",
+    )
+
+
+def find_comment_with_parenthesis(query: str, start: int) -> Span | None:
+    """Return the first comment `-- ...` from `start` on that has a `)`; None if no comment has one.
+
+    The end of the clause is probably in the comment, because the query was joined to one line.
+
+    >>> query = "MATCH_RECOGNIZE (-- by day\\nORDER BY day -- as usual PATTERN (A))"
+    >>> span = find_comment_with_parenthesis(query, 17)
+    >>> query[span.start : span.end]
+    '-- as usual PATTERN (A))'
+    >>> find_comment_with_parenthesis("MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x = '-- )'", 17)
+    """
+    code = blank_comments(query)
+    for comment in re.finditer(r"--[^\n]*\)[^\n]*", query[start:]):
+        span = Span(start + comment.start(), start + comment.end())
+        if code[span.start : span.end].isspace():
+            return span
+    return None
+
+
+def parenthesis_in_comment(opening: Span, *, comment: Span) -> MatchRecognizeParseError:
+    """Return the error for a clause whose `)` is in a comment, and is therefore not read.
+
+    Args:
+        opening: the `(` of the clause in the text of the query.
+        comment: the comment in the text of the query.
+    """
+    return MatchRecognizeParseError(
+        "the `)` of MATCH_RECOGNIZE is in a comment",
+        Span(comment.start, comment.start + 2),
+        opening,
+        notes=("`--` starts a comment up to the end of the line, so its `)` does not count",),
+        hint="end the line after the comment, or write the comment as /* ... */",
+        code="parenthesis-in-comment",
     )
 
 

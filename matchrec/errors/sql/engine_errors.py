@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import name_part
@@ -90,6 +91,42 @@ def reword_refusal(sentence: str) -> str:
         operator, left, right = arithmetic.group("operator", "left", "right")
         return f"`{operator}` cannot combine {left} and {right}"
     return sentence
+
+
+# An ambiguous column, in words of Spark.
+_AMBIGUOUS_COLUMN = re.compile(
+    r"Reference (?P<column>.+?) is ambiguous, could be: \[(?P<candidates>.+?)\]\.", re.DOTALL
+)
+
+
+class AmbiguousColumn(NamedTuple):
+    """A column that several tables in FROM have, and the names that the user can mean."""
+
+    sentence: str
+    # The full names, in the order of FROM. Those of a table without a name are left out.
+    full_names: tuple[str, ...]
+
+
+def read_ambiguous_column(sentence: str, unnamed_table: str) -> AmbiguousColumn | None:
+    """Return the ambiguous column of Spark's sentence; None for other sentences.
+
+    Args:
+        sentence: Spark's sentence, with the user's names.
+        unnamed_table: the name that the sentence has for a clause without an alias.
+
+    >>> sentence = "Reference `sym` is ambiguous, could be: [`m`.`sym`, `prices`.`sym`]."
+    >>> read_ambiguous_column(sentence, "match_recognize")
+    AmbiguousColumn(sentence='column `sym` is ambiguous', full_names=('m.sym', 'prices.sym'))
+    """
+    match = _AMBIGUOUS_COLUMN.search(sentence)
+    if match is None:
+        return None
+    full_names = []
+    for candidate in match["candidates"].split(", "):
+        parts = re.findall(r"`((?:[^`]|``)+)`", candidate)
+        if len(parts) > 1 and parts[-2] != unnamed_table:
+            full_names.append(".".join(write_name(part) for part in parts[-2:]))
+    return AmbiguousColumn(f"column {match['column']} is ambiguous", tuple(full_names))
 
 
 def advise_on_string_operand(sentence: str, written: str) -> str | None:

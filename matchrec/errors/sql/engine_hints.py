@@ -273,13 +273,21 @@ _HINTS_AROUND_CLAUSES = (
     ),
     _SentenceHint(
         "write a condition on groups in HAVING, or compute the aggregate in a subquery",
-        r"INVALID_WHERE_CONDITION",
         r"an aggregate is not allowed here",
+    ),
+    _SentenceHint(
+        "compute the window function in a subquery, and write the condition around it",
+        r"WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE",
+        r"a window function is not allowed here",
     ),
     _SentenceHint(
         "compute the inner aggregate in a subquery",
         r"NESTED_AGGREGATE_FUNCTION",
         r"an aggregate is not allowed in another aggregate",
+    ),
+    _SentenceHint(
+        "write the name of its table before it, as in t.{column}",
+        r"column `(?P<column>\w+)` is ambiguous",
     ),
     _SentenceHint(
         "write the name of its table before it, as in t.x", r"AMBIGUOUS_REFERENCE", r"is ambiguous"

@@ -5,6 +5,7 @@ For some mistakes, the engine's message says neither where the mistake is nor wh
     DATE'2024-13-01'      DateValue { year: 2024, month: 13, day: 1 }
     array(1, 2)[day]      Cannot cast string 'day' to value of bigint type
     sum(x) OVER FROM t    undefined window: FROM
+    WHERE count(*) > 1    logical expression AggregateFunction(AggregateFunction { func: ...
 
 Each `find_` function with a message reads such a message, and looks for the part of the text that
 explains it. It returns a `MatchRecognizeError` whose span is relative to the text; None if the
@@ -18,11 +19,19 @@ from __future__ import annotations
 
 import re
 from calendar import isleap, month_name, monthrange
+from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.lengths import find_meant_length, find_meant_unit, is_spark_unit
-from matchrec.errors.run.expression_text import fit_on_line, list_indexed_values
+from matchrec.errors.run.expression_text import (
+    TextToken,
+    blank_comments,
+    find_closing,
+    fit_on_line,
+    list_indexed_values,
+    split_tokens,
+)
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.unplanned_parts import find_in_subquery, find_star_over_groups
 from matchrec.errors.sql.window import unknown_window
@@ -46,6 +55,7 @@ def find_refused_part(
         or find_invalid_interval(message, text, clause)
         or find_computed_index(message, text, clause)
         or find_wrong_window(message, text)
+        or find_aggregate_in_where(message, text)
         or find_in_subquery(message, text, clause)
         or find_star_over_groups(message, text)
     )
@@ -384,6 +394,86 @@ def computed_array_index(
         notes=("on Sail, the index of an array must be a number, not a column or an expression",),
         hint=hint,
         code="computed-array-index",
+    )
+
+
+# Aggregates in WHERE.
+
+_AGGREGATE_MESSAGE = re.compile(r"INVALID_WHERE_CONDITION|logical expression AggregateFunction")
+_AGGREGATES = frozenset(
+    (
+        *("COUNT", "SUM", "AVG", "MEAN", "MIN", "MAX", "MEDIAN", "MODE", "ANY_VALUE", "COUNT_IF"),
+        *("FIRST", "LAST", "STDDEV", "VARIANCE", "COLLECT_LIST", "COLLECT_SET", "ARRAY_AGG"),
+        *("BOOL_AND", "BOOL_OR", "EVERY", "SOME", "ANY", "MAX_BY", "MIN_BY"),
+    )
+)
+# The words after the condition of WHERE.
+_AFTER_CONDITION = frozenset(
+    ("GROUP", "HAVING", "ORDER", "SORT", "LIMIT", "WINDOW", "UNION", "EXCEPT", "INTERSECT")
+)
+
+
+def find_aggregate_in_where(message: str, text: str) -> MatchRecognizePlanError | None:
+    """Return the error for the first aggregate in a WHERE of a text, outside of its subqueries.
+
+    For the arguments and the result, see `find_refused_part`.
+
+    >>> message = "Physical plan does not support logical expression AggregateFunction(...)"
+    >>> text = "SELECT * FROM t WHERE x > (SELECT max(x) FROM t) AND count(*) > 1"
+    >>> error = find_aggregate_in_where(message, text)
+    >>> error.message, text[error.span.start : error.span.end]
+    ('an aggregate is not allowed in WHERE', 'count(*)')
+    >>> print(find_aggregate_in_where(message, "SELECT max(x) FROM t WHERE x > 1"))
+    None
+    """
+    if not _AGGREGATE_MESSAGE.search(message):
+        return None
+    tokens = split_tokens(blank_comments(text))
+    for index, token in enumerate(tokens):
+        if token.text.upper() == "WHERE":
+            span = _find_aggregate_in_condition(tokens, index + 1)
+            if span is not None:
+                return aggregate_in_where(span)
+    return None
+
+
+def _find_aggregate_in_condition(tokens: Sequence[TextToken], start: int) -> Span | None:
+    """Return the first call of an aggregate in the condition that starts at an index of a token.
+
+    Subqueries of the condition are skipped. Returns None if the condition has no such call.
+    """
+    index = start
+    depth = 0
+    while index < len(tokens):
+        word = tokens[index].text.upper()
+        following = tokens[index + 1].text.upper() if index + 1 < len(tokens) else ""
+        if depth == 0 and word in _AFTER_CONDITION:
+            return None
+        if word in _AGGREGATES and following == "(":
+            return Span(tokens[index].start, tokens[find_closing(tokens, index + 1)].end)
+        if word == "(" and following in ("SELECT", "WITH"):
+            index = find_closing(tokens, index)
+        elif word == "(":
+            depth += 1
+        elif word == ")":
+            depth -= 1
+        if depth < 0:
+            return None
+        index += 1
+    return None
+
+
+def aggregate_in_where(span: Span) -> MatchRecognizePlanError:
+    """Return the error for an aggregate in WHERE.
+
+    Args:
+        span: the call of the aggregate.
+    """
+    return MatchRecognizePlanError(
+        "an aggregate is not allowed in WHERE",
+        span,
+        hint="write a condition on groups in HAVING, or compute the aggregate in a subquery",
+        code="aggregate-in-where",
     )
 
 

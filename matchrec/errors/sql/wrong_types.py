@@ -26,7 +26,7 @@ from matchrec.errors.sql.operand_hints import CHOICES, LOGIC, find_operands_hint
 from matchrec.errors.sql.refused_parts import find_time_fault
 from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
-from matchrec.errors.wording import join_alternatives, shorten, write_name
+from matchrec.errors.wording import join_alternatives, shorten, write_name, write_string
 from matchrec.source import Span
 
 # For operators whose names in `plan.operators` are not what queries write: what queries write.
@@ -60,7 +60,13 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
         target: the type to which a CAST converts; "" for other operations.
         expected: a note on the types that the operation takes; "" if they are not known.
     """
-    headline = _write_types_headline(operator, operands, clause, target)
+    # Spark calls `DATEDIFF(day, a, b)` TIMESTAMPDIFF.
+    written = read_users_text(span) if span is not None else None
+    if operator == "TIMESTAMPDIFF" and written and written.upper().startswith("DATEDIFF"):
+        shown_operator = "DATEDIFF"
+    else:
+        shown_operator = operator
+    headline = _write_types_headline(shown_operator, operands, clause, target)
     return MatchRecognizePlanError(
         headline,
         span,
@@ -148,6 +154,33 @@ def unreadable_literal(
         ),
         hint=hint,
         code="unreadable-literal",
+    )
+
+
+def unreadable_parameter(
+    span: Span | None, *, name: str | None, text: str, clause: str, value: TypedText
+) -> MatchRecognizePlanError:
+    """Return the error for a parameter with a string that is compared with a number or a time.
+
+    Args:
+        span: the parameter in the text of the query.
+        name: the name of the parameter; None for `?`.
+        text: the value of the parameter, which is not a number or a time.
+        clause: the clause of the comparison.
+        value: the number or the time with which the parameter is compared.
+    """
+    parameter = "?" if name is None else f":{name}"
+    meant = f"a {value.type_name}" if value.kind in EXAMPLE_LITERALS else "a number"
+    return MatchRecognizePlanError(
+        f"the value of {parameter} in {name_part(clause)} cannot be compared with "
+        f"{value.type_name}",
+        span,
+        notes=(
+            f"{parameter} is {shorten(write_string(text))}",
+            f"{shorten(value.text)} is of type {value.type_name}, and strings are cast to it",
+        ),
+        hint=f"pass {meant} instead of the string, or compare CAST({value.text} AS STRING)",
+        code="unreadable-parameter",
     )
 
 

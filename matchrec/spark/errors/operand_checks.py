@@ -22,7 +22,11 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql.refused_parts import find_time_fault
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind
 from matchrec.errors.sql.written_times import read_times
-from matchrec.errors.sql.wrong_types import incompatible_types, unreadable_literal
+from matchrec.errors.sql.wrong_types import (
+    incompatible_types,
+    unreadable_literal,
+    unreadable_parameter,
+)
 from matchrec.plan.expression import COMPARED_CHOICES, Operation, Scalar, split_branches
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operators import Coercion, find_coercing_operators
@@ -32,6 +36,7 @@ from matchrec.spark.errors.operand_kinds import (
     KindFinder,
     list_operations,
     read_string_literal,
+    read_string_parameter,
 )
 from matchrec.spark.errors.refused_operations import type_operand
 from matchrec.spark.relation import Relation
@@ -152,6 +157,8 @@ def find_unreadable_literal(
 ) -> MatchRecognizeError | None:
     """Return the error of a string in a comparison that cannot be converted.
 
+    The string is a literal or the value of a parameter.
+
     Returns None if no operand is a number or a time, so that no string is converted, or if all
     strings look as if they could be converted.
 
@@ -166,15 +173,29 @@ def find_unreadable_literal(
     if compared_operand is None:
         return None
     is_number = kind_finder.find(compared_operand) is TypeKind.NUMBER
+    relation = kind_finder.relation
     for operand in operation.operands:
         literal = read_string_literal(operand)
-        if literal is None or looks_like_number_or_time(literal[1:-1], is_number=is_number):
+        parameter = read_string_parameter(operand, relation.runner.args)
+        if literal is not None:
+            text = literal[1:-1]
+        elif parameter is not None:
+            text = parameter.value
+        else:
             continue
-        value = type_operand(compared_operand, kind_finder.relation)
-        if value is not None:
-            columns = kind_finder.relation.rows.columns
+        if looks_like_number_or_time(text, is_number=is_number):
+            continue
+        value = type_operand(compared_operand, relation)
+        if value is None:
+            continue
+        if literal is not None:
+            columns = relation.rows.columns
             return unreadable_literal(
                 literal, operand.span, clause=clause, value=value, columns=columns
+            )
+        if parameter is not None:
+            return unreadable_parameter(
+                operand.span, name=parameter.name, text=text, clause=clause, value=value
             )
     return None
 

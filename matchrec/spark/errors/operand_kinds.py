@@ -7,7 +7,7 @@ operation or an aggregate of these. `operand_checks` finds operands whose kinds 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,8 +36,10 @@ from matchrec.plan.operators import (
     find_coercing_operators,
     find_operator_names,
 )
+from matchrec.plan.parameters import find_positional_parameter
 from matchrec.spark.errors.row_expressions import list_scalars
 from matchrec.spark.relation import Relation
+from matchrec.spark.runner import SqlArguments
 
 # Functions that return one of their arguments: COALESCE.
 CHOOSING_FUNCTIONS = find_coercing_operators(Coercion.CHOSEN)
@@ -74,6 +76,9 @@ AGGREGATES_OF_SAME_KIND = frozenset(
 NUMBER_LITERAL = re.compile(r"[-+\s(]*(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:bd|[dflsy])?[\s)]*", re.I)
 STRING_LITERAL = re.compile(r"""\s*(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*")\s*""")
 TIME_LITERAL = re.compile(r"\s*(?P<type>DATE|TIMESTAMP|TIMESTAMP_NTZ)\s*'[^']*'\s*", re.I)
+
+# A parameter alone, such as `:low`.
+PARAMETER = re.compile(r"\s*:\s*(?P<name>\w+)\s*")
 
 
 @dataclass(frozen=True)
@@ -218,3 +223,32 @@ def read_string_literal(scalar: Scalar) -> str | None:
         return None
     literal = STRING_LITERAL.fullmatch(render(scalar, str))
     return None if literal is None else literal["quoted"]
+
+
+@dataclass(frozen=True, slots=True)
+class StringParameter:
+    """A parameter of a query whose value is a string."""
+
+    # Its name, `low`; None for `?`.
+    name: str | None
+    value: str
+
+
+def read_string_parameter(scalar: Scalar, args: SqlArguments) -> StringParameter | None:
+    """Return the parameter that an expression consists of, if its value is a string.
+
+    Args:
+        scalar: the expression.
+        args: the values of the parameters.
+    """
+    if scalar.references or not isinstance(scalar, Term) or not isinstance(args, Mapping):
+        return None
+    parameter = PARAMETER.fullmatch(render(scalar, str))
+    if parameter is None:
+        return None
+    name = parameter["name"]
+    value = args.get(name)
+    if not isinstance(value, str):
+        return None
+    is_positional = find_positional_parameter(name) is not None
+    return StringParameter(None if is_positional else name, value)

@@ -26,7 +26,11 @@ from typing import cast
 from pyspark.errors import PySparkException
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sql.engine_errors import advise_on_string_operand, reword_refusal
+from matchrec.errors.sql.engine_errors import (
+    advise_on_string_operand,
+    read_ambiguous_column,
+    reword_refusal,
+)
 from matchrec.errors.sql.engine_hints import (
     HINT_TO_BEGIN_STATEMENT,
     HINT_TO_BISECT_QUERY,
@@ -48,6 +52,7 @@ from matchrec.errors.sql.types_and_literals import (
 )
 from matchrec.errors.sql.unknown_functions import find_unknown_function_hint
 from matchrec.errors.surface import current_surface
+from matchrec.errors.wording import join_alternatives
 from matchrec.source import Source, Span
 from matchrec.spark.errors.engine_messages import (
     OTHER_CODES,
@@ -57,7 +62,7 @@ from matchrec.spark.errors.engine_messages import (
 )
 from matchrec.spark.errors.error_classes import RewrittenEngineError, reword
 from matchrec.spark.errors.error_locations import locate_context, locate_name, locate_word
-from matchrec.spark.errors.filled_template import FilledTemplate
+from matchrec.spark.errors.filled_template import CLAUSE, FilledTemplate
 from matchrec.spark.errors.name_conditions import (
     FUNCTION_PARAMETER,
     TABLE_PARAMETER,
@@ -349,8 +354,12 @@ def build_rewritten_error(
     sentence = message.sentence
     if is_in_words_of_sail(error):
         sentence = reword_refusal(sentence)
+    sentence = show_names(sentence)
+    ambiguous = read_ambiguous_column(sentence, unnamed_table=CLAUSE)
+    if ambiguous is not None:
+        sentence = ambiguous.sentence
     parameters = {name: show_names(str(value)) for name, value in message.parameters.items()}
-    rewritten = reword(error, show_names(sentence), parameters=parameters)
+    rewritten = reword(error, sentence, parameters=parameters)
     rewritten.code = find_error_code(error)
     table = message.parameters.get(TABLE_PARAMETER, "")
     table_names = sorted(list_tables()) if table else []
@@ -358,6 +367,8 @@ def build_rewritten_error(
         rewritten.notes = (f"{current_surface().note_on_tables}: {', '.join(table_names)}",)
     if message.advice is not None:
         rewritten.add_help(message.advice)
+    if ambiguous is not None and len(set(ambiguous.full_names)) > 1:
+        rewritten.add_help(f"write {join_alternatives(ambiguous.full_names)}")
     find_advice_on_table = find_target_hint if message.is_about_target else find_table_hint
     advice_on_name = (
         find_advice_on_table(table, table_names)

@@ -113,6 +113,7 @@ OTHER_REFUSALS = {
         "HAVING",
     ),
     r"logical expression AggregateFunction": PlainRefusal("an aggregate is not allowed here"),
+    r"logical expression WindowFunction": PlainRefusal("a window function is not allowed here"),
     r"^Aggregate function calls cannot be nested": PlainRefusal(
         "an aggregate is not allowed in another aggregate"
     ),
