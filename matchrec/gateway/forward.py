@@ -312,7 +312,7 @@ class GatewayService(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has 
         The plan may have a clause, or its session may have to be prepared. Any other plan is
         forwarded without being parsed.
         """
-        return self.planner.prepares_sessions or statements.can_message_have_clause(message)
+        return self.planner.prepares_sessions or statements.may_need_parsing(message)
 
     def run_in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Start a function in a thread, and return its future result."""
@@ -348,7 +348,7 @@ class GatewayService(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has 
             MatchRecognizeError, PySparkException: see `Planner.plan`.
         """
         statements.expand_plan(request.plan)
-        command = statements.read_command(request.plan)
+        command = statements.find_command_statement(request.plan)
         if command is None:
             return self.replace_clauses(request, message, caller)
         plan_statement = partial(self.planner.plan, caller)

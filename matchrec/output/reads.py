@@ -26,9 +26,15 @@ from typing import ClassVar
 from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import Reduction
-from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Navigation, Semantics
+from matchrec.plan.show import (
+    qualify_columns,
+    show_classifier,
+    show_matched_rows,
+    show_navigation,
+    show_qualifier,
+)
 from matchrec.plan.totals import TotalAggregate
 
 # Types of values, in terms of the input's columns. `spark.read_types` translates them to the types
@@ -122,7 +128,7 @@ class Read(ABC):
 
     @abstractmethod
     def show(self, columns: Sequence[str]) -> str:
-        """Return the text of the read in `explain`: for most reads, what MEASURES would have.
+        """Return the text of the read in `explain`: for most reads, the expression in MEASURES.
 
         Args:
             columns: the SQL of each column of the input.
@@ -144,7 +150,7 @@ class Read(ABC):
 
     @property
     def row_list(self) -> RowList | None:
-        """Return the rows whose values are in the array; None if the value is no array of rows."""
+        """Return which rows of the match the value lists; None if it is not an array of rows."""
         return None
 
     @property
@@ -160,7 +166,7 @@ class Read(ABC):
 class ReadRow(Read):
     """The value of a column on the input row of the output row.
 
-    With ONE ROW PER MATCH, that is the starting row of the match.
+    With ONE ROW PER MATCH, the input row is the starting row of the match.
     """
 
     column: int
@@ -203,7 +209,7 @@ class ReadNavigation(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the navigation as the user writes it, after its semantics."""
-        text = show.show_navigation(self.navigation, columns[self.column])
+        text = show_navigation(self.navigation, columns[self.column])
         return f"{self.navigation.semantics.value} {text}"
 
     @property
@@ -230,7 +236,7 @@ class ReadClassifierName(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return CLASSIFIER() with its navigation, after its semantics."""
-        return f"{self.navigation.semantics.value} {show.show_classifier(self.navigation)}"
+        return f"{self.navigation.semantics.value} {show_classifier(self.navigation)}"
 
     @property
     def can_read_chains(self) -> bool:
@@ -270,7 +276,7 @@ class ReadRowsForEngine(Read):
 
     @property
     def type(self) -> ReadType:
-        """Return the type of an array of structs of the columns."""
+        """Return the type of an array of structs: the columns, the variable and the position."""
         return RowsType(self.columns, self.names)
 
     def show(self, columns: Sequence[str]) -> str:
@@ -364,14 +370,14 @@ class ReadIsMatched(ReadFact):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadMatchKind(ReadFact):
-    """Whether the run ended as a match, or why it ended without one.
+class ReadEndingKind(ReadFact):
+    """How the run ended: as a match, or why without one.
 
     The value is one of the numbers in `automaton.run_endings`, such as A_MATCH.
     """
 
     fact_type = FixedType.BIGINT
-    explain_text = "the type of the match"
+    explain_text = "how the run ended"
     is_nullable = True
 
 
@@ -398,7 +404,8 @@ class PointerField(Enum):
     ROW = "row"  # the position of the pointer's row in its partition, from 1
     VERSION = "version"  # the Dewey number of the pointer, as its digits
     PREVIOUS_STATE = "previous_state"  # the state of the row to which the pointer leads
-    PREVIOUS_ROW = "previous_row"  # the position of this row in its partition, from 1
+    # the position, in its partition, of the row to which the pointer leads, from 1
+    PREVIOUS_ROW = "previous_row"
     COMPLETES = "completes"  # whether a match ends with the pointer's row
 
 
@@ -459,21 +466,21 @@ class AggregateCall:
         arguments = ", ".join(self.write_argument(argument) for argument in self.arguments)
         text = f"{self.semantics.value} {self.function}({distinct}{arguments})"
         if self.condition is not None:
-            text += f" FILTER (WHERE {show.qualify_columns(self.condition, self.variable)})"
+            text += f" FILTER (WHERE {qualify_columns(self.condition, self.variable)})"
         return f"{text} IGNORE NULLS" if self.ignores_nulls else text
 
     def write_argument(self, argument: str) -> str:
         """Return the text of an argument, in which the variable is before each column."""
         if argument == "*":
-            return f"{show.show_qualifier(self.variable)}*"
-        return show.qualify_columns(argument, self.variable)
+            return f"{show_qualifier(self.variable)}*"
+        return qualify_columns(argument, self.variable)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBasicAggregate(Read):
-    """A count, sum, average, minimum or maximum of the values that a variable has in a column."""
+    """A count, sum, average, minimum or maximum of a column over the rows of a variable."""
 
-    function: Reduction
+    reduction: Reduction
     variable: str | None
     column: int | None  # None for a count of rows, such as `count(A.*)`
     semantics: Semantics
@@ -481,24 +488,24 @@ class ReadBasicAggregate(Read):
     @property
     def type(self) -> ReadType:
         """Return the type of the aggregate. For sums and extremes it depends on the column."""
-        if self.function is Reduction.COUNT:
+        if self.reduction is Reduction.COUNT:
             return FixedType.BIGINT
-        if self.function is Reduction.AVG:
+        if self.reduction is Reduction.AVG:
             return FixedType.DOUBLE
         assert self.column is not None, "only a count has no column"
-        if self.function is Reduction.SUM:
+        if self.reduction is Reduction.SUM:
             return SumType(self.column)
         return ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the name of its column."""
         argument = "*" if self.column is None else columns[self.column]
-        call = AggregateCall(self.function.value, self.variable, [argument], self.semantics)
+        call = AggregateCall(self.reduction.value, self.variable, [argument], self.semantics)
         return call.write()
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate of no values is NULL: False for a count, else True."""
-        return self.function is not Reduction.COUNT
+        return self.reduction is not Reduction.COUNT
 
     @property
     def can_read_chains(self) -> bool:
@@ -508,7 +515,7 @@ class ReadBasicAggregate(Read):
     @property
     def value_column(self) -> int | None:
         """Return the column if the aggregate is one of its values (an extreme), else None."""
-        return self.column if self.function.is_extreme else None
+        return self.column if self.reduction.is_extreme else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,8 +551,8 @@ class ReadMatchedRows(Read):
     """The array of structs that `MATCHED_ROWS()` returns: the rows of the match that are output.
 
     The last field of a struct is the name of the row's variable. The structs of the input column
-    have this field, too, so that the elements of the array have the type of the column. There, the
-    field has some other value, which the worker replaces.
+    have this field, too, so that the elements of the array have the type of the column. In the
+    input, the field has a placeholder, which the worker replaces by the variable's name.
     """
 
     variable: str | None
@@ -559,7 +566,7 @@ class ReadMatchedRows(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of `MATCHED_ROWS`."""
-        return show.show_matched_rows(self.variable)
+        return show_matched_rows(self.variable)
 
     def can_be_null(self, nullability: Nullability) -> bool:
         """Return False: without rows, the array is empty."""
@@ -625,7 +632,8 @@ class ReadAccumulated(Read):
     variable: str | None
     columns: tuple[int, ...]  # the columns of the arguments
     semantics: Semantics
-    use: AggregateUse  # the types of the arguments, DISTINCT, and settings of the session
+    # the types of the arguments, DISTINCT, IGNORE NULLS, and settings of the session
+    aggregate_use: AggregateUse
     condition: int | None = None  # the boolean column of FILTER; None if all rows count
 
     @property
@@ -640,9 +648,9 @@ class ReadAccumulated(Read):
             variable=self.variable,
             arguments=[columns[column] for column in self.columns],
             semantics=self.semantics,
-            is_distinct=self.use.distinct,
+            is_distinct=self.aggregate_use.distinct,
             condition=None if self.condition is None else columns[self.condition],
-            ignores_nulls=self.use.ignore_nulls,
+            ignores_nulls=self.aggregate_use.ignore_nulls,
         )
         return call.write()
 

@@ -318,7 +318,7 @@ def test_a_compressed_plan_is_read(client: Any) -> None:
     proto = pytest.importorskip("pyspark.sql.connect.proto")
     if "compressed_operation" not in proto.Plan.DESCRIPTOR.fields_by_name:
         pytest.skip("PySpark compresses plans from 4.1 on")
-    from matchrec.gateway.statements import can_message_have_clause, expand_plan, read_command
+    from matchrec.gateway.statements import expand_plan, find_command_statement, may_need_parsing
 
     command = proto.Command()
     command.sql_command.input.sql.query = FALLS
@@ -328,9 +328,9 @@ def test_a_compressed_plan_is_read(client: Any) -> None:
     plan = proto.Plan()
     plan.compressed_operation.data = sink.getvalue().to_pybytes()
     plan.compressed_operation.op_type = proto.Plan.CompressedOperation.OP_TYPE_COMMAND
-    assert can_message_have_clause(plan.SerializeToString())
+    assert may_need_parsing(plan.SerializeToString())
     expand_plan(plan)
-    statement = read_command(plan)
+    statement = find_command_statement(plan)
     assert statement is not None
     assert statement.text == FALLS
 

@@ -9,10 +9,10 @@ import pytest
 proto = pytest.importorskip("pyspark.sql.connect.proto")
 
 from matchrec.gateway.statements import (  # noqa: E402 -- after the check that PySpark has them
-    FIRST_PLAN_ID,
+    PLAN_ID_OFFSET,
     SqlStatement,
-    can_message_have_clause,
-    read_command,
+    find_command_statement,
+    may_need_parsing,
     renumber_plans,
     replace_statements,
 )
@@ -99,25 +99,25 @@ def test_ids_of_plans_move_with_the_columns_that_name_them() -> None:
     expression.unresolved_attribute.unparsed_identifier = "id"
     expression.unresolved_attribute.plan_id = 7
     renumber_plans(relation)
-    assert relation.common.plan_id == FIRST_PLAN_ID + 8
-    assert relation.project.input.common.plan_id == FIRST_PLAN_ID + 7
-    assert expression.unresolved_attribute.plan_id == FIRST_PLAN_ID + 7
+    assert relation.common.plan_id == PLAN_ID_OFFSET + 8
+    assert relation.project.input.common.plan_id == PLAN_ID_OFFSET + 7
+    assert expression.unresolved_attribute.plan_id == PLAN_ID_OFFSET + 7
 
 
 def test_values_of_parameters_are_read_from_old_and_new_clients() -> None:
     plan = proto.Plan()
     plan.command.sql_command.sql = CLAUSE
     plan.command.sql_command.args["n"].integer = 3  # as clients before 4.0 send it
-    assert read_command(plan) == SqlStatement(CLAUSE, {"n": 3})
+    assert find_command_statement(plan) == SqlStatement(CLAUSE, {"n": 3})
     plan = proto.Plan()
     plan.command.sql_command.sql = CLAUSE
     plan.command.sql_command.pos_args.add().string = "x"
-    assert read_command(plan) == SqlStatement(CLAUSE, ["x"])
+    assert find_command_statement(plan) == SqlStatement(CLAUSE, ["x"])
 
 
 def test_a_command_without_a_clause_is_not_a_statement() -> None:
     plan = proto.Plan()
     plan.command.sql_command.sql = "SELECT 'a pattern' AS word"
-    assert can_message_have_clause(plan.SerializeToString())
-    assert read_command(plan) is None
-    assert not can_message_have_clause(proto.Plan(root=build_row_relation(1)).SerializeToString())
+    assert may_need_parsing(plan.SerializeToString())
+    assert find_command_statement(plan) is None
+    assert not may_need_parsing(proto.Plan(root=build_row_relation(1)).SerializeToString())
