@@ -244,7 +244,7 @@ def name_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> str:
             another variable.
     """
     if isinstance(read, ReadBasicAggregate):
-        return read.function.value
+        return read.reduction.value
     navigation = read.navigation
     if navigation.logical_offset or navigation.physical_offset:
         raise errors.MustBuildMatchesError(errors.ROW_BESIDE)

@@ -59,9 +59,9 @@ from matchrec.output.reads import (
     ReadBasicAggregate,
     ReadChosenValue,
     ReadClassifierName,
+    ReadEndingKind,
     ReadList,
     ReadMatchedRows,
-    ReadMatchKind,
     ReadMatchNumber,
     ReadNavigation,
     ReadPosition,
@@ -270,20 +270,20 @@ class MeasureTranslator:
         columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
-        use = AggregateUse(
+        aggregate_use = AggregateUse(
             types, distinct=aggregate.is_distinct, ignore_nulls=aggregate.ignore_nulls
         ).with_settings(self.session)
         families = NUMBERS if function in STATISTICS else FAMILIES_SAME_IN_PYTHON
         if not all(type_.family in families for type_ in types):
             return None
-        if not AGGREGATES[function].find_type(use) or not self.can_test_filter(aggregate):
+        if not AGGREGATES[function].find_type(aggregate_use) or not self.can_test_filter(aggregate):
             return None
         read = ReadAccumulated(
             function=function,
             variable=aggregate.variable,
             columns=tuple(self.collector.add_column(column) for column in columns),
             semantics=aggregate.semantics,
-            use=use,
+            aggregate_use=aggregate_use,
             condition=self.add_filter(aggregate),
         )
         return (self.collector.add_read(read),)
@@ -380,12 +380,12 @@ class MeasureTranslator:
 
     def translate_status(self) -> SqlPieces:
         """Translate MATCH_STATUS(): 'MATCHED', 'TIMED OUT' or 'UNFINISHED'."""
-        match_kind = self.collector.add_read(ReadMatchKind())
+        ending_kind = self.collector.add_read(ReadEndingKind())
         texts_by_kind: list[tuple[int, SqlPieces]] = [
             (A_MATCH, ("'MATCHED'",)),
             (TIMED_OUT, ("'TIMED OUT'",)),
         ]
-        return write_case(match_kind, texts_by_kind, otherwise=("'UNFINISHED'",))
+        return write_case(ending_kind, texts_by_kind, otherwise=("'UNFINISHED'",))
 
     def translate_match_timeout(self) -> SqlPieces:
         """Translate MATCH_TIMEOUT(): the time at which the window of a run that timed out ended.
@@ -395,7 +395,7 @@ class MeasureTranslator:
         within = self.plan.within
         if within is None:  # nothing times out
             return ("NULL",)
-        match_kind = self.collector.add_read(ReadMatchKind())
+        ending_kind = self.collector.add_read(ReadEndingKind())
         window = build_window_columns(self.plan, within.interval)
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
@@ -406,7 +406,7 @@ class MeasureTranslator:
             order_column = self.collector.add_column(window.order)
             start = self.collector.add_read(ReadNavigation(order_column, first))
             end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
-        return write_case(match_kind, [(TIMED_OUT, end)])
+        return write_case(ending_kind, [(TIMED_OUT, end)])
 
     def translate_stage_timeouts(self, timeouts: Timeouts) -> SqlPieces:
         """Translate the time at which a window of a run of stages ended.
@@ -419,7 +419,7 @@ class MeasureTranslator:
         """
         if timeouts.match_end is None and not timeouts.neighbour_windows:  # nothing times out
             return ("NULL",)
-        match_kind = self.collector.add_read(ReadMatchKind())
+        ending_kind = self.collector.add_read(ReadEndingKind())
         ends_by_kind: list[tuple[int, SqlPieces]] = []
         match_end = None
         if timeouts.match_end is not None:
@@ -430,4 +430,4 @@ class MeasureTranslator:
             if match_end is not None:
                 end = ("least(", *match_end, ", ", *end, ")")
             ends_by_kind.append((FIRST_NEIGHBOUR_WINDOW + index, end))
-        return write_case(match_kind, ends_by_kind)
+        return write_case(ending_kind, ends_by_kind)

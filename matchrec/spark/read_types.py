@@ -25,7 +25,7 @@ from matchrec.output.reads import (
     FixedType,
     ListType,
     Nullability,
-    ReadMatchKind,
+    ReadEndingKind,
     ReadNavigation,
     ReadRow,
     ReadType,
@@ -49,11 +49,11 @@ def build_read_schema(
     """
     # Both output runs that did not become a match.
     shows_partial = compiled_query.task.partial is not None
-    reads_kind = any(isinstance(read, ReadMatchKind) for read in compiled_query.reads)
+    reads_ending_kind = any(isinstance(read, ReadEndingKind) for read in compiled_query.reads)
     shows_unmatched = compiled_query.rows_per_match.shows_unmatched
     nullability = Nullability(
         columns=tuple(field.nullable for field in sent_fields),
-        has_rows_without_match=shows_unmatched or shows_partial or reads_kind,
+        has_rows_without_match=shows_unmatched or shows_partial or reads_ending_kind,
     )
     fields = []
     for name, read in zip(

@@ -39,7 +39,7 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     summed_columns = {
         read.column
         for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
+        if isinstance(read, ReadBasicAggregate) and read.reduction is Reduction.SUM
         if read.column is not None
     }
     wants_chains = all(

@@ -40,11 +40,11 @@ from matchrec.output.reads import (
     ReadBasicAggregate,
     ReadChosenValue,
     ReadClassifierName,
+    ReadEndingKind,
     ReadIsMatched,
     ReadList,
     ReadMatchedRows,
     ReadMatchIndex,
-    ReadMatchKind,
     ReadMatchNumber,
     ReadNavigation,
     ReadNothing,
@@ -244,8 +244,8 @@ def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     return make_array(gatherer.reader.output_rows.match_indices >= 0)
 
 
-def fill_match_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
-    """Return the kind of each match: a match, or the reason why a run ended without one."""
+def fill_ending_kinds(gatherer: Gatherer, _: ReadEndingKind) -> pa.Array:
+    """Return how each run ended: as a match, or why without one."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
     return make_array(reader.matches.kind[reader.output_rows.match_indices])
@@ -344,7 +344,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     is_read[total_rows[total_rows >= 0]] = True
 
     aggregate = accumulate_matches(
-        partial(AGGREGATES[read.function].begin, read.use),
+        partial(AGGREGATES[read.function].begin, read.aggregate_use),
         zip(*arguments, strict=True),
         begins_match=find_links(reader.matches) < 0,
         is_counted=is_counted,
@@ -428,7 +428,7 @@ FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadMatchIndex: fill_match_indices,
     ReadPosition: fill_positions_in_match,
     ReadIsMatched: fill_is_matched,
-    ReadMatchKind: fill_match_kinds,
+    ReadEndingKind: fill_ending_kinds,
     ReadNothing: fill_nothing,
     ReadPointer: fill_pointers,
     ReadBasicAggregate: fill_aggregates,

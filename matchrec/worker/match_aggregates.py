@@ -49,7 +49,7 @@ class AggregateFiller:
             RunFailure: a sum is too large for its type, in ANSI mode.
         """
         counts = self.totals.count_values(self.read.semantics)
-        match self.read.function:
+        match self.read.reduction:
             case Reduction.COUNT:
                 return make_array(counts)
             case Reduction.SUM:
