@@ -1,6 +1,8 @@
-"""Explore the states of an automaton: number the reachable states, and limit their choices.
+"""Explore the states of an automaton: number them with their choices, or only find them.
 
-States can be of any hashable type, such as records with facts about the runs in a state.
+`number_states` numbers the states that can be reached, and `limit_choices` stops it if the
+automaton becomes too large. `find_reachable` finds the same states without their choices. States
+can be of any hashable type, such as records with facts about the runs in a state.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from matchrec.automaton.folding import Choice
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.source import Span
 
-# The most choices of a folding.
+# The largest number of choices in a folding. It keeps the time and the memory for compiling a row
+# pattern within bounds: quantifiers such as `(A{1,1000} B){1,1000}` write a large folding in few
+# characters.
 MAX_CHOICES = 200_000
 
 _State = TypeVar("_State", bound=Hashable)
@@ -23,19 +27,19 @@ def number_states(
     starts: Iterable[_State],
     iterate_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """Explore states from some starts, and number them in the order in which they are found.
+    """Number the states that can be reached from `starts`, in the order in which they are found.
 
     Args:
-        starts: the states with the first numbers.
-        iterate_choices: returns the choices of a state, each with the state to which it leads; None
-            if it leads nowhere.
+        starts: the states with the first numbers, each once.
+        iterate_choices: returns the choices of a state, each with its target state, or with None if
+            the choice has no target.
 
     Yields:
-        Each state with its choices, whose targets are numbers of states.
+        Each state in the order of the numbers, with its choices. Their targets are numbers.
     """
     states = list(starts)
     numbers = {state: number for number, state in enumerate(states)}
-    for state in states:  # grows while it is read
+    for state in states:  # the loop appends to `states`
         choices = []
         for choice, target in iterate_choices(state):
             if target is None:
@@ -51,14 +55,15 @@ def number_states(
 def limit_choices(
     numbered_states: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """Yield the states of `number_states`, unless they have too many choices together.
+    """Yield numbered states, until they have more than MAX_CHOICES choices in total.
 
     Args:
-        numbered_states: the states with their choices.
-        span: the location of the row pattern, for the error; None for a pattern of stages.
+        numbered_states: the states with their choices, as `number_states` yields them.
+        span: the location of the row pattern, at which the error points; None for a pattern of
+            stages.
 
     Raises:
-        MatchRecognizePlanError: there are more than MAX_CHOICES choices.
+        MatchRecognizePlanError: the states have more than MAX_CHOICES choices in total.
     """
     choice_count = 0
     for state, choices in numbered_states:
