@@ -8,45 +8,65 @@ from matchrec.search.kernel_search import KernelSearch, Shapes, W
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import PruningInput, compact
 
+# The number of banks of runs: the runs before a row and the runs after it.
+BANK_COUNT = 2
+
 # A buffer of fewer nodes grows instead of being pruned: see `BufferSearch.prune_if_enough`.
 MIN_PRUNED_NODES = 1 << 13
 
 
 class BufferSearch(KernelSearch[W]):
-    """A search of all runs at once, with the shared buffer of their rows. Equal runs merge."""
+    """A search that follows all runs at once.
+
+    The runs share a buffer of mapped rows, and equal runs merge.
+    """
 
     progress: layout.BufferState
 
     @property
     def shapes(self) -> Shapes:
-        """Return the runs before and after a row, the buffer, the table and the registers."""
+        """Return the shapes of the runs, of the nodes, of the hash table and of the registers.
+
+        Nodes are the elements of the buffer. The table holds the computation states of the runs of
+        one bank.
+        """
         run_count = self.sizes[layout.RUNS_FULL]
         node_count = self.sizes[layout.NODES_FULL]
-        buffer: Shapes = {
-            "runs": ((2, run_count, layout.RUN_SIZE), np.int64),
+        runs_and_nodes: Shapes = {
+            "runs": ((BANK_COUNT, run_count, layout.RUN_SIZE), np.int64),
             "nodes": ((node_count, layout.NODE_SIZE), np.int64),
         }
-        return buffer | self.shape_table(2 * run_count) | self.shape_registers(2 * run_count)
+        table = self.shape_table(2 * run_count)  # at most half of the entries are used
+        registers = self.shape_registers(BANK_COUNT * run_count)
+        return runs_and_nodes | table | registers
 
     @property
     def pruning(self) -> PruningInput | None:
-        """Return the additional input of `compact` for a search for all matches.
+        """Return the additional input with which `compact` prunes nodes whose windows have ended.
 
-        None in a search for one match of each start: only nodes to which a live run or the best
-        match leads are kept.
+        `MergingSearch` overrides this with None, because it needs no such pruning.
         """
         return PruningInput(self.arrays.rows.window_end, self.search_counters)
 
     def prune(self) -> None:
-        """Drop the nodes to which no run leads. The search must be between two rows."""
-        last_row = int(self.progress.start) - 1
+        """Drop the nodes that no run and no kept match needs.
+
+        The search must be between two rows.
+        """
+        last_row = int(self.progress.start) - 1  # `progress.start` is the next row
         runs = self.working_arrays["runs"]
         nodes = self.working_arrays["nodes"]
         new_numbers = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
         compact(last_row, self.pruning, runs, nodes, new_numbers, self.progress)
 
     def grow_arrays(self, status: int) -> None:
-        """Make the arrays that are full twice as large, or prune the nodes if that is enough."""
+        """Make the arrays that are full at least twice as large.
+
+        If the nodes are full and pruning them makes enough room, no array grows.
+
+        Args:
+            status: the status of the kernel, which says which arrays are full: a key of `sizes`.
+        """
         if status == layout.NODES_FULL and self.prune_if_enough():
             return
         super().grow_arrays(status)

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.jit.cached_function import CachedFunction
-from matchrec.search.buffer_search import BufferSearch
+from matchrec.search.buffer_search import BANK_COUNT, BufferSearch
 from matchrec.search.graph import number_versions
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernel_search import Shapes
@@ -27,9 +27,6 @@ from matchrec.search.matches import Matches, Pointers, make_one_row_matches
 from matchrec.search.partitions import IntArray
 from matchrec.search.progress import make_last_live
 from matchrec.search.task import Capacity, Task
-
-# The number of banks of runs.
-BANK_COUNT = 2
 
 # A restored search has room for this many times the runs, or nodes, with which it is restored.
 ROOM_FOR_RUNS = 2
