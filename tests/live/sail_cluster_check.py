@@ -2,8 +2,8 @@
 
     python -m tests.live.sail_cluster_check [--workers 4]
 
-This needs the extra `sail`. Sail's mode `local-cluster` has plans, tasks and a shuffle as a cluster
-has them, but its workers are threads of one program. Workers in separate processes run only on
+This needs the extra `sail`. In Sail's mode `local-cluster`, plans, tasks and shuffles work as on a
+cluster, but the workers are threads of one program. Sail runs workers in separate processes only on
 Kubernetes. The exit code is 1 if a result is not as expected.
 """
 
@@ -20,9 +20,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 
-CLAUSE = """PARTITION BY sym ORDER BY at MEASURES LAST(price) AS low
+# A clause that finds the falls from price 2 to price 0 in the rows of `make_ticks`.
+FALL_CLAUSE = """PARTITION BY sym ORDER BY at MEASURES LAST(price) AS low
   PATTERN (A D) DEFINE A AS price = 2, D AS price = 0"""
-COUNT_QUERY = f"SELECT count(*) FROM {{ticks}} MATCH_RECOGNIZE ({CLAUSE})"
+# Each of 40 keys has 33 falls.
+FALL_COUNT = 40 * 33
+COUNT_QUERY = f"SELECT count(*) FROM {{ticks}} MATCH_RECOGNIZE ({FALL_CLAUSE})"
 # A clause whose search takes more than one step.
 LONG_CLAUSE = "PARTITION BY sym ORDER BY at PATTERN (A B+) DEFINE B AS B.price >= FIRST(A.price)"
 # Queries over Sail's own tables: the number of workers of a session, and whether tasks have run.
@@ -31,8 +34,9 @@ TASKS_QUERY = "SELECT count(*) > 0 FROM system.execution.tasks WHERE status = 'S
 
 
 class CheckResult(NamedTuple):
-    """A result, and the result that is expected."""
+    """A result of a query, and the result that is expected."""
 
+    # What the query checks, for the printed line.
     name: str
     actual: object
     expected: object
@@ -41,9 +45,9 @@ class CheckResult(NamedTuple):
 def make_ticks(spark: SparkSession) -> DataFrame:
     """Return rows of 40 keys, each with the prices 0, 1, 2, 0, 1, 2, ... in 100 rows.
 
-    So each key has 33 falls from 2 to 0.
+    So each key has 33 falls from 2 to 0. The rows come from 8 tasks, so that they must be shuffled.
     """
-    rows = spark.range(0, 4000, 1, 8)
+    rows = spark.range(0, 4000, step=1, numPartitions=8)
     return rows.selectExpr("id % 40 AS sym", "id AS at", "id div 40 % 3 AS price")
 
 
@@ -52,30 +56,34 @@ def read_value(frame: DataFrame) -> Any:
     return frame.collect()[0][0]
 
 
-def find_error_class(frame: DataFrame) -> str | None:
-    """Return the name of matchrec's class for the error of a query; None if it does not fail."""
+def collect_error_name(frame: DataFrame) -> str | None:
+    """Run a query that should fail, and return the name of the class of matchrec's error.
+
+    None if the query succeeds; "another error" if the error does not come from matchrec.
+    """
     try:
         frame.collect()
     except PySparkException as error:
-        return type(matchrec.MatchRecognizeRunError.from_exception(error)).__name__
+        run_error = matchrec.MatchRecognizeRunError.from_exception(error)
+        return "another error" if run_error is None else type(run_error).__name__
     return None
 
 
 def run_checks(spark: SparkSession, worker_count: int) -> Iterator[CheckResult]:
-    """Run queries, and yield their results.
+    """Run the queries, and yield each result with the expected one.
 
     Args:
-        spark: the session of Sail.
-        worker_count: the number of workers that it should have.
+        spark: a session on Sail.
+        worker_count: the expected number of workers.
     """
     ticks = make_ticks(spark)
-    counts = matchrec.match_recognize(ticks, CLAUSE).groupBy("low").count()
-    yield CheckResult("rows", [tuple(row) for row in counts.collect()], [(0, 1320)])
+    counts = matchrec.match_recognize(ticks, FALL_CLAUSE).groupBy("low").count()
+    yield CheckResult("rows", [tuple(row) for row in counts.collect()], [(0, FALL_COUNT)])
     total = read_value(matchrec.sql(spark, COUNT_QUERY, ticks=ticks))
-    yield CheckResult("an aggregate", total, 1320)
+    yield CheckResult("an aggregate", total, FALL_COUNT)
     one_step = matchrec.Options(max_steps=1)
     failing = matchrec.match_recognize(ticks, LONG_CLAUSE, options=one_step)
-    yield CheckResult("an error", find_error_class(failing), "MatchRecognizeRunError")
+    yield CheckResult("an error", collect_error_name(failing), "MatchRecognizeRunError")
     workers = read_value(spark.sql(WORKERS_QUERY.format(spark.session_id)))
     yield CheckResult("workers", workers, worker_count)
     yield CheckResult("tasks of workers", read_value(spark.sql(TASKS_QUERY)), True)
@@ -87,15 +95,16 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=4)
     worker_count = parser.parse_args().workers
     os.environ["SAIL_MODE"] = "local-cluster"
-    for bound in ("INITIAL", "MAX"):
-        os.environ[f"SAIL_CLUSTER__WORKER_{bound}_COUNT"] = str(worker_count)
-    failures = 0
+    for limit in ("INITIAL", "MAX"):
+        os.environ[f"SAIL_CLUSTER__WORKER_{limit}_COUNT"] = str(worker_count)
+    failure_count = 0
     for result in run_checks(matchrec.session("sail"), worker_count):
         is_right = result.actual == result.expected
-        failures += not is_right
+        if not is_right:
+            failure_count += 1
         verdict = "right" if is_right else f"WRONG, expected {result.expected}"
         print(result.name, result.actual, verdict)
-    return int(failures > 0)
+    return int(failure_count > 0)
 
 
 if __name__ == "__main__":
