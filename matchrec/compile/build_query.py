@@ -20,7 +20,7 @@ from matchrec.compile.origins import find_measure_origin
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.compile.sent_columns import build_sent_columns, list_used_columns
 from matchrec.compile.split_query import SplitQuery
-from matchrec.compile.totals import LinkedTotals, link_totals
+from matchrec.compile.totals import TaskWithTotals, link_totals
 from matchrec.compile.typed_conditions import TypedConditions
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.output import schema
@@ -175,7 +175,7 @@ class QueryCompiler:
             max_steps=max_steps,
         )
 
-    def add_totals(self, task: Task, collector: ReadCollector) -> LinkedTotals:
+    def add_totals(self, task: Task, collector: ReadCollector) -> TaskWithTotals:
         """Return the task with the totals of the plan, if the plan has any, and their columns.
 
         Raises:
@@ -183,7 +183,7 @@ class QueryCompiler:
         """
         plan = self.query.plan
         if plan.totals is None:
-            return LinkedTotals(task, columns=())
+            return TaskWithTotals(task, columns=())
         return link_totals(plan, plan.totals, task, collector, self.conditions.types)
 
     def find_condition_bits(self) -> Mapping[str, int | None]:

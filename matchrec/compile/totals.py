@@ -9,6 +9,8 @@ to the result. These aggregates can be computed in this way:
     min, max            all of these, a minimum, a maximum, and a value of any plain type on the
                         first or last row of a variable
 
+Some types of values have more restrictions: see `is_carried`.
+
 A sum of minimums cannot be computed in this way, because it needs the minimum of each match. The
 same is true of an average of averages.
 
@@ -56,11 +58,11 @@ TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
 EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
 
 
-class LinkedTotals(NamedTuple):
+class TaskWithTotals(NamedTuple):
     """A task with its totals, and the columns that the totals read."""
 
     task: Task
-    # `Total.column` is an index in these columns.
+    # The columns that the totals read. `Total.column` is an index in this tuple.
     columns: tuple[TotalledColumn, ...]
 
 
@@ -70,8 +72,8 @@ def link_totals(
     task: Task,
     collector: ReadCollector,
     column_types: Mapping[RowColumn, ValueType],
-) -> LinkedTotals:
-    """Return the task with the totals of its plan.
+) -> TaskWithTotals:
+    """Add the totals of a plan to its task, and return the columns that they read, too.
 
     Args:
         plan: the plan of the query.
@@ -83,7 +85,7 @@ def link_totals(
     Raises:
         MustBuildMatchesError: the matches must be built to compute the totals.
     """
-    if not current_shortcuts().totals:
+    if not current_shortcuts().totals:  # some tests compare totals with built matches
         raise errors.MustBuildMatchesError(errors.EACH_MATCH_MUST_BE_BUILT)
     if plan.first_matches is not None:
         raise errors.MustBuildMatchesError(errors.FIRST_MATCHES)
@@ -93,10 +95,10 @@ def link_totals(
     task = end_runs_at_absent_rows(require_one_run_per_match(task, totals.grouping))
     types = {index: column_types[column] for column, index in collector.columns.items()}
     reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
-    aggregates = [find_carried_aggregate(plan, read, types) for read in reads]
+    aggregates = [compile_aggregate(plan, read, types) for read in reads]
     read_columns = (aggregate.column for aggregate in aggregates if aggregate.column is not None)
     columns = tuple(dict.fromkeys(read_columns))
-    linked_totals = tuple(
+    compiled_totals = tuple(
         Total(
             outer_function=aggregate.outer_function,
             inner_function=aggregate.inner_function,
@@ -106,8 +108,8 @@ def link_totals(
         )
         for aggregate in aggregates
     )
-    task = replace(task, totals=TaskTotals(linked_totals, totals.grouping))
-    return LinkedTotals(task, columns)
+    task = replace(task, totals=TaskTotals(compiled_totals, totals.grouping))
+    return TaskWithTotals(task, columns)
 
 
 def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
@@ -120,7 +122,8 @@ def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
         grouping: which matches are added up together.
 
     Raises:
-        MustBuildMatchesError: the matches must be built, or no such program is known.
+        MustBuildMatchesError: not all runs that the search finds are matches of the output, or no
+            such program is known.
     """
     check_all_matches_are_output(task, grouping)
     if not can_find_match_twice(task.pattern.folding, task.states_after_skip):
@@ -132,8 +135,8 @@ def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
     if folding is None:
         # `A+ NOT B` maps rows in only one way. But one choice of A tests that the next row is not a
         # B, and another choice tests that it is, and nothing shows that they exclude each other.
-        is_divided = has_tests(task.pattern.folding)
-        reason = errors.FOUND_TWICE_BY_NOT if is_divided else errors.MAPPED_TWICE
+        tests_next_row = has_not_tests(task.pattern.folding)
+        reason = errors.FOUND_TWICE_BY_NOT if tests_next_row else errors.MAPPED_TWICE
         raise errors.MustBuildMatchesError(reason)
     return replace(task, pattern=replace(task.pattern, folding=folding))
 
@@ -158,7 +161,7 @@ def check_all_matches_are_output(task: Task, grouping: Grouping) -> None:
         raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
 
 
-def has_tests(folding: Folding) -> bool:
+def has_not_tests(folding: Folding) -> bool:
     """Return whether NOT has replaced the condition of a choice by a test of several rows."""
     return any(choice.test is not None for choices in folding.choices for choice in choices)
 
@@ -172,7 +175,10 @@ def has_late_matches(task: Task) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CarriedAggregate:
-    """An aggregate over all matches that runs can carry, such as `sum(FIRST(A.price))`."""
+    """An aggregate over all matches that runs can carry, such as `sum(FIRST(A.price))`.
+
+    It is a `Total` before its column has an index.
+    """
 
     # The function over the values of all matches: SUM in the example.
     outer_function: TotalFunction
@@ -192,10 +198,10 @@ COUNT_OF_MATCHES = CarriedAggregate(
 )
 
 
-def find_carried_aggregate(
+def compile_aggregate(
     plan: MatchPlan, read: ReadTotal, types: Mapping[int, ValueType]
 ) -> CarriedAggregate:
-    """Return an aggregate over all matches as runs can carry it.
+    """Compile an aggregate over all matches to the form that runs carry.
 
     Args:
         plan: the plan of the query.
@@ -211,7 +217,7 @@ def find_carried_aggregate(
     # For an average, the search adds the values up. SQL later divides the sum by the count.
     function = read.aggregate.function
     outer_function = TotalFunction.SUM if function == "avg" else TotalFunction(function)
-    inner_name = name_inner_aggregate(read.measure)
+    inner_name = find_inner_function_name(read.measure)
     inner_function = TOTAL_FUNCTIONS.get(inner_name)
     index = read.measure.column
     type_ = None if index is None else types[index]
@@ -222,7 +228,7 @@ def find_carried_aggregate(
         raise errors.not_carried(function, inner_name, type_name)
 
     members = plan.members[find_inner_variable(read.measure)]
-    if index is None or type_ is None:
+    if index is None or type_ is None:  # a count of rows, which reads no column
         return CarriedAggregate(outer_function, inner_function, members)
     aspect = choose_aspect(outer_function, inner_function)
     return CarriedAggregate(
@@ -234,14 +240,14 @@ def find_carried_aggregate(
     )
 
 
-def name_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> str:
-    """Return the name of the aggregate that is computed in each match.
+def find_inner_function_name(read: ReadBasicAggregate | ReadNavigation) -> str:
+    """Return the name of the function that computes the value of each match.
 
     The name is `sum` for `sum(A.price)`, and `last` for `LAST(A.price)`.
 
     Raises:
-        MustBuildMatchesError: the aggregate reads a row at an offset, which may be mapped to
-            another variable.
+        MustBuildMatchesError: the function reads a row at an offset, which may be mapped to another
+            variable.
     """
     if isinstance(read, ReadBasicAggregate):
         return read.reduction.value
@@ -266,25 +272,31 @@ def choose_aspect(outer_function: TotalFunction, inner_function: TotalFunction) 
 
 
 def is_carried(
-    total: TotalAggregate,
+    aggregate: TotalAggregate,
     outer_function: TotalFunction,
     inner_function: TotalFunction,
     type_: ValueType | None,
 ) -> bool:
     """Return whether runs can carry an aggregate over all matches.
 
-    The table at the start of the module shows which aggregates they can carry.
+    The table at the start of the module shows which aggregates they can carry. These are excluded:
+
+    - an average of decimals and a sum of decimals in `CAST(... AS DOUBLE)`, because the double must
+      be rounded only once, from the exact sum of all matches;
+    - a sum of wide decimals, which do not fit into the 64-bit integers that runs carry;
+    - a minimum or maximum of sums of decimals, which can be too large for these integers;
+    - a minimum or maximum of values that only the engine can compare.
 
     Args:
-        total: the aggregate over all matches.
+        aggregate: the aggregate over all matches.
         outer_function: the function over all matches; SUM for an average.
         inner_function: the function over the rows of one match.
         type_: the type of the values in the match; None if rows are counted.
     """
     if type_ is None or TotalFunction.COUNT in (outer_function, inner_function):
         return True
-    if total.is_double and type_.family is Family.DECIMAL:
-        return False  # The double must be rounded once, from the exact sum of all matches.
+    if aggregate.is_double and type_.family is Family.DECIMAL:
+        return False
     if outer_function is TotalFunction.SUM:
         is_added = inner_function not in EXTREMES
         return is_added and type_.family in NUMBERS and not is_wide_decimal(type_)
