@@ -52,7 +52,7 @@ CASES = [
     ("(A | () | B){1,3} C", "B AC C", ["B A C"]),
     ("(A | () | B)* C", "B AC C", ["B A C"]),
     ("(A | () | B)*? C", "B AC C", ["B C", "C"]),
-    # Leaving the loop after an empty iteration is preferred to the alternatives after the empty one.
+    # Leaving the loop after an empty iteration is preferred to later alternatives.
     ("(A* | B)*", "A B A", ["A", "", "A"]),
     ("((() | A)*)* B", "A AB B", ["A B", "B"]),
     ("((A | ())*)*", "A A -", ["A A", ""]),
