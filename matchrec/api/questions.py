@@ -139,7 +139,9 @@ def build_explainer(
     trials = choose_trials(search.attempts)
     values = {}
     if trials:
-        values = compute_measures(partition, make_matches_of_trials(task, search.attempts, trials))
+        matches = make_matches_of_trials(task, search.attempts, trials)
+        values_by_index = compute_measures(partition, matches)
+        values = {trials[index]: texts for index, texts in values_by_index.items()}
     return Explainer(
         task, parts, search.attempts, trials, values, row_count=partition.partitions.row_count
     )

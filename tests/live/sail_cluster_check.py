@@ -59,7 +59,7 @@ def read_value(frame: DataFrame) -> Any:
 def collect_error_name(frame: DataFrame) -> str | None:
     """Run a query that should fail, and return the name of the class of matchrec's error.
 
-    None if the query succeeds; "another error" if the error does not come from matchrec.
+    None if the query succeeds; "another error" if the error is not from matchrec.
     """
     try:
         frame.collect()

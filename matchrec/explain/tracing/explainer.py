@@ -30,15 +30,15 @@ from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import Matches
 from matchrec.search.task import Task
 
-# The most rows that the matches made of trials have together. Spark gets all of these rows.
-MAX_MAPPED = 1_000_000
+# The largest total number of rows of the matches made from trials. Spark gets all of these rows.
+MAX_MAPPED_ROWS = 1_000_000
 
 # The values of all measures for one trial, as texts, in the order of `ConditionParts.measures`.
 # None is NULL. The value of a condition is "true" or "false".
 MeasureTexts = Sequence[str | None]
 
-# The values for each trial, by the index of the trial in the list that `choose_trials` returns.
-MeasureValues = Mapping[int, MeasureTexts]
+# The values of all measures for each trial.
+MeasureValues = Mapping[TrialKey, MeasureTexts]
 
 
 class Truth(Enum):
@@ -66,9 +66,9 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     """Return the trials whose values are shown, the most important trials first.
 
     For each attempt, the trials that stopped its best path are followed by the trials on the best
-    path, from its end to its beginning. The other trials come after the trials of all attempts. The
-    list ends when the matches made of the trials have `MAX_MAPPED` rows together. Trials that
-    evaluate no condition are left out.
+    path, from its end to its beginning. The other trials of all attempts come last. The list ends
+    before the matches made from the trials would have more than `MAX_MAPPED_ROWS` rows in total.
+    Trials that evaluate no condition are left out.
     """
     keys_of_best_paths: list[TrialKey] = []
     all_keys: list[TrialKey] = []
@@ -76,7 +76,7 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
         important_trials = [*attempt.stopping_trials, *reversed(attempt.best_path)]
         keys_of_best_paths += [TrialKey(attempt_index, index) for index in important_trials]
         all_keys += [TrialKey(attempt_index, index) for index in range(len(attempt.trials))]
-    remaining_rows = MAX_MAPPED
+    remaining_rows = MAX_MAPPED_ROWS
     chosen_keys = []
     for key in dict.fromkeys([*keys_of_best_paths, *all_keys]):
         trial = attempts[key.attempt_index].trials[key.trial_index]
@@ -117,7 +117,7 @@ def make_matches_of_trials(
     )
 
 
-def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> PathRows:
+def list_rows_of_trial(task: Task, attempt: Attempt, trial_index: int) -> PathRows:
     """Return the rows mapped before a trial, then the row that is tried.
 
     In a pattern of stages, the row that is tried is mapped to the variable of the condition, not to
@@ -126,12 +126,12 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> PathRows:
     Args:
         task: the task of the search.
         attempt: an attempt of the trace.
-        index: the index of a trial in the attempt.
+        trial_index: the index of a trial in the attempt.
     """
-    trial = attempt.trials[index]
+    trial = attempt.trials[trial_index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
-    path = [attempt.trials[earlier] for earlier in attempt.find_path_to(trial.previous)]
-    mapped_before = [MappedRow(earlier.row, earlier.variable) for earlier in path]
+    earlier_trials = [attempt.trials[index] for index in attempt.find_path_to(trial.previous)]
+    mapped_before = [MappedRow(earlier.row, earlier.variable) for earlier in earlier_trials]
     return (*mapped_before, MappedRow(trial.row, last_variable))
 
 
@@ -147,7 +147,7 @@ class Explainer:
     attempts: Sequence[Attempt]
     # The trials that are explained, as `choose_trials` returns them.
     keys: Sequence[TrialKey]
-    # The values of the measures for these trials. Trials without values may be missing.
+    # The values of the measures for `keys`. A trial without values may be missing.
     values: MeasureValues
     # The number of rows of the partition.
     row_count: int
@@ -155,8 +155,7 @@ class Explainer:
     def explain_conditions(self) -> dict[TrialKey, tuple[ExplainedConjunct, ...]]:
         """Return, for each trial, an explanation of each conjunct of its condition."""
         return {
-            key: tuple(self.explain_condition(key, self.values.get(index, ())))
-            for index, key in enumerate(self.keys)
+            key: tuple(self.explain_condition(key, self.values.get(key, ()))) for key in self.keys
         }
 
     def explain_condition(self, key: TrialKey, values: MeasureTexts) -> Iterator[ExplainedConjunct]:
@@ -221,7 +220,7 @@ class Explainer:
         """
         row_text = ""
         if part.navigation is not None:
-            row = self.find_row_read(part.navigation, mapped)
+            row = self.find_read_row(part.navigation, mapped)
             if row is None:
                 return f"{part.text} finds no row"
             if row != mapped[-1].row:
@@ -230,7 +229,7 @@ class Explainer:
             return f"{part.text}{row_text}" if row_text else None
         return f"{part.text} = {show_measure_value(values[part.measure])}{row_text}"
 
-    def find_row_read(self, navigation: Navigation, mapped: PathRows) -> int | None:
+    def find_read_row(self, navigation: Navigation, mapped: PathRows) -> int | None:
         """Return the position of the row that a navigation reads; None if there is no such row.
 
         Args:
