@@ -271,8 +271,9 @@ def find_truths(
     is_first_row = trial.depth == 0
     lacks_row_before = is_first_row and any(conjunct.excludes_tried_row for conjunct in conjuncts)
     if not values or lacks_row_before:
-        is_only_conjunct = len(conjuncts) == 1
-        return (Truth.TRUE,) if holds and is_only_conjunct else unknown
+        # The measures say nothing: there are none, or they need a row before the tried row, which
+        # the starting row does not have. But if the condition holds, all conjuncts do.
+        return (Truth.TRUE,) * len(conjuncts) if holds else unknown
     truths = infer_unmeasured(read_truths(conjuncts, values), holds=holds)
     all_are_true = all(truth is Truth.TRUE for truth in truths)
     fits_outcome = None in truths or all_are_true == holds

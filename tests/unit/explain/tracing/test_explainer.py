@@ -50,3 +50,9 @@ def test_values_that_do_not_give_the_answer_are_not_shown(
     values: list[str | None] = [""] * 100
     values[conjuncts[0].truth_measure or 0], values[conjuncts[1].truth_measure or 0] = first, second
     assert find_truths(make_trial(outcome), conjuncts, values) == expected
+
+
+def test_without_values_the_conjuncts_of_a_true_condition_are_true() -> None:
+    conjuncts = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
+    assert find_truths(make_trial(Outcome.TAKEN), conjuncts, ()) == (Truth.TRUE, Truth.TRUE)
+    assert find_truths(make_trial(Outcome.FAILED), conjuncts, ()) == (None, None)
