@@ -1,6 +1,6 @@
 """The reference for conditions of the Pattern API: compute their SQL text in plain Python.
 
-It is slow and obvious, and uses neither Spark nor matchrec; sqlglot parses the text. NULL is None,
+It is slow but simple, and uses neither Spark nor matchrec; sqlglot parses the text. NULL is None,
 and logic has three values. In a condition
 
 - `x` is a column of the candidate event;
@@ -17,10 +17,14 @@ from typing import Any
 import sqlglot
 from sqlglot import expressions as sql
 
-Value = Any  # int, float, str, bool or None
+# An int, a float, a str, a bool or None.
+Value = Any
+# The value of each column of an event.
 Event = Mapping[str, Value]
-Accepted = Mapping[str, Sequence[Event]]  # stage -> events that it has accepted so far
-Condition = Callable[[Event, Accepted], Value]  # is given the candidate event
+# By stage, the events that the stage has accepted so far.
+AcceptedEvents = Mapping[str, Sequence[Event]]
+# Takes the candidate event and the accepted events, and returns the truth of the condition.
+Condition = Callable[[Event, AcceptedEvents], Value]
 
 COMPARISONS: dict[type[sql.Expression], Callable[[Value, Value], Value]] = {
     sql.EQ: operator.eq,
@@ -59,24 +63,24 @@ def join_by_or(first: Condition | None, second: Condition) -> Condition:
 
 
 def compute_and(left: bool | None, right: bool | None) -> bool | None:
-    """Return the value of AND."""
+    """Return `left AND right`. None is unknown: `FALSE AND NULL` is FALSE, `TRUE AND NULL` NULL."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def compute_or(left: bool | None, right: bool | None) -> bool | None:
-    """Return the value of OR."""
+    """Return `left OR right`. None is unknown: `TRUE OR NULL` is TRUE, `FALSE OR NULL` NULL."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False
 
 
-def evaluate(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
+def evaluate(tree: sql.Expression, event: Event, accepted: AcceptedEvents) -> Value:
     """Return the value of an expression for an event.
 
     Raises:
-        ValueError: the expression has a construct that the tests do not use.
+        ValueError: the reference does not support the expression.
     """
     if type(tree) in COMPARISONS:
         left = evaluate(tree.this, event, accepted)
@@ -103,15 +107,18 @@ def evaluate(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.Is(expression=sql.Boolean()):
             return evaluate(tree.this, event, accepted) is tree.expression.this
         case sql.Case():
-            return choose(tree, event, accepted)
+            return evaluate_case(tree, event, accepted)
         case sql.Least():
             arguments = (tree.this, *tree.expressions)
-            return min(evaluate(argument, event, accepted) for argument in arguments)
+            values = [evaluate(argument, event, accepted) for argument in arguments]
+            # NULL only if all arguments are NULL.
+            return min((value for value in values if value is not None), default=None)
         case sql.If():
             is_true = evaluate(tree.this, event, accepted) is True
             branch = tree.args["true"] if is_true else tree.args.get("false")
-            return evaluate(branch, event, accepted)
+            return None if branch is None else evaluate(branch, event, accepted)
         case sql.Cast():
+            # The tests cast only values that stay the same.
             return evaluate(tree.this, event, accepted)
         case sql.Boolean():
             return tree.this
@@ -127,26 +134,35 @@ def evaluate(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.AggFunc():
             return compute_aggregate(tree, accepted)
         case _:
-            raise ValueError(f"not read by the tests: {tree.sql()}")
+            raise ValueError(f"the reference does not support: {tree.sql()}")
 
 
-def choose(tree: sql.Case, event: Event, accepted: Accepted) -> Value:
-    """Return the value of `CASE WHEN condition ...`, or of `CASE x WHEN value ...`."""
-    operand = True if tree.this is None else evaluate(tree.this, event, accepted)
+def evaluate_case(tree: sql.Case, event: Event, accepted: AcceptedEvents) -> Value:
+    """Return the value of `CASE WHEN condition ...`, or of `CASE x WHEN value ...`.
+
+    A condition that is NULL chooses no branch. NULL equals no value, not even NULL.
+    """
+    is_simple = tree.this is not None
+    operand = evaluate(tree.this, event, accepted) if is_simple else None
     for branch in tree.args["ifs"]:
-        if evaluate(branch.this, event, accepted) == operand:
+        value = evaluate(branch.this, event, accepted)
+        is_chosen = value is not None and value == operand if is_simple else value is True
+        if is_chosen:
             return evaluate(branch.args["true"], event, accepted)
     default = tree.args.get("default")
     return None if default is None else evaluate(default, event, accepted)
 
 
-def compute_aggregate(tree: sql.AggFunc, accepted: Accepted) -> Value:
-    """Compute an aggregate over what a stage has accepted. SUM and COUNT of nothing are 0."""
+def compute_aggregate(tree: sql.AggFunc, accepted: AcceptedEvents) -> Value:
+    """Return an aggregate over the events that a stage has accepted.
+
+    SUM and COUNT of no events are 0. The other aggregates of no events are NULL.
+    """
     column = tree.this
     if isinstance(tree, sql.Count) and not column.table:
         return len(accepted.get(column.name, ()))
     values = [event[column.name] for event in accepted.get(column.table, ())]
-    present = [item for item in values if item is not None]
+    present = [value for value in values if value is not None]
     match tree:
         case sql.Count():
             return len(present)
@@ -163,4 +179,4 @@ def compute_aggregate(tree: sql.AggFunc, accepted: Accepted) -> Value:
         case sql.Avg():
             return sum(present) / len(present) if present else None
         case _:
-            raise ValueError(f"not read by the tests: {tree.sql()}")
+            raise ValueError(f"the reference does not support: {tree.sql()}")
