@@ -80,7 +80,7 @@ def report_ranges(options: Options) -> Iterator[str]:
         for name, pattern in TEMPLATES.items():
             text = (
                 make_template(name, pattern, location, drawn)
-                .workload()
+                .make_workload()
                 .query.replace("FROM crimes", "FROM {crimes}")
             )
             for cut, options_of_cut in RANGE_OPTIONS.items():

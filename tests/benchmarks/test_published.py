@@ -20,11 +20,11 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.crimes import draw_crimes
 from tests.benchmarks.published import (
     BERLIN,
-    FORMS,
     NEAR,
+    SUMS_AND_ROW_OPTIONS,
     WINDOW,
-    Shape,
-    list_length_shapes,
+    PublishedQuery,
+    list_length_queries,
     list_templates,
 )
 from tests.references.matcher import find_all
@@ -33,13 +33,13 @@ pytestmark = pytest.mark.night  # tables of their own, in Python
 
 SEED, ROWS = 3, 3_000
 DRAWN = draw_crimes(SEED, ROWS)
-SHAPES = {shape.name: shape for shape in (*BERLIN, *list_templates(DRAWN))}
+QUERIES = {query.name: query for query in (*BERLIN, *list_templates(DRAWN))}
 EACH_NIGHT = {
     *("02 pairs that overlap", "03 greedy", "04 alternatives", "06 ALL ROWS PER MATCH"),
     *("08 WITHIN", "others between, near", "alternatives, in a beat", "loops, in a district"),
 }
 NAMES = [
-    pytest.param(name, marks=[] if name in EACH_NIGHT else [pytest.mark.bench]) for name in SHAPES
+    pytest.param(name, marks=[] if name in EACH_NIGHT else [pytest.mark.bench]) for name in QUERIES
 ]
 Mapped = list[tuple[str, Row]]  # the rows of a match so far, including the row that is tried
 # Gets the rows of a match so far, all rows, and the index of the row that is tried.
@@ -62,31 +62,35 @@ def tables(spark: SparkSession) -> Iterator[dict[str, list[Row]]]:
 def test_rows_are_those_of_the_reference(
     spark: SparkSession, tables: dict[str, list[Row]], name: str
 ) -> None:
-    shape = SHAPES[name]
+    query = QUERIES[name]
     conditions = (
-        BERLIN_CONDITIONS[name] if name in BERLIN_CONDITIONS else list_template_conditions(shape)
+        BERLIN_CONDITIONS[name] if name in BERLIN_CONDITIONS else list_template_conditions(query)
     )
     expected: Counter[tuple[Any, ...]] = Counter()
-    for rows in split_partitions(shape, tables[shape.table]):
-        for match in find_matches(shape, rows, conditions):
-            expected += Counter(list_measure_values(shape, match))
-    result = matchrec.sql(spark, shape.workload().query)
-    output = result.select("id", *list_measure_names(shape)) if "ALL ROWS" in shape.rows else result
-    keys = 0 if "ALL ROWS" in shape.rows else len(shape.keys)
+    for rows in split_partitions(query, tables[query.table]):
+        for match in find_matches(query, rows, conditions):
+            expected += Counter(list_measure_values(query, match))
+    result = matchrec.sql(spark, query.make_workload().query)
+    output = (
+        result.select("id", *list_measure_names(query))
+        if "ALL ROWS" in query.row_options
+        else result
+    )
+    keys = 0 if "ALL ROWS" in query.row_options else len(query.keys)
     assert Counter(tuple(row)[keys:] for row in output.collect()) == expected
     assert expected
 
 
-def split_partitions(shape: Shape, rows: list[Row]) -> list[list[Row]]:
+def split_partitions(query: PublishedQuery, rows: list[Row]) -> list[list[Row]]:
     """Return the rows of each partition of a query."""
     rows_by_key: dict[Any, list[Row]] = {}
     for row in rows:
-        rows_by_key.setdefault(tuple(row[key] for key in shape.keys), []).append(row)
+        rows_by_key.setdefault(tuple(row[key] for key in query.keys), []).append(row)
     return list(rows_by_key.values())
 
 
 def find_matches(
-    shape: Shape, rows: list[Row], conditions: dict[str, Condition]
+    query: PublishedQuery, rows: list[Row], conditions: dict[str, Condition]
 ) -> Iterator[Mapped]:
     """Yield the matches that the reference matcher finds in a partition."""
 
@@ -96,8 +100,8 @@ def find_matches(
         return conditions[variables[-1]](mapped, rows, last)
 
     members = {name: frozenset({name}) for name in conditions}
-    pattern = parse_row_pattern(shape.pattern)
-    for match in find_all(pattern, len(rows), can_map, SKIPS[shape.rows], members):
+    pattern = parse_row_pattern(query.pattern)
+    for match in find_all(pattern, len(rows), can_map, SKIPS[query.row_options], members):
         yield [(name, rows[match.start + index]) for index, (name, _) in enumerate(match.word)]
 
 
@@ -109,15 +113,15 @@ SKIPS = {
 }
 
 
-def list_measure_names(shape: Shape) -> list[str]:
+def list_measure_names(query: PublishedQuery) -> list[str]:
     """Return the names of the measures of a query."""
-    return [measure.rpartition(" ")[2] for measure in shape.measures.split(", ")]
+    return [measure.rpartition(" ")[2] for measure in query.measures.split(", ")]
 
 
-def list_measure_values(shape: Shape, mapped: Mapped) -> Iterator[tuple[Any, ...]]:
+def list_measure_values(query: PublishedQuery, mapped: Mapped) -> Iterator[tuple[Any, ...]]:
     """Yield the measures of a match: once, or for each row with its id and running values."""
-    texts = shape.measures.split(", ")
-    if "ALL ROWS" not in shape.rows:
+    texts = query.measures.split(", ")
+    if "ALL ROWS" not in query.row_options:
         yield tuple(compute_measure(text, mapped) for text in texts)
         return
     for length, (_, row) in enumerate(mapped, 1):
@@ -203,7 +207,7 @@ BERLIN_CONDITIONS: dict[str, dict[str, Condition]] = {
 }
 
 
-def list_template_conditions(shape: Shape) -> dict[str, Condition]:
+def list_template_conditions(query: PublishedQuery) -> dict[str, Condition]:
     """Return the conditions of a template: kinds of crime, and distances from the first crime."""
 
     def make_condition(name: str) -> Condition:
@@ -212,10 +216,10 @@ def list_template_conditions(shape: Shape) -> dict[str, Condition]:
             is_mapped = row.at <= first.at + WINDOW
             if name == "Z":
                 return is_mapped
-            if "near" in shape.name and len(mapped) > 1:
+            if "near" in query.name and len(mapped) > 1:
                 near = (abs(row[axis] - first[axis]) <= NEAR for axis in ("lat", "lon"))
                 is_mapped = is_mapped and all(near)
-            if "district" in shape.name:
+            if "district" in query.name:
                 is_mapped = is_mapped and row.district == int(DRAWN.replacements["district"])
             return is_mapped and row.kind == int(DRAWN.replacements[name])
 
@@ -224,16 +228,18 @@ def list_template_conditions(shape: Shape) -> dict[str, Condition]:
     return {name: make_condition(name) for name in "ABCDEFGZ"}
 
 
-@pytest.mark.parametrize("name", [shape.name for shape in list_length_shapes()][: len(FORMS)])
+@pytest.mark.parametrize(
+    "name", [query.name for query in list_length_queries()][: len(SUMS_AND_ROW_OPTIONS)]
+)
 def test_sums_are_those_of_the_rows_of_a_length(spark: SparkSession, name: str) -> None:
-    shape = {shape.name: shape for shape in list_length_shapes()}[name]
-    DRAWN.tables[shape.table].create_frame(spark).createOrReplaceTempView(shape.table)
+    query = {query.name: query for query in list_length_queries()}[name]
+    DRAWN.tables[query.table].create_frame(spark).createOrReplaceTempView(query.table)
     in_order = "ORDER BY id" if "RUNNING" in name else ""
     columns = ["total", "n"] if "ONE ROW" in name else ["id", "total", "n"]
     by_window = f"""SELECT DISTINCT * FROM (SELECT k, {"" if "ONE ROW" in name else "id,"}
-  sum(x) OVER w AS total, count(*) OVER w AS n FROM {shape.table}
+  sum(x) OVER w AS total, count(*) OVER w AS n FROM {query.table}
   WINDOW w AS (PARTITION BY k {in_order}))"""
-    found = matchrec.sql(spark, shape.workload().query).select(columns)
+    found = matchrec.sql(spark, query.make_workload().query).select(columns)
     expected = spark.sql(by_window).select(columns)
     assert Counter(found.collect()) == Counter(expected.collect())
-    spark.catalog.dropTempView(shape.table)
+    spark.catalog.dropTempView(query.table)
