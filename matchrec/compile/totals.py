@@ -135,7 +135,7 @@ def require_one_run_per_match(task: Task, grouping: Grouping) -> Task:
     if folding is None:
         # `A+ NOT B` maps rows in only one way. But one choice of A tests that the next row is not a
         # B, and another choice tests that it is, and nothing shows that they exclude each other.
-        tests_next_row = has_not_tests(task.pattern.folding)
+        tests_next_row = has_negation_tests(task.pattern.folding)
         reason = errors.FOUND_TWICE_BY_NOT if tests_next_row else errors.MAPPED_TWICE
         raise errors.MustBuildMatchesError(reason)
     return replace(task, pattern=replace(task.pattern, folding=folding))
@@ -161,7 +161,7 @@ def check_all_matches_are_output(task: Task, grouping: Grouping) -> None:
         raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
 
 
-def has_not_tests(folding: Folding) -> bool:
+def has_negation_tests(folding: Folding) -> bool:
     """Return whether NOT has replaced the condition of a choice by a test of several rows."""
     return any(choice.test is not None for choices in folding.choices for choice in choices)
 
