@@ -27,7 +27,7 @@ def number_states(
     starts: Iterable[_State],
     iterate_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """Number the states that can be reached from `starts`, in the order in which they are found.
+    """Yield the states reachable from `starts`, numbered in the order in which they are found.
 
     Args:
         starts: the states with the first numbers, each once.
