@@ -47,7 +47,12 @@ def empty_cell() -> MatchRecognizePlanError:
 
 
 def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
-    """Return the error for --plot of %%matchrec with too few or too many columns."""
+    """Return the error for --plot of %%matchrec with too few or too many columns.
+
+    Args:
+        value: the names after --plot, joined by blanks.
+        names: how many names these are, such as "1 name".
+    """
     return MatchRecognizePlanError(
         f"`--plot {value}` of %%matchrec has {names}",
         notes=(
@@ -98,7 +103,12 @@ def answers_exclude_each_other(*, first: str, second: str) -> MatchRecognizePlan
 
 
 def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
-    """Return the error for an option of %%matchrec that does not apply to this kind of query."""
+    """Return the error for an option of %%matchrec that does not apply to a kind of query.
+
+    Args:
+        option: the option.
+        what: the kind of query, such as SASE+.
+    """
     return MatchRecognizePlanError(
         f"`{option}` of %%matchrec is not allowed for {what}",
         hint="remove it",

@@ -103,7 +103,8 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
     def metadata(self) -> Metadata:
         """Return the metadata of a call: the address's metadata, then the client's."""
         caller = CURRENT_CALLER.get(None)
-        return [*super().metadata(), *(() if caller is None else caller.metadata)]
+        metadata_of_client = () if caller is None else caller.metadata
+        return [*super().metadata(), *metadata_of_client]
 
     @property
     def userId(self) -> str:  # noqa: N802 -- PySpark's name
@@ -149,7 +150,7 @@ class Planner:
         self.address = address
         self.prepare = prepare
         self.channel = make_channel_builder(address).toChannel()
-        # The sessions of clients, those first whose last statement is longest ago.
+        # The sessions of clients, the least recently used one first.
         self.sessions: dict[SessionKey, PlanningSession] = {}
         # Held while the sessions are read or changed, because statements are planned in threads.
         self.lock = Lock()
