@@ -88,7 +88,7 @@ def test_a_limit_is_rejected_if_the_output_has_more_than_matches(rows: DataFrame
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
         STAGES.first_matches(0)
     # The argument has no default, so it cannot be left out.
-    with pytest.raises(TypeError, match=r"argument: 'count'; write first_matches\(4\)$"):
+    with pytest.raises(TypeError, match=r"argument: 'count'; write first_matches\(1\)$"):
         STAGES.first_matches()  # type: ignore[call-arg]
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"first_matches\(2\)"):
         matchrec.Pattern.begin(STAGES)

@@ -201,6 +201,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.NeverTrueWarning")  # None is among them
 def test_a_parameter_can_have_a_value_of_any_type(spark: SparkSession) -> None:
     for value, matches in VALUES:
         result = matchrec.sql(spark, RISES.format(low=":low"), {"low": value})

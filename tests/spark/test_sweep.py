@@ -27,6 +27,8 @@ def rows(spark: SparkSession) -> DataFrame:
     )
 
 
+# The condition compares with the text ':v', which the sweep must not replace.
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.NoEffectWarning")
 def test_a_point_has_the_figures_of_its_query(rows: DataFrame) -> None:
     grid = {"least": [1, 2, 4], "v": range(-50, 100, 50)}
     swept = matchrec.sweep(rows, CLAUSE, grid)
