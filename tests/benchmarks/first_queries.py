@@ -202,7 +202,7 @@ def run_process(copy: FreshCopy, call: str) -> FirstQuery:
     return FirstQuery(**json.loads(copy.run_code(code).splitlines()[-1]))
 
 
-def recipes(options: Options) -> Iterator[str]:
+def report_recipes(options: Options) -> Iterator[str]:
     """Yield the tables of the recipes' first queries and of the kernels that they compile."""
     names = [page.stem for page in sorted(COOKBOOK.glob("*.md")) if page.stem != "README"]
     cells = []
@@ -259,7 +259,7 @@ def show_seconds(figures: Sequence[float]) -> str:
     return f"{median(figures):.2f} s"
 
 
-def steps(options: Options, engines: Sequence[str] = ENGINES) -> Iterator[str]:
+def report_steps(options: Options, engines: Sequence[str] = ENGINES) -> Iterator[str]:
     """Yield the table of first queries over 1,000 rows, with and without steps by Python."""
     cells = []
     with make_fresh_copy() as copy:
@@ -297,7 +297,7 @@ def measure_steps(copy: FreshCopy, engine: str, name: str, options: Options) -> 
 def main() -> None:
     """Print all tables, for the engines that the command line names."""
     options = Options(rounds=1)
-    for part in (recipes(options), steps(options, sys.argv[1:] or ENGINES)):
+    for part in (report_recipes(options), report_steps(options, sys.argv[1:] or ENGINES)):
         print("\n".join(part), end="\n\n", flush=True)
 
 

@@ -8,17 +8,22 @@
 It prints Markdown. `--scale 0.01 --rounds 1` checks that everything runs. It needs Linux, because
 it reads /proc.
 
-- `--parts` names the tables. `sail` and `small` run on Sail, without Java. `transfer` is the table
-  of `sail`, but on Spark; `above` divides the time that Spark takes in addition to the data
-  transfer. `duckdb` measures the queries of DuckDB's authors, on Sail.
+- `--parts` names the tables to measure. The module that `PARTS` names for a part describes its
+  table. Some parts differ only in where they run:
+
+      sail, small    run on Sail, without Java
+      transfer       the measurements of `sail`, on Spark
+      above          what a query takes beyond its data transfer: planning, matching, output
+      duckdb         queries by DuckDB's authors, on Sail
+
 - `--write docs` also writes the table of each part between its marks in
   `docs/contributing/benchmarks.md`, and draws the charts of this page in `docs/images`.
-- `--seed` and `--rows` are for the kinds of queries and for the queries that others have published.
-  `--data` names a folder that keeps their tables for later runs.
-- The interpreters are those of virtual environments with `apache-flink`, with
-  `pandas-match-recognize`, and with `duckdb` and `pyarrow`. With `--duckdb-python`, DuckDB runs
-  window SQL, and its own MATCH_RECOGNIZE if this DuckDB has the clause. A line below the table says
-  whether it has.
+- `--seed` and `--rows` apply to the generated tables: those of the kinds of queries and of the
+  published queries. `--data` names a folder in which these tables are kept for later runs.
+- The options `--...-python` name Python interpreters of virtual environments that have the other
+  engine: `apache-flink`, `pandas-match-recognize`, or `duckdb` and `pyarrow`. With
+  `--duckdb-python`, DuckDB runs window SQL, and its own MATCH_RECOGNIZE if this DuckDB has the
+  clause. A line below the table says whether DuckDB was able to run MATCH_RECOGNIZE.
 """
 
 from __future__ import annotations
@@ -50,7 +55,9 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB, FLINK, PANDAS
 from tests.benchmarks.page_charts import PAGE, write_charts
 
+# Measures a part, and yields the lines of its table.
 Part = Callable[[Options], Iterator[str]]
+# The parts by the names that `--parts` has for them. The page has marks with these names.
 PARTS: dict[str, Part] = {
     "workloads": compare.report,
     "kinds": kinds_compared.report,
@@ -71,30 +78,15 @@ PARTS: dict[str, Part] = {
     "tuned": kinds_compared.report_tuned,
     "aggregates": aggregates.report,
     "cold": cold.report,
-    "recipes": first_queries.recipes,
-    "steps": first_queries.steps,
+    "recipes": first_queries.report_recipes,
+    "steps": first_queries.report_steps,
     "small": small_queries.report,
 }
 
 
 def main() -> None:
     """Measure the parts that the command line names, print their tables, and write them."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--parts", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--scale", type=float, default=Options.scale)
-    parser.add_argument("--rounds", type=int, default=Options.rounds)
-    parser.add_argument("--only", default="", metavar="WORD", help="workloads with this word")
-    parser.add_argument("--memory-rows", type=int, default=Options.memory_rows)
-    parser.add_argument("--seed", type=int, default=Options.seed, help="of the kinds' data")
-    parser.add_argument("--rows", type=int, default=Options.rows, help="of each kind at scale 1")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where kinds' tables stay")
-    parser.add_argument("--memory", default=Options.memory, help="of the driver")
-    parser.add_argument("--trino", metavar="URL", help="a server with a catalog `memory`")
-    parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
-    parser.add_argument("--pandas-python", metavar="PATH", help="with pandas-match-recognize")
-    parser.add_argument("--duckdb-python", metavar="PATH", help="with duckdb")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
-    arguments = parser.parse_args()
+    arguments = parse_arguments()
     interpreters = {
         FLINK.name: arguments.flink_python,
         PANDAS.name: arguments.pandas_python,
@@ -113,16 +105,68 @@ def main() -> None:
         memory=arguments.memory,
         trino=arguments.trino,
     )
-    loads = [read_load_averages()]
-    for name in arguments.parts.split(","):
-        part = list(PARTS[name](options))
-        loads.append(read_load_averages())
-        print_part(name, part, arguments.write)
-    print_part("machine", [describe_machine(loads)], arguments.write)
+    load_averages = [read_load_averages()]
+    for name in arguments.parts:
+        lines = list(PARTS[name](options))
+        load_averages.append(read_load_averages())
+        publish_part(name, lines, arguments.write)
+    publish_part("machine", [describe_machine(load_averages)], arguments.write)
 
 
-def print_part(name: str, lines: list[str], folder: Path | None) -> None:
-    """Print the table of a part, and write it to its page if a folder of docs is named."""
+def parse_arguments() -> argparse.Namespace:
+    """Read the command line, and check the names of the parts before hours of measuring."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--parts",
+        type=lambda names: names.split(","),
+        default=list(PARTS),
+        metavar="A,B",
+        help=f"measure these parts (default: all): {', '.join(PARTS)}",
+    )
+    add = parser.add_argument
+    add("--scale", type=float, default=Options.scale, help="multiply the numbers of rows by this")
+    add("--rounds", type=int, default=Options.rounds, metavar="N", help="measure a query N times")
+    add("--only", default="", metavar="WORD", help="measure workloads whose names contain WORD")
+    add(
+        "--memory-rows",
+        type=int,
+        default=Options.memory_rows,
+        metavar="N",
+        help="rows of the partition whose memory is measured",
+    )
+    add("--seed", type=int, default=Options.seed, help="seed of the generated tables and queries")
+    add(
+        "--rows",
+        type=int,
+        default=Options.rows,
+        metavar="N",
+        help="rows of each generated table at scale 1",
+    )
+    add("--data", type=Path, metavar="FOLDER", help="keep generated tables in FOLDER")
+    add("--memory", default=Options.memory, help="memory of Spark's driver (default: %(default)s)")
+    add("--trino", metavar="URL", help="a Trino server with a catalog named memory")
+    add("--flink-python", metavar="PATH", help="a Python interpreter with apache-flink")
+    add("--pandas-python", metavar="PATH", help="a Python interpreter with pandas-match-recognize")
+    add("--duckdb-python", metavar="PATH", help="a Python interpreter with duckdb and pyarrow")
+    add("--write", type=Path, metavar="FOLDER", help="write the tables and charts into these docs")
+    arguments = parser.parse_args()
+    unknown_parts = sorted(set(arguments.parts) - set(PARTS))
+    if unknown_parts:
+        parser.error(f"unknown parts: {', '.join(unknown_parts)}")
+    return arguments
+
+
+def publish_part(name: str, lines: list[str], folder: Path | None) -> None:
+    """Print the table of a part. If there is a docs folder, also write the table and the charts.
+
+    The charts are drawn after each part, so that a run that is aborted leaves the page and its
+    charts consistent.
+
+    Args:
+        name: the name of the part, which its marks on the page have.
+        lines: the lines of the table.
+        folder: the docs folder; None to print only.
+    """
     print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
     if folder is not None:
         write_section(folder / PAGE, name, ["", *lines, ""])
