@@ -17,7 +17,7 @@ from matchrec.errors.sql.operand_texts import (
     parenthesize,
     write_as_number,
     write_conditions,
-    write_field,
+    write_struct_field,
 )
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypedText, TypeKind
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, write_literal
@@ -203,6 +203,6 @@ def _find_nested_hint(call: _Call) -> str:
             with_element = call.replace_first(f"{parenthesize(call.first)}[0]")
             return f"write {with_element} for one element; {call.reference}"
         case "struct":
-            with_field = call.replace_first(write_field(call.first, None))
+            with_field = call.replace_first(write_struct_field(call.first, None))
             return f"write {with_field} for one field; {call.reference}"
     return f"write arguments of other types; {call.reference}"

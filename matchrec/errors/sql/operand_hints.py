@@ -23,8 +23,8 @@ from matchrec.errors.sql.operand_texts import (
     write_as_number,
     write_cast,
     write_conditions,
-    write_field,
     write_inner_value,
+    write_struct_field,
 )
 from matchrec.errors.sql.type_kinds import TIMES, TypedText, TypeKind, classify_type
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS, is_written_literal, write_literal
@@ -92,7 +92,7 @@ def _find_cast_hint(value: TypedText, target: str) -> str:
         case "map":
             return f"write CAST({operand}['key'] AS {target}) for one value"
         case "struct":
-            return f"write CAST({write_field(value, target_kind)} AS {target}) for one field"
+            return f"write CAST({write_struct_field(value, target_kind)} AS {target}) for one field"
     match value.kind, target_kind:
         case TypeKind.DATE, TypeKind.NUMBER:
             return f"write unix_date({text}) for the number of days since 1970"

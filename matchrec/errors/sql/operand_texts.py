@@ -1,7 +1,10 @@
-"""Write an operand of the user's text in another way: cast, in parentheses, or one value in it.
+"""Rewrite an operand of the user's SQL for hints: cast it, or take one value out of it.
 
-    price + 1    (price + 1)    CAST(price + 1 AS DOUBLE)
-    tags         tags[0]        size(tags)
+    write_cast           price + 1    CAST(price + 1 AS DOUBLE)
+    parenthesize         price + 1    (price + 1)
+    write_inner_value    tags         tags[0]
+    write_as_number      tags         size(tags)
+    write_conditions     price        price > 0
 
 The modules `operand_hints`, `infix_hints` and `call_hints` build hints from these texts.
 """
@@ -15,8 +18,9 @@ from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TypedText, TypeKind,
 from matchrec.errors.sql.written_times import EXAMPLE_LITERALS
 from matchrec.errors.wording import write_name
 
-# A whole number without a sign, and a string or a number.
+# A whole number without a sign.
 INTEGER = re.compile(r"\d+")
+# A string, or a number with or without a minus sign.
 CONSTANT = re.compile(r"'[^']*'|-?\d+(?:\.\d+)?")
 
 _PARAMETER = re.compile(r":\w+|\?")
@@ -29,15 +33,15 @@ _INNER_TYPES = re.compile(r"<[^<>]*>")
 
 
 def is_parameter(value: TypedText) -> bool:
-    """Return whether an operand is a parameter, `:gap` or `?`, so that the call has its value."""
+    """Return whether an operand is a parameter, `:gap` or `?`, whose value no hint can show."""
     return _PARAMETER.fullmatch(value.text) is not None
 
 
 def write_cast(value: TypedText, type_name: str) -> str:
     """Return a value cast to a type.
 
-    The value stays as it is if it already has a type of this kind. It also stays if the type is
-    DOUBLE and the value cannot become a number, as an array cannot.
+    Return the value unchanged if its type is already of this kind, or if the target is DOUBLE and
+    Spark cannot cast the value, such as an array, to a number.
 
     >>> write_cast(TypedText("sym", "string"), "DOUBLE"), write_cast(TypedText("n", "int"), "INT")
     ('CAST(sym AS DOUBLE)', 'n')
@@ -74,11 +78,20 @@ def drop_parentheses(text: str) -> str:
 
 
 def write_inner_value(nested: TypedText, kind: TypeKind) -> str:
-    """Return one value of an array, a map or a struct. A value of another type becomes a string.
+    """Return one element of an array, one value of a map or one field of a struct.
+
+    A value of another type is cast to STRING.
+
+    >>> write_inner_value(TypedText("tags", "array<int>"), TypeKind.NUMBER)
+    'tags[0]'
+    >>> write_inner_value(TypedText("m", "map<string,int>"), TypeKind.NUMBER)
+    "m['key']"
+    >>> write_inner_value(TypedText("s", "struct<a:string,b:int>"), TypeKind.NUMBER)
+    's.b'
 
     Args:
         nested: the array, the map or the struct.
-        kind: the kind that the field of a struct should have.
+        kind: for a struct, the preferred kind of the field.
     """
     operand = parenthesize(nested)
     match nested.outer_type:
@@ -87,30 +100,45 @@ def write_inner_value(nested: TypedText, kind: TypeKind) -> str:
         case "map":
             return f"{operand}['key']"
         case "struct":
-            return write_field(nested, kind)
+            return write_struct_field(nested, kind)
     return f"CAST({nested.text} AS STRING)"
 
 
-def write_field(struct: TypedText, kind: TypeKind | None) -> str:
+def write_struct_field(struct: TypedText, kind: TypeKind | None) -> str:
     """Return a field of a struct: the first one whose type is of a kind, or else the first one.
 
-    >>> write_field(TypedText("info", "struct<name:string,qty:int>"), TypeKind.NUMBER)
+    >>> write_struct_field(TypedText("info", "struct<name:string,qty:int>"), TypeKind.NUMBER)
     'info.qty'
-    >>> write_field(TypedText("x", "struct<a:array<int>,b:struct<c:int,d:int>>"), TypeKind.NUMBER)
-    'x.a'
+
+    Args:
+        struct: the struct.
+        kind: the wanted kind; None to take the first field.
     """
-    field_list = struct.type_name.removeprefix("struct<").removesuffix(">")
-    while _INNER_TYPES.search(field_list):  # leave out the fields of structs in it
-        field_list = _INNER_TYPES.sub("", field_list)
-    fields = re.findall(r"(?:^|,)(?P<name>[^:,()]+):(?P<type>\w+)", field_list)
-    names_of_kind = [name for name, type_name in fields if classify_type(type_name) is kind]
-    all_names = [name for name, _ in fields]
-    name, *_ = (*names_of_kind, *all_names, "field")
+    fields = list_fields(struct)
+    name = fields[0][0] if fields else "field"
+    for field_name, type_name in fields:
+        if classify_type(type_name) is kind:
+            name = field_name
+            break
     return f"{parenthesize(struct)}.{write_name(name)}"
 
 
+def list_fields(struct: TypedText) -> list[tuple[str, str]]:
+    """Return the name and the outer type of each field of a struct, such as ("a", "array").
+
+    >>> list_fields(TypedText("x", "struct<a:array<int>,b:struct<c:int,d:int>,e:decimal(10,2)>"))
+    [('a', 'array'), ('b', 'struct'), ('e', 'decimal')]
+    """
+    field_list = struct.type_name.removeprefix("struct<").removesuffix(">")
+    # Remove the types in brackets from the inside out, so that only the struct's own fields stay.
+    while _INNER_TYPES.search(field_list):
+        field_list = _INNER_TYPES.sub("", field_list)
+    # No parentheses in a name, so that the 2 of decimal(10,2) is not read as one.
+    return re.findall(r"(?:^|,)([^:,()]+):(\w+)", field_list)
+
+
 def write_as_number(value: TypedText) -> str | None:
-    """Return an expression that makes a number of a value; None if no expression does.
+    """Return an expression that converts a value to a number; None if there is none.
 
     >>> write_as_number(TypedText("day", "date")), write_as_number(TypedText("tags", "array<int>"))
     ('unix_date(day)', 'size(tags)')
@@ -132,7 +160,7 @@ def write_as_number(value: TypedText) -> str | None:
 
 
 def write_conditions(value: TypedText) -> list[str]:
-    """Return conditions to write instead of a value that is not a condition, the likeliest first.
+    """Return conditions that may be meant by a value that is not boolean, the most likely first.
 
     >>> write_conditions(TypedText("price", "double"))
     ['price > 0', 'price IS NOT NULL']
