@@ -5,7 +5,7 @@
     compiled_task      the arrays of the task: see `search.compiled_task`
     selection_rules    the rules of event selection
     rows               the partitions
-    values             the columns that conditions on the run read
+    values             the columns, callbacks and stack of the conditions on the run
     negation, totals   the arrays that only some tasks need
     end_times          when windows end
     python_calls       the calls in conditions that only Python can compute
@@ -60,7 +60,7 @@ class SearchInput:
     # None for a contiguous search.
     selection_rules: layout.SelectionRules | None
     rows: layout.RowArrays
-    # The values that conditions on the run read.
+    # The columns, callbacks and stack of the conditions on the run.
     values: ConditionValues
     # None if the task has no negation and no closing condition.
     negation: layout.NegationArrays | None
@@ -94,9 +94,9 @@ class SearchInput:
         code = self.compiled_task.code
         machine_input = MachineInput(
             columns=values.columns,
-            valid=values.valid,
-            mathematics=values.mathematics,
-            python=values.python,
+            valid=values.is_valid,
+            mathematics=values.mathematics_pointer,
+            python=values.python_pointer,
             progress=layout.view_progress(progress),
         )
         return layout.RunConditions(
@@ -125,6 +125,7 @@ class SearchInput:
         if self.python_calls is None:
             return
         self.python_calls.read_registers = get_registers
+        # `progress` has the number of the last match.
         self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
         if not self.uses_event_selection:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
@@ -139,11 +140,11 @@ class ConditionValues:
     # int64[c, n], the values of c columns of n rows: integers, then the bits of doubles.
     columns: IntArray
     # bool[c, n], which of these values are not NULL.
-    valid: BoolArray
+    is_valid: BoolArray
     # Pointer to the function that computes mathematics, such as square roots.
-    mathematics: Callback
+    mathematics_pointer: Callback
     # Pointer to the function that computes the calls that only Python can compute.
-    python: Callback
+    python_pointer: Callback
     # int64[2, d], the stack on which conditions are evaluated; d is its greatest depth.
     stack: IntArray
 
@@ -151,7 +152,7 @@ class ConditionValues:
 def prepare_input(
     task: Task, partitions: Partitions, *, for_event_selection: bool = True
 ) -> SearchInput:
-    """Return the arrays of a task and its partitions.
+    """Convert a task and its partitions to the arrays that kernels read.
 
     Args:
         task: the task of a query.
@@ -184,21 +185,27 @@ def build_condition_values(
     The calls are None if the task has no condition on the run.
     """
     columns = convert_for_kernels(partitions.columns, np.int64)
-    valid = convert_for_kernels(partitions.valid, np.bool_)
+    is_valid = convert_for_kernels(partitions.valid, np.bool_)
     if compiled_task.linked_conditions is None:
-        no_stack = np.zeros((2, 1), np.int64)
-        return ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, no_stack), None
+        values_without_conditions = ConditionValues(
+            columns=columns,
+            is_valid=is_valid,
+            mathematics_pointer=NO_CALLBACK,
+            python_pointer=NO_CALLBACK,
+            stack=np.zeros((2, 1), np.int64),
+        )
+        return values_without_conditions, None
     # Imported here, because it loads all functions that conditions can call.
     from matchrec.conditions.evaluate.python_calls import PythonCalls
 
     calls = PythonCalls(
-        compiled_task.linked_conditions, RowValues(columns, valid, partitions.ranked_values)
+        compiled_task.linked_conditions, RowValues(columns, is_valid, partitions.ranked_values)
     )
     values = ConditionValues(
         columns=columns,
-        valid=valid,
-        mathematics=calls.mathematics,
-        python=calls.pointer,
+        is_valid=is_valid,
+        mathematics_pointer=calls.mathematics,
+        python_pointer=calls.pointer,
         stack=calls.stack,
     )
     return values, calls
@@ -218,6 +225,7 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
         frontier = Frontier.create(partitions.starts)
     window_end = partitions.window_end
     if window_end is None:
+        # Event selection needs a window end for each row: without a window, its partition's end.
         if for_event_selection:
             window_end = np.repeat(starts[1:], np.diff(starts))
         else:
@@ -249,13 +257,13 @@ def build_negation_arrays(
     next_satisfying_rows = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
         if absence.variables_before is None:
-            position = layout.AT_THE_BEGINNING
+            absence_kind = layout.AT_THE_BEGINNING
         elif absence.variables_after is None:
-            position = layout.AT_THE_END
+            absence_kind = layout.AT_THE_END
         else:
-            position = layout.IN_THE_MIDDLE
+            absence_kind = layout.IN_THE_MIDDLE
         code, code_end = find_code(absence.variable, compiled_task)
-        absences[index, layout.ABSENCE_KIND] = position
+        absences[index, layout.ABSENCE_KIND] = absence_kind
         absences[index, layout.ABSENCE_CODE] = code
         absences[index, layout.ABSENCE_CODE_END] = code_end
         members[index, layout.BEFORE_ABSENCE, list(absence.variables_before or ())] = True
@@ -299,10 +307,9 @@ def build_total_arrays(
         return None
     aggregates = task.totals.aggregates
     grouping = task.totals.grouping
-    # The columns that only totals read are the last ones. Each of them is read by an aggregate, so
-    # the greatest index says how many they are.
-    last_column = max((encode_optional(aggregate.column) for aggregate in aggregates), default=-1)
-    first_column = len(partitions.columns) - 1 - last_column
+    # The columns that only totals read come last, and an aggregate reads each of them.
+    read_columns = {aggregate.column for aggregate in aggregates} - {None}
+    first_column = len(partitions.columns) - len(read_columns)
 
     if grouping is Grouping.PARTITION:
         group_count = len(partitions.starts) - 1
@@ -323,16 +330,16 @@ def build_total_arrays(
         variables=compiled_task.rules.program[:, layout.VARIABLE].copy(),
         merge_keys=convert_for_kernels(merge_keys, np.int64),
         groups=np.zeros((group_count, count_words(len(aggregates))), np.int64),
-        # `layout.BY_PARTITION` and its siblings have the same order as the members
+        # The codes in `layout`, such as BY_PARTITION, are the indices of the members of Grouping.
         grouping=list(Grouping).index(grouping),
-        # a run can make every choice of its state, or skip the row
+        # A run can make every choice of its state, or skip the row.
         max_branches=1 + int(np.diff(compiled_task.rules.first_choice).max()),
     )
 
 
 def encode_aggregates(aggregates: Sequence[Total]) -> IntArray:
     """Return aggregates as `TotalArrays.aggregates`: int64[t, 4]."""
-    # `carried_totals.COUNT` and its siblings have the same order as the members
+    # The codes in `carried_totals`, such as COUNT, are the indices of the members.
     functions = list(TotalFunction)
     encoded = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
     for index, aggregate in enumerate(aggregates):
@@ -351,14 +358,14 @@ def mark_members(aggregates: Sequence[Total], variable_count: int) -> BoolArray:
     return members
 
 
-S = TypeVar("S", bound=np.generic)
+Scalar = TypeVar("Scalar", bound=np.generic)  # the type of an array's elements
 
 
-def convert_for_kernels(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
+def convert_for_kernels(array: npt.NDArray[np.generic], dtype: type[Scalar]) -> npt.NDArray[Scalar]:
     """Return a contiguous read-only array of `dtype`, as kernels take it.
 
     The array is copied only if its type or its layout differs. It is read-only, because kernels are
     compiled separately for writable arrays, and some arrays, such as Arrow's, are never writable.
     """
-    array_for_kernels: npt.NDArray[S] = read_only(np.ascontiguousarray(array, dtype))
+    array_for_kernels: npt.NDArray[Scalar] = read_only(np.ascontiguousarray(array, dtype))
     return array_for_kernels
