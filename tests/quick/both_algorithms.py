@@ -1,7 +1,8 @@
-"""Compare the matches of a worker with those of the other algorithm in the same rows.
+"""Run each search of a worker with both algorithms, and check that they find the same matches.
 
 A test thus runs its query on both algorithms in one Spark job: `worker_daemon.py` makes the workers
-do so. A task is not compared if only one algorithm supports it, or if the other one gives up.
+do so. A task is not compared if only one algorithm supports it, or if the other one exceeds the
+step limit.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
 
-MATCHES = ("partition", "number", "start", "completing_rows", "kind")
-# If matches share their rows, the rows have another order.
-MAPPED_ROWS = ("classifiers", "is_excluded", "mapped_rows")
+# The fields of `Matches` that are compared.
+MATCH_FIELDS = ("partition", "number", "start", "completing_rows", "kind")
+# Not compared if matches share rows (chains), because each algorithm stores these in its own order.
+MAPPED_ROW_FIELDS = ("classifiers", "is_excluded", "mapped_rows")
 
 
 @dataclass
@@ -44,26 +46,33 @@ class Outcome:
             self.failure = failure
             raise
 
-    def join_in_order(self, name: str) -> np.ndarray[Any, Any]:
-        """Return an array of the matches of all chunks, in one order.
+    def read_field_in_order(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a field of the matches of all chunks, in an order that ignores how chunks end.
 
-        In each partition, matches come before runs. A search may yield runs between its matches,
-        depending on where its chunks end, which may change.
+        A search also yields runs that ended without a match. Their place between the matches
+        depends on where chunks end, so here they come after all matches of their partition.
+
+        Args:
+            name: a field of `Matches`.
         """
-        values = self.join(name)
-        runs = self.join("kind") != A_MATCH
-        if not runs.any() or not len(values):
+        values = self.read_field(name)
+        is_run = self.read_field("kind") != A_MATCH
+        if not is_run.any() or not len(values):
             return values
-        order = np.lexsort((runs, self.join("partition")))
-        if name in MATCHES:
+        order = np.lexsort((is_run, self.read_field("partition")))
+        if name in MATCH_FIELDS:
             return values[order]
+        # Move the mapped rows of each match together with it.
         sizes = np.concatenate([np.diff(chunk.offsets) for chunk in self.matches])
-        return values[list_positions((np.cumsum(sizes) - sizes)[order], sizes[order])]
+        row_starts = np.cumsum(sizes) - sizes
+        row_order = list_positions(row_starts[order], sizes[order])
+        return values[row_order]
 
-    def join(self, name: str) -> np.ndarray[Any, Any]:
-        """Return an array of the matches of all chunks, in the order in which they were found."""
-        values = [getattr(chunk, name) for chunk in self.matches]
-        return np.concatenate([value for value in values if value is not None] or [np.zeros(0)])
+    def read_field(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a field of the matches of all chunks, in the order in which they were found."""
+        arrays = [getattr(chunk, name) for chunk in self.matches]
+        filled_arrays = [array for array in arrays if array is not None]
+        return np.concatenate(filled_arrays) if filled_arrays else np.zeros(0)
 
 
 def compare_algorithms() -> None:
@@ -72,28 +81,33 @@ def compare_algorithms() -> None:
 
     def find_on_both(self: PieceWorker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Yield the matches of the chosen algorithm, and check that the other one finds them."""
-        others = find_with_other_algorithm(self, partitions)
-        ours = Outcome()
+        expected = find_with_other_algorithm(self, partitions)
+        actual = Outcome()
         try:
-            yield from ours.collect(find_matches(self, partitions, piece))
+            yield from actual.collect(find_matches(self, partitions, piece))
         except RunFailure:
-            check_same(ours, others or ours)
+            if expected is not None:
+                check_same(actual, expected)
             raise
-        check_same(ours, others or ours)
+        if expected is not None:
+            check_same(actual, expected)
 
     PieceWorker.find_matches = find_on_both  # type: ignore[method-assign]
 
 
 def find_with_other_algorithm(worker: PieceWorker, partitions: Partitions) -> Outcome | None:
-    """Return the outcome of the other algorithm; None if it has none for the task or gives up."""
+    """Return the outcome of the other algorithm.
+
+    Return None if it cannot search the task, or if it exceeds the step limit.
+    """
     task = worker.compiled_query.task
     name = next(name for name in ALGORITHMS if name != worker.compiled_query.strategy.algorithm)
     if ALGORITHMS[name].find_obstacle(task) is not None:
         return None
+    # A search changes the frontier, which the worker's own search still needs.
     frontier = deepcopy(partitions.frontier)
-    search = (
-        ALGORITHMS[name].choose_strategy(task).search(task, replace(partitions, frontier=frontier))
-    )
+    strategy = ALGORITHMS[name].choose_strategy(task)
+    search = strategy.search(task, replace(partitions, frontier=frontier))
     outcome = Outcome()
     try:
         for _ in outcome.collect(search):
@@ -103,19 +117,22 @@ def find_with_other_algorithm(worker: PieceWorker, partitions: Partitions) -> Ou
     return outcome
 
 
-def check_same(ours: Outcome, others: Outcome) -> None:
+def check_same(actual: Outcome, expected: Outcome) -> None:
     """Check that two outcomes have the same matches, runs and rows, or the same failure.
 
     In each partition, both matches and runs must be in the same order.
     """
-    if ours.failure or others.failure:
-        messages = [outcome.failure and outcome.failure.make_error for outcome in (ours, others)]
-        assert messages[0] is messages[1], f"algorithms fail in different ways: {messages}"
+    if actual.failure or expected.failure:
+        actual_error = actual.failure.make_error if actual.failure else None
+        expected_error = expected.failure.make_error if expected.failure else None
+        assert actual_error is expected_error, (
+            f"one algorithm fails with {actual_error}, the other with {expected_error}"
+        )
         return
-    shared = any(chunk.chains for chunk in ours.matches)
-    for name in MATCHES if shared else MATCHES + MAPPED_ROWS:
-        actual = ours.join_in_order(name)
-        expected = others.join_in_order(name)
-        assert np.array_equal(actual, expected), (
-            f"algorithms differ in {name}: {actual} and {expected}"
+    share_rows = any(chunk.chains for chunk in actual.matches)
+    for name in MATCH_FIELDS if share_rows else MATCH_FIELDS + MAPPED_ROW_FIELDS:
+        actual_values = actual.read_field_in_order(name)
+        expected_values = expected.read_field_in_order(name)
+        assert np.array_equal(actual_values, expected_values), (
+            f"algorithms differ in {name}: {actual_values} and {expected_values}"
         )
