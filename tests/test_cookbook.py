@@ -34,7 +34,7 @@ def read_printed_ids(name: str) -> set[str]:
         if line.startswith("|")
     ]
     matches = [dict(zip(header, line, strict=True)) for line in lines]
-    series = re.search(r"SELECT (\w*)", picture.rows)
+    series = re.search(r"SELECT (\w*)", picture.rows_sql)
     assert series is not None
     spans = [find_span(match, series[1]) for match in matches]
     return {span.id for span in picture.choose_spans(spans)}

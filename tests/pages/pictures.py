@@ -1,19 +1,19 @@
-"""Draws the pictures of the pages from the queries on them, except those of how matching works.
+"""Draw the pictures of the documentation from the queries on its pages.
 
     python -m tests.pages.pictures                       all, to docs/images
     python -m tests.pages.pictures --only funnel why     some of them
     python -m tests.pages.pictures --format png --write DIRECTORY
 
-A picture shows a value that the Python blocks before it on its page have made. For a page of the
-cookbook, this is the `query`. Its matches have columns whose names begin with `first_` and `last_`:
-the times of the first and the last row.
+To draw a picture, the Python blocks above it on its page are run, and one of their variables is
+drawn. On a page of the cookbook, this is `query`. Its result has the times of the first and the
+last row of each match in columns named `first_...` and `last_...`. The pictures that explain how
+matching works are drawn by `tests.pages.matching`.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -51,13 +51,11 @@ IMAGES = ROOT / "docs" / "images"
 
 @dataclass(frozen=True)
 class Deadlines:
-    """Times at which something was due, drawn on lanes; a match is drawn up to its deadline.
+    """Times at which something was due, drawn on lanes; a match is drawn up to its deadline."""
 
-    rows: a query with the columns of the series and the deadline.
-    now: the time at which the page asks.
-    """
-
-    rows: str
+    # A query that returns a series and its deadline in each row.
+    rows_sql: str
+    # The current time in the page's example: see `draw_now`.
     now: datetime
 
 
@@ -70,12 +68,12 @@ class CloseUp:
     first: str
     last: str
 
-    def shows(self, span: MatchSpan) -> bool:
+    def contains_span(self, span: MatchSpan) -> bool:
         """Return whether a match is in this part of the rows."""
-        shown = span.series is None or span.series in self.series
-        return shown and self.has(span.first) and self.has(span.last)
+        is_in_series = span.series is None or span.series in self.series
+        return is_in_series and self.contains_time(span.first) and self.contains_time(span.last)
 
-    def has(self, time: object) -> bool:
+    def contains_time(self, time: object) -> bool:
         """Return whether a time is in this part of the rows."""
         return self.first <= str(time) <= self.last
 
@@ -85,14 +83,15 @@ class Picture:
     """The rows that are drawn together with the matches of a page."""
 
     page: str
-    # A query with three columns: the series, the time and the value. If the matches also have a
-    # column with the name of the first one, each of them belongs to a series. The series of a query
-    # without PARTITION BY has the name "".
-    rows: str
+    # A query with the columns series, time and value. A fourth column says whether a row can belong
+    # to a match; without it, every row can. If the matches also have a column with the name of the
+    # first one, each of them belongs to a series. The series of a query without PARTITION BY has
+    # the name "".
+    rows_sql: str
     # A description of the values. None draws points on lanes instead of lines.
-    measured: str | None = None
-    # The line is broken between two rows that are further apart.
-    pause: timedelta | None = None
+    value_label: str | None = None
+    # If two rows are further apart than this, no line joins them. None joins all rows.
+    max_gap: timedelta | None = None
     # Whether all panels have the same value axis.
     same_scale: bool = False
     deadlines: Deadlines | None = None
@@ -102,11 +101,17 @@ class Picture:
     def choose_rows(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows that the picture shows."""
         part = self.close_up
-        return [row for row in rows if part is None or (row[0] in part.series and part.has(row[1]))]
+        return [
+            row
+            for row in rows
+            if part is None or (row[0] in part.series and part.contains_time(row[1]))
+        ]
 
     def choose_spans(self, spans: Sequence[MatchSpan]) -> list[MatchSpan]:
         """Return the matches that the picture shows."""
-        return [span for span in spans if self.close_up is None or self.close_up.shows(span)]
+        return [
+            span for span in spans if self.close_up is None or self.close_up.contains_span(span)
+        ]
 
 
 PRICES_2008 = "SELECT ticker, date, close FROM stocks WHERE YEAR(date) = 2008"
@@ -123,7 +128,7 @@ PICTURES = {
         "gaps_and_islands",
         "SELECT '' AS series, day, rain FROM rain_days",
         "rain, inches",
-        pause=timedelta(days=1),
+        max_gap=timedelta(days=1),
     ),
     "price_breakout": Picture(
         "price_breakout",
@@ -136,7 +141,7 @@ PICTURES = {
         "sessions",
         "SELECT '' AS series, measured_at, glucose FROM glucose WHERE measured_at < '2010-04-01'",
         "glucose, mg/dl",
-        pause=timedelta(minutes=30),
+        max_gap=timedelta(minutes=30),
     ),
     "sla_breach": Picture(
         "sla_breach",
@@ -154,7 +159,7 @@ PICTURES = {
         WHERE measured_at >= '2010-04-01' AND measured_at < '2010-04-09'
         """,
         "glucose, mg/dl",
-        pause=timedelta(minutes=30),
+        max_gap=timedelta(minutes=30),
         close_up=CloseUp(("",), "2010-04-05 12:00", "2010-04-06 18:00"),
     ),
     "transfers": Picture(
@@ -185,19 +190,19 @@ def draw(spark: SparkSession, name: str) -> Figure:
     """Return a picture of the cookbook, after running its page up to the picture."""
     picture = PICTURES[name]
     matches = run_blocks_before(COOKBOOK / f"{picture.page}.md", name)["query"].to_df()
-    rows = drop_time_zone(spark.sql(picture.rows))
-    series = dict(read_series(picture.choose_rows(rows.collect()), picture.pause))
+    rows = drop_time_zone(spark.sql(picture.rows_sql))
+    series = dict(read_series(picture.choose_rows(rows.collect()), picture.max_gap))
     match_rows = drop_time_zone(matches).collect()
     spans = picture.choose_spans(find_spans(match_rows, rows.columns[0]))
     figure = new_figure()
     # On lanes, the columns have names of the page's tables, such as "at".
-    time = "time" if picture.measured is None else rows.columns[1]
-    labels = AxisLabels(time, picture.measured or "", rows.columns[0])
+    time = "time" if picture.value_label is None else rows.columns[1]
+    labels = AxisLabels(time, picture.value_label or "", rows.columns[0])
     due: dict[str, datetime] = {}
     if picture.deadlines is not None:
-        deadlines = drop_time_zone(spark.sql(picture.deadlines.rows)).collect()
+        deadlines = drop_time_zone(spark.sql(picture.deadlines.rows_sql)).collect()
         due = {str(lane): time for lane, time in deadlines}
-    if picture.measured is None:
+    if picture.value_label is None:
         draw_lanes(figure, series, spans, labels, list(due.values()))
     else:
         draw_lines(figure, series, spans, labels)
@@ -231,15 +236,15 @@ def draw_deadlines(
     panel: Axes, lanes: Sequence[str], due: Mapping[str, datetime], spans: Sequence[MatchSpan]
 ) -> None:
     """Mark the deadline of each lane, and draw a line from the end of its match to the deadline."""
-    late = {span.series: span for span in spans}
+    span_of_lane = {span.series: span for span in spans}
     for lane, time in due.items():
         y = lanes.index(lane)
-        if lane in late:
-            ends = [late[lane].last, time]
+        if lane in span_of_lane:
+            ends = [span_of_lane[lane].last, time]
             band: Any = {"linewidth": BAND_HEIGHT, "solid_capstyle": "butt", "zorder": 0}
             panel.plot(ends, [y, y], color=MATCH_BAND_COLOUR, **band)
             panel.plot(ends, [y, y], color=MATCH_COLOUR, linestyle=(0, (2, 2)), zorder=1)
-        colour = MATCH_COLOUR if lane in late else FAINT_COLOUR
+        colour = MATCH_COLOUR if lane in span_of_lane else FAINT_COLOUR
         panel.plot([time], [y], "|", color=colour, markersize=12, markeredgewidth=2.5, zorder=1)
         style: Any = {"xytext": (0, -8), "textcoords": "offset points", "ha": "center"}
         style |= {"va": "top", "color": TEXT_COLOUR, "fontsize": SMALL_SIZE}
@@ -262,32 +267,37 @@ def draw_now(panel: Axes, now: datetime) -> None:
 
 def drop_time_zone(frame: DataFrame) -> DataFrame:
     """Return a DataFrame with times in the time zone of the session, not of this machine."""
-    kinds = {name: "timestamp_ntz" if kind == "timestamp" else kind for name, kind in frame.dtypes}
-    return frame.select(*(col(f"`{name}`").cast(kind).alias(name) for name, kind in kinds.items()))
+    types = {
+        name: "timestamp_ntz" if type_name == "timestamp" else type_name
+        for name, type_name in frame.dtypes
+    }
+    return frame.select(*(col(f"`{name}`").cast(types[name]).alias(name) for name in types))
 
 
 def read_series(
-    rows: Iterable[Row], pause: timedelta | None = None
+    rows: Iterable[Row], max_gap: timedelta | None = None
 ) -> Iterator[tuple[str, Series]]:
     """Yield the rows of each series in order of time. The series are ordered by name.
 
-    If two rows are further apart than `pause`, a row without a value is added between them, so that
-    no line joins them.
+    If two rows are further apart than `max_gap`, a row without a value is added between them, so
+    that no line joins them.
     """
     ordered = sorted(rows, key=lambda row: row[:2])
     for name in sorted({row[0] for row in ordered}):
-        times, values, matched = list[Any](), list[Any](), list[bool]()
+        times: list[Any] = []
+        values: list[Any] = []
+        can_match: list[bool] = []
         for row in ordered:
             if row[0] != name:
                 continue
-            if pause is not None and times and row[1] - times[-1] > pause:
-                times.append(times[-1] + pause)
+            if max_gap is not None and times and row[1] - times[-1] > max_gap:
+                times.append(times[-1] + max_gap)
                 values.append(None)
-                matched.append(False)
+                can_match.append(False)
             times.append(row[1])
             values.append(row[2])
-            matched.append(all(row[3:]))
-        yield str(name), Series(times, values, matched)
+            can_match.append(all(row[3:]))  # true if there is no fourth column
+        yield str(name), Series(times, values, can_match)
 
 
 def find_spans(matches: Iterable[Row], series: str) -> list[MatchSpan]:
@@ -296,24 +306,28 @@ def find_spans(matches: Iterable[Row], series: str) -> list[MatchSpan]:
 
 
 def find_span(match: dict[str, object], series: str) -> MatchSpan:
-    """Return where a match begins and ends, as its page prints it or as Spark returns it."""
-    (first,) = (value for name, value in match.items() if re.match("first_", name))
-    (last,) = (value for name, value in match.items() if re.match("last_", name))
+    """Return where a match begins and ends, as texts that a page prints or as times from Spark."""
+    first = find_value(match, prefix="first_")
+    last = find_value(match, prefix="last_")
     return MatchSpan(str(match[series]) if series in match else None, first, last)  # type: ignore[arg-type]
+
+
+def find_value(match: dict[str, object], prefix: str) -> object:
+    """Return the only value whose column name begins with a prefix."""
+    (value,) = (value for name, value in match.items() if name.startswith(prefix))
+    return value
 
 
 @dataclass(frozen=True)
 class PagePicture:
-    """A picture of what the Python blocks before it on its page have made.
+    """A picture of what the Python blocks before it on its page have made."""
 
-    svg: returns the SVG, from the names that these blocks have bound.
-    """
-
-    page: str
-    svg: Callable[[Mapping[str, Any]], str]
+    page: str  # the path of the page below `docs`, without `.md`
+    # Returns the SVG, from the variables that these blocks have set.
+    make_svg: Callable[[Mapping[str, Any]], str]
 
 
-def v_shape_that_fails(names: Mapping[str, Any]) -> str:
+def draw_failed_v_shape(names: Mapping[str, Any]) -> str:
     """Return the picture of the first question on the page of `why`."""
     query = matchrec.query(names["spark"], names["v_shape"])
     return query.why(partition={"ticker": "AAPL"}, row=1).svg()
@@ -328,7 +342,7 @@ PAGE_PICTURES = {
     "plot": PagePicture("how-to/plots", lambda names: render_svg(names["plot"].figure())),
     "row_pattern": PagePicture("how-to/notebooks", lambda names: names["explanation"].svg()),
     "sweep": PagePicture("how-to/sweep", lambda names: names["counts"].svg()),
-    "why": PagePicture("how-to/why", v_shape_that_fails),
+    "why": PagePicture("how-to/why", draw_failed_v_shape),
 }
 
 
@@ -343,7 +357,7 @@ def draw_page_picture(name: str) -> str:
     picture = PAGE_PICTURES[name]
     with mpl.rc_context({"svg.hashsalt": "matchrec"}):
         names = run_blocks_before(ROOT / "docs" / f"{picture.page}.md", name)
-        return for_both_schemes(picture.svg(names))
+        return for_both_schemes(picture.make_svg(names))
 
 
 def main() -> None:
@@ -352,7 +366,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.pages.pictures")
     parser.add_argument("--only", choices=names, nargs="+", default=names)
     parser.add_argument("--write", type=Path, default=IMAGES, metavar="DIRECTORY")
-    parser.add_argument("--format", choices=("svg", "png"), default="svg", help="of the cookbook")
+    parser.add_argument(
+        "--format",
+        choices=("svg", "png"),
+        default="svg",
+        help="format of the cookbook pictures (default: svg)",
+    )
     arguments = parser.parse_args()
     with open_local_session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
