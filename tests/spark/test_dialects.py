@@ -83,6 +83,8 @@ def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> No
     assert write_rows(matches.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
 
 
+# Without the option, the second alternative is never tried.
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.NeverTrueWarning")
 def test_the_longest_match_of_bigquery(spark: SparkSession, prices: DataFrame) -> None:
     clause = """PARTITION BY company ORDER BY price_date
         MEASURES COUNT(*) AS n PATTERN (low | low high+)
