@@ -86,6 +86,7 @@ def find_module(name: str) -> str:
     return reference.KINDS if module == "matchrec.errors" else module
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.RejectedRuleWarning")  # of one example
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
     """Examples may use the names `spark` and `matchrec`."""

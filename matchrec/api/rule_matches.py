@@ -80,7 +80,8 @@ class RuleMatches:
     def rejected(self) -> dict[str, MatchRecognizeError]:
         """The rules that `on_error="continue"` left out of a DataFrame of rules.
 
-        The keys are the names of the rules, and the values are the errors of their rows.
+        The keys say which rule and which of its versions was left out, and the values are the
+        errors.
 
         >>> table = spark.sql('''VALUES
         ...     ("large", "PATTERN (A) DEFINE A AS id > 1", 3),
@@ -88,7 +89,7 @@ class RuleMatches:
         ...     AS rules(rule, text, valid_from)
         ... ''')
         >>> result = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="continue")
-        >>> result.rules, result.rejected["wrong"].code
+        >>> result.rules, result.rejected["wrong, valid from 3"].code
         (('large',), 'unknown-column')
         """
         return dict(self._rejected)

@@ -44,6 +44,20 @@ SECTIONS_OF_HOME = {
     "reference/README.md": "Reference",
     "explanation/README.md": "Understand",
 }
+# What search engines show below the titles of these pages.
+DESCRIPTIONS = {
+    "tutorial/README.md": "Install matchrec, and run a first query with MATCH_RECOGNIZE.",
+    "how-to/README.md": (
+        "Recipes and guides: write, run, debug and speed up queries, and move them from other "
+        "products."
+    ),
+    "reference/README.md": (
+        "Every part of the clause, every function, command, option and error code of matchrec."
+    ),
+    "explanation/README.md": (
+        "How matching works, how fast it is, how it scales, and how it compares with other tools."
+    ),
+}
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 CODE = re.compile(r"(`+).+?\1")  # in a line
@@ -130,12 +144,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         page.meta["search"] = {"boost": find_search_boost(uri)}
     if uri == "README.md":
         page.meta["hide"] = ["navigation"]  # the home page is alone in its tab
-    if uri in SECTIONS_OF_HOME:
-        description = (
-            f"{SECTIONS_OF_HOME[uri]}: the pages in this part of matchrec's documentation."
-        )
-    else:
-        description = find_description(markdown) or config.site_description
+    description = DESCRIPTIONS.get(uri) or find_description(markdown) or config.site_description
     page.meta["description"] = html.escape(description)  # the theme writes it into an attribute
     # The title is shown in the tab of the browser. It is longer than the label in the menu.
     home_title = "MATCH_RECOGNIZE for Spark"
