@@ -154,13 +154,13 @@ def compared_with_row_before_first(
 def compared_with_only_row(
     span: Span, *, read: str, variable: str, condition: str
 ) -> NeverTrueWarning:
-    """Return the warning for DEFINE A AS price > MAX(A.price).
+    """Return the warning for DEFINE A AS price > AVG(A.price).
 
     Args:
         span: the comparison in the text of the query.
-        read: the value that includes the tested row, `MAX(A.price)`.
+        read: the value that includes the tested row, `AVG(A.price)`.
         variable: the variable of the condition, `A`.
-        condition: what to write: `count(A.*) = 1 OR price > MAX(A.price)`.
+        condition: what to write: `count(A.*) = 1 OR price > AVG(A.price)`.
     """
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
@@ -169,6 +169,28 @@ def compared_with_only_row(
             f"at the first row of {variable}, {read} reads only that row, so both sides are equal",
         ),
         hint=f"write ({condition}), or compare with the row of a variable before {variable}",
+    )
+
+
+def beyond_extreme(
+    span: Span, *, read: str, value: str, is_greatest: bool, inclusive: str
+) -> NeverTrueWarning:
+    """Return the warning for DEFINE A AS price > MAX(A.price).
+
+    Args:
+        span: the comparison in the text of the query.
+        read: the extreme, which includes the tested row: `MAX(A.price)`.
+        value: what is compared with it: `price`.
+        is_greatest: whether the extreme is the greatest value, and not the least one.
+        inclusive: the comparison that also accepts equal values: `price >= MAX(A.price)`.
+    """
+    row = current_language().row
+    comparative = "greater" if is_greatest else "less"
+    return NeverTrueWarning(
+        f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"{read} includes the tested {row}, so {value} is never {comparative}",),
+        hint=f"write {inclusive}",
     )
 
 

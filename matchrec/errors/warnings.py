@@ -234,7 +234,7 @@ def dead_alternative(
         span: the alternative in the text of the query.
         alternative: the alternative, `B C`.
         earlier: the alternative that is preferred, `A`.
-        reason: why it always matches: "A has no condition, so it matches every row".
+        reason: why it always matches: "A matches every row".
     """
     return NeverTrueWarning(
         f"`{alternative}` in PATTERN never matches, because `{earlier}` is preferred",
@@ -337,22 +337,29 @@ def loop_ends_before_skipped_row(
     )
 
 
-def loop_ends_when_complete(span: Span | None, *, loop: str, lower_bound: int) -> EarlyEndWarning:
+def loop_ends_when_complete(
+    span: Span | None, *, loop: str, lower_bound: int, selection: str
+) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) with NON-OVERLAPPING MATCHES.
 
     Args:
         span: the loop in the text of the query.
         loop: the loop, `A{3,}`.
         lower_bound: the number of repetitions after which the match is complete.
+        selection: the event selection, `SKIP TILL NEXT MATCH`; empty if rows must follow each other
+            without a gap.
     """
+    longest_match = "for the longest match, leave out NON-OVERLAPPING MATCHES"
+    if selection:
+        longest_match = (
+            f"for the longest match, leave out {selection} NON-OVERLAPPING MATCHES and filter the "
+            "input to the rows that variables of PATTERN can take"
+        )
     return EarlyEndWarning(
         f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(lower_bound)}",
         span,
         notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
-        hint=(
-            "write ALL MATCHES for the longer matches too; for the longest match, leave out the "
-            "event selection and filter the input to the rows that variables of PATTERN can take"
-        ),
+        hint=f"write ALL MATCHES for the longer matches too; {longest_match}",
     )
 
 

@@ -135,7 +135,7 @@ def find_reason(
         part = part.part
     takes_any_row = isinstance(part, patterns.Variable) and part.name not in restricted_variables
     if takes_any_row and not patterns.can_be_empty(later):
-        return f"{show_users_pattern(part)} has no condition, so it matches every row"
+        return f"{show_users_pattern(part)} matches every row"
     if begins_with(later, earlier):
         return f"{show_users_pattern(earlier)} matches whenever {show_users_pattern(later)} does"
     return None

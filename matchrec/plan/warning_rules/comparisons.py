@@ -41,6 +41,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operators import OPERATORS
 from matchrec.plan.warning_rules.early_variables import EarlyVariables
 from matchrec.plan.warning_rules.references import (
+    MIRRORED,
     find_literal_text,
     find_only_reference,
     reads_nearby_row,
@@ -53,6 +54,9 @@ from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 
 # The comparisons that are false if both sides are equal.
 _FALSE_IF_EQUAL = frozenset({"<", ">", "<>"})
+
+# The operators that are false for a value and an extreme of values with it, by the aggregate.
+_FALSE_FOR_EXTREMES = {"max": ">", "min": "<"}
 
 # The aggregates whose value over one row is the value of that row.
 _VALUES_OF_ONE_ROW = frozenset({"avg", "max", "mean", "median", "min", "sum"})
@@ -243,7 +247,7 @@ def warn_about_only_row(
 ) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if both sides are equal at the first row of the tested variable.
 
-    In `A AS price > MAX(A.price)`, MAX includes the tested row. At the first row of A it reads no
+    In `A AS price > AVG(A.price)`, AVG includes the tested row. At the first row of A it reads no
     other row, so `price > price` is false, and no row is mapped to A.
 
     Args:
@@ -267,6 +271,18 @@ def warn_about_only_row(
         if find_column_of_only_row(read) == tested.argument and has_no_earlier_row(
             context, early_variables, rows
         ):
+            if isinstance(read, Aggregate) and is_beyond_extreme(
+                comparison, read, is_read_left=value is left
+            ):
+                shown_left, shown_right = map(show_users_operand, comparison.operands)
+                yield condition_warnings.beyond_extreme(
+                    comparison.span,
+                    read=show_users_operand(value),
+                    value=show_users_operand(column),
+                    is_greatest=read.function == "max",
+                    inclusive=f"{shown_left} {comparison.operator}= {shown_right}",
+                )
+                return
             yield condition_warnings.compared_with_only_row(
                 comparison.span,
                 read=show_users_operand(value),
@@ -274,6 +290,20 @@ def warn_about_only_row(
                 condition=allow_first_rows(comparison, rows, 1),
             )
             return
+
+
+def is_beyond_extreme(comparison: Operation, read: Aggregate, *, is_read_left: bool) -> bool:
+    """Return whether a comparison with the tested row is false because the row is included.
+
+    In `price > MAX(A.price)`, MAX includes the tested row of A, so its price is never greater.
+
+    Args:
+        comparison: the comparison.
+        read: the aggregate that includes the tested row.
+        is_read_left: whether this is the left operand.
+    """
+    operator = MIRRORED[comparison.operator] if is_read_left else comparison.operator
+    return _FALSE_FOR_EXTREMES.get(read.function) == operator
 
 
 def find_column_of_only_row(read: ColumnReference | Aggregate) -> str | None:

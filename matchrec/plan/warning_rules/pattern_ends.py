@@ -154,7 +154,10 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             continue
         if is_non_overlapping:
             yield warnings.loop_ends_when_complete(
-                loop.span, loop=patterns.show_pattern(loop), lower_bound=loop.least
+                loop.span,
+                loop=patterns.show_pattern(loop),
+                lower_bound=loop.least,
+                selection=plan.selection.value if can_skip_rows else "",
             )
         elif not restricted_variables.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
